@@ -60,8 +60,10 @@ fn tables_of(directory: &Path) -> Result<Vec<Table>, Box<dyn Error>> {
 }
 
 fn write_block(to: &Path, tables: &[Table]) -> Result<(), Box<dyn Error>> {
-    let files: Vec<_> =
-        tables.iter().map(|table| format::File { path: &table.path, stem: &table.stem, text: &table.text }).collect();
+    let files: Vec<_> = tables
+        .iter()
+        .map(|table| format::CsvFile { path: &table.path, stem: &table.stem, text: &table.text })
+        .collect();
     fs::write(to, format::encode(&files)?)?;
     Ok(())
 }

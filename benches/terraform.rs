@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Options, Reading, read, syntax_errors};
+use gpulint::terraform::{Options, TerraformReading, read, syntax_errors};
 
 use disk::{DiskTree, terraform_directories, terraform_files};
 
@@ -128,7 +128,7 @@ fn hostile() {
     }
 }
 
-fn said(reading: &Reading) -> String {
+fn said(reading: &TerraformReading) -> String {
     reading.inventory.diagnostics.first().map_or("says nothing".into(), |first| first.message.clone())
 }
 

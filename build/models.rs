@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 use model::Model;
-use names::Name;
+use names::ModelName;
 
 /// Writes `MODELS` and `KEYS`: keys are sorted, each with the rows that it may mean, the likeliest first.
 pub fn write(table: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
@@ -28,7 +28,7 @@ pub fn write(table: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
         let at = |message: String| format!("{}:{line}: {message}", table.display());
         let (model, aliases) = model::read(&places, &record.map_err(at)?).map_err(at)?;
         for (rank, name) in std::iter::once(&*model.id).chain(aliases.iter().map(|alias| &**alias)).enumerate() {
-            let name = Name::parse(name);
+            let name = ModelName::parse(name);
             let rank = u8::from(rank > 0);
             keys.entry(name.exact_key()).or_default().push((rank, models.len()));
             keys.entry(name.base_key()).or_default().push((rank + 2, models.len()));

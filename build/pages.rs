@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use yaml::{Name, Node, Value};
+use yaml::{PageName, PageNode, PageValue};
 
 /// The line that opens and closes front matter.
 const FENCE: &str = "---";
@@ -54,24 +54,24 @@ fn front(text: &str, place: &str) -> Result<String, String> {
 }
 
 /// A tree as Rust writes it.
-fn written(node: &Node) -> String {
+fn written(node: &PageNode) -> String {
     let value = match &node.value {
-        Value::Null => "Value::Null".to_owned(),
-        Value::Flag(flag) => format!("Value::Flag({flag})"),
-        Value::Integer(n) => format!("Value::Integer({n})"),
-        Value::Number(n) => format!("Value::Number({n:?})"),
-        Value::Text(text) => format!("Value::Text(Cow::Borrowed({text:?}))"),
-        Value::List(items) => {
+        PageValue::Null => "PageValue::Null".to_owned(),
+        PageValue::Flag(flag) => format!("PageValue::Flag({flag})"),
+        PageValue::Integer(n) => format!("PageValue::Integer({n})"),
+        PageValue::Number(n) => format!("PageValue::Number({n:?})"),
+        PageValue::Text(text) => format!("PageValue::Text(Cow::Borrowed({text:?}))"),
+        PageValue::List(items) => {
             let items: Vec<String> = items.iter().map(written).collect();
-            format!("Value::List(Cow::Borrowed(&[{}]))", items.join(", "))
+            format!("PageValue::List(Cow::Borrowed(&[{}]))", items.join(", "))
         }
-        Value::Map(entries) => {
-            let entry = |(name, node): &(Name, Node)| {
-                format!("(Name {{ text: Cow::Borrowed({:?}), at: {:?} }}, {})", name.text, name.at, written(node))
+        PageValue::Map(entries) => {
+            let entry = |(name, node): &(PageName, PageNode)| {
+                format!("(PageName {{ text: Cow::Borrowed({:?}), at: {:?} }}, {})", name.text, name.at, written(node))
             };
             let entries: Vec<String> = entries.iter().map(entry).collect();
-            format!("Value::Map(Cow::Borrowed(&[{}]))", entries.join(", "))
+            format!("PageValue::Map(Cow::Borrowed(&[{}]))", entries.join(", "))
         }
     };
-    format!("Node {{ value: {value}, at: {:?} }}", node.at)
+    format!("PageNode {{ value: {value}, at: {:?} }}", node.at)
 }

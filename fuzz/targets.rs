@@ -12,7 +12,7 @@ mod disguise;
 
 use std::sync::{Arc, LazyLock};
 
-use gpulint::catalog::{Catalog, File};
+use gpulint::catalog::{Catalog, CsvFile};
 use gpulint::decide::Baseline;
 use gpulint::report::{self, Format, Paths, Saved, Style};
 use gpulint::rules::{self, Attempt, LooksAt, PageText, Rules};
@@ -181,7 +181,7 @@ pub fn prices(data: &[u8]) {
         priced(catalog);
     }
     for stem in ["aws", "machines", "regions", "spot"] {
-        if let Ok(catalog) = catalog().with_refreshed(&[File { path: "cache.csv", stem, text: &text }]) {
+        if let Ok(catalog) = catalog().with_refreshed(&[CsvFile { path: "cache.csv", stem, text: &text }]) {
             catalog.verify();
             priced(catalog);
         }

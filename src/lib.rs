@@ -41,8 +41,8 @@ pub use analysis::{Analysis, Kept};
 pub struct Settings {
     pub terraform: terraform::Options,
     pub kubernetes: kubernetes::Options,
-    pub runs: runs::Options,
-    pub pricing: pricing::Settings,
+    pub runs: runs::RunOptions,
+    pub pricing: pricing::PricingSettings,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
     /// What is wanted as it is written, beside what the rules look at.

@@ -5,7 +5,7 @@
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     Text,
     /// A decimal number, kept in millionths. Blank means not known.
     Number,
@@ -13,9 +13,9 @@ pub(super) enum Kind {
 
 /// A table that the catalog knows.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(super) struct TableSchema {
     pub(super) name: &'static str,
-    pub(super) columns: &'static [(&'static str, Kind)],
+    pub(super) columns: &'static [(&'static str, ColumnKind)],
     /// The first columns by which rows are sorted and found; 0 keeps the order of the file, where the first match wins.
     pub(super) keys: usize,
 }
@@ -23,14 +23,14 @@ pub(super) struct Schema {
 /// Stands for a blank number.
 pub(super) const BLANK: i64 = i64::MIN;
 
-use Kind::{Number, Text};
+use ColumnKind::{Number, Text};
 
 /// The table of machines by accelerator.
 pub(super) const MACHINES: &str = "machines";
 
 /// Every table, in the order in which it stands in the block.
-pub(super) const SCHEMAS: &[Schema] = &[
-    Schema {
+pub(super) const SCHEMAS: &[TableSchema] = &[
+    TableSchema {
         name: "prices",
         keys: 3,
         columns: &[
@@ -56,8 +56,8 @@ pub(super) const SCHEMAS: &[Schema] = &[
         ],
     },
     // No file: made of the machines in `prices`, so that those with an accelerator are found without looking at all.
-    Schema { name: MACHINES, keys: 3, columns: &[("provider", Text), ("accelerator", Text), ("machine", Text)] },
-    Schema {
+    TableSchema { name: MACHINES, keys: 3, columns: &[("provider", Text), ("accelerator", Text), ("machine", Text)] },
+    TableSchema {
         name: "accelerators",
         keys: 1,
         columns: &[
@@ -84,8 +84,8 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("unverified", Text),
         ],
     },
-    Schema { name: "aliases", keys: 1, columns: &[("alias", Text), ("accelerator", Text), ("example", Text)] },
-    Schema {
+    TableSchema { name: "aliases", keys: 1, columns: &[("alias", Text), ("accelerator", Text), ("example", Text)] },
+    TableSchema {
         name: "mig",
         keys: 2,
         columns: &[
@@ -100,7 +100,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "regions",
         keys: 2,
         columns: &[
@@ -116,7 +116,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "sagemaker",
         keys: 0,
         columns: &[
@@ -128,7 +128,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "commitments",
         keys: 5,
         columns: &[
@@ -146,7 +146,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("notes", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "gcp_components",
         keys: 2,
         columns: &[
@@ -160,7 +160,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "gcp_guests",
         keys: 1,
         columns: &[
@@ -173,7 +173,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "gcp_tpu",
         keys: 3,
         columns: &[
@@ -187,7 +187,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "gcp_tpu_machines",
         keys: 1,
         columns: &[
@@ -202,7 +202,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "efa",
         keys: 2,
         columns: &[
@@ -214,7 +214,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "providers",
         keys: 1,
         columns: &[
@@ -227,7 +227,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "disks",
         keys: 4,
         columns: &[
@@ -242,7 +242,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "disk_speed",
         keys: 5,
         columns: &[
@@ -257,7 +257,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "families",
         keys: 0,
         columns: &[
@@ -269,7 +269,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
             ("confidence", Text),
         ],
     },
-    Schema {
+    TableSchema {
         name: "retired",
         keys: 0,
         columns: &[
@@ -283,7 +283,7 @@ pub(super) const SCHEMAS: &[Schema] = &[
     },
 ];
 
-impl Schema {
+impl TableSchema {
     pub(super) fn row_width(&self) -> usize {
         self.begin(self.columns.len())
     }
@@ -294,16 +294,16 @@ impl Schema {
     }
 }
 
-fn width(kind: Kind) -> usize {
+fn width(kind: ColumnKind) -> usize {
     match kind {
-        Kind::Text => 4,
-        Kind::Number => 8,
+        ColumnKind::Text => 4,
+        ColumnKind::Number => 8,
     }
 }
 
 /// Text of a table and where it comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct File<'t> {
+pub struct CsvFile<'t> {
     /// For messages.
     pub path: &'t str,
     /// Name of a table, or of a provider whose prices these are.
@@ -330,9 +330,9 @@ impl std::error::Error for TableError {}
 
 /// Makes the block. A file whose stem is no table holds the prices of the provider of that name, unless it has a column
 /// `provider` itself. Columns may be missing (blank) and in any order; a column that the table does not have is refused.
-pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
+pub(super) fn encode(files: &[CsvFile<'_>]) -> Result<Vec<u8>, TableError> {
     let mut pool = Pool::new();
-    let mut tables: Vec<(&Schema, Vec<Row>)> = Vec::new();
+    let mut tables: Vec<(&TableSchema, Vec<Row>)> = Vec::new();
     for schema in SCHEMAS {
         let mut rows = Vec::new();
         for file in files {
@@ -353,9 +353,9 @@ pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
         for row in rows {
             for ((_, kind), cell) in schema.columns.iter().zip(&row.cells) {
                 match kind {
-                    Kind::Text => body.extend(pool.intern(cell).to_le_bytes()),
+                    ColumnKind::Text => body.extend(pool.intern(cell).to_le_bytes()),
                     // Every number was parsed when its row was read.
-                    Kind::Number => body.extend(millionths(cell).unwrap_or(BLANK).to_le_bytes()),
+                    ColumnKind::Number => body.extend(millionths(cell).unwrap_or(BLANK).to_le_bytes()),
                 }
             }
         }
@@ -369,7 +369,7 @@ pub(super) fn encode(files: &[File<'_>]) -> Result<Vec<u8>, TableError> {
 }
 
 /// The date of the newest price: every report tells it, and would read all prices for it.
-fn newest(tables: &[(&Schema, Vec<Row>)]) -> String {
+fn newest(tables: &[(&TableSchema, Vec<Row>)]) -> String {
     let prices = tables.iter().find(|(schema, _)| schema.name == "prices");
     let dates = prices.into_iter().flat_map(|(schema, rows)| {
         let column = schema.columns.iter().position(|(name, _)| *name == "as_of");
@@ -384,7 +384,7 @@ struct Row {
     line: usize,
 }
 
-fn read_rows(schema: &Schema, file: &File<'_>, rows: &mut Vec<Row>) -> Result<(), TableError> {
+fn read_rows(schema: &TableSchema, file: &CsvFile<'_>, rows: &mut Vec<Row>) -> Result<(), TableError> {
     let error = |line: usize, message: String| TableError { path: file.path.to_owned(), line, message };
     let mut records = records(file.text);
     let header = match records.next() {
@@ -413,7 +413,7 @@ fn read_rows(schema: &Schema, file: &File<'_>, rows: &mut Vec<Row>) -> Result<()
         }
         for (place, cell) in places.iter().zip(record) {
             let (column, kind) = schema.columns[*place];
-            if kind == Kind::Number && !cell.is_empty() && millionths(&cell).is_none() {
+            if kind == ColumnKind::Number && !cell.is_empty() && millionths(&cell).is_none() {
                 return Err(error(line, format!("`{cell}` is no number for `{column}`")));
             }
             cells[*place] = cell;
@@ -436,7 +436,7 @@ fn machines(prices: &[Row]) -> Vec<Row> {
     machines
 }
 
-fn sort_rows(schema: &Schema, rows: &mut [Row]) -> Result<(), TableError> {
+fn sort_rows(schema: &TableSchema, rows: &mut [Row]) -> Result<(), TableError> {
     if schema.keys == 0 {
         return Ok(());
     }
@@ -445,8 +445,8 @@ fn sort_rows(schema: &Schema, rows: &mut [Row]) -> Result<(), TableError> {
             .iter()
             .zip(schema.columns)
             .map(|(cell, (_, kind))| match kind {
-                Kind::Text => (cell.to_ascii_lowercase(), 0),
-                Kind::Number => (String::new(), millionths(cell).unwrap_or(BLANK)),
+                ColumnKind::Text => (cell.to_ascii_lowercase(), 0),
+                ColumnKind::Number => (String::new(), millionths(cell).unwrap_or(BLANK)),
             })
             .collect()
     };

@@ -19,12 +19,12 @@ pub struct Machine<'c> {
     pub count: f64,
     pub cpus: Option<f64>,
     pub memory_gib: Option<f64>,
-    pub(super) kind: Kind<'c>,
+    pub(super) kind: PriceKind<'c>,
 }
 
 /// Where the price of a machine comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind<'c> {
+pub(super) enum PriceKind<'c> {
     /// Rows of its own.
     Listed,
     /// A managed service's price: that of the machine below, times a factor in millionths.
@@ -60,7 +60,7 @@ pub struct Host {
 impl Machine<'_> {
     /// Its accelerators are attached to it and sold apart.
     pub fn has_guests(&self) -> bool {
-        matches!(&self.kind, Kind::Equipped { parts: [core, ..] } if core == "n1-core")
+        matches!(&self.kind, PriceKind::Equipped { parts: [core, ..] } if core == "n1-core")
     }
 }
 
@@ -133,7 +133,7 @@ impl Catalog {
             count,
             cpus: Some(shape.cpus),
             memory_gib: Some(shape.memory_gib),
-            kind: Kind::Equipped { parts: ["n1-core".into(), "n1-ram".into(), component.into()] },
+            kind: PriceKind::Equipped { parts: ["n1-core".into(), "n1-ram".into(), component.into()] },
         })
     }
 
@@ -150,7 +150,7 @@ impl Catalog {
             count: 1.0,
             cpus: Some(cpus),
             memory_gib: Some(memory_gib),
-            kind: Kind::Equipped { parts: ["run-core".into(), "run-memory".into(), guest.into()] },
+            kind: PriceKind::Equipped { parts: ["run-core".into(), "run-memory".into(), guest.into()] },
         })
     }
 
@@ -308,7 +308,7 @@ impl Catalog {
             count,
             cpus: row.vcpus,
             memory_gib: row.memory_gib,
-            kind: Kind::Listed,
+            kind: PriceKind::Listed,
         })
     }
 
@@ -322,7 +322,7 @@ impl Catalog {
             count: count.unwrap_or_default(),
             cpus,
             memory_gib,
-            kind: Kind::Listed,
+            kind: PriceKind::Listed,
         }
     }
 
@@ -334,7 +334,7 @@ impl Catalog {
             covers(pattern, name).then_some((factor?, evidence))
         })?;
         let Cow::Borrowed(below) = machine.name else { return None };
-        let kind = Kind::Service { below, factor, evidence };
+        let kind = PriceKind::Service { below, factor, evidence };
         Some(Machine { name: format!("ml.{below}").into(), kind, ..machine })
     }
 
@@ -345,7 +345,7 @@ impl Catalog {
             let (chips, cpus, memory_gib) = (row.number()?, row.number(), row.number());
             let mut machine = self.tpu(accelerator, chips)?;
             (machine.name, machine.cpus, machine.memory_gib) = (name.into(), cpus, memory_gib);
-            machine.kind = Kind::Tpu { variant };
+            machine.kind = PriceKind::Tpu { variant };
             return Some(machine);
         }
         let (generation, size) = name.rsplit_once('-')?;
@@ -375,7 +375,7 @@ impl Catalog {
             count: chips,
             cpus: None,
             memory_gib: None,
-            kind: Kind::Tpu { variant },
+            kind: PriceKind::Tpu { variant },
         })
     }
 
@@ -389,7 +389,7 @@ impl Catalog {
             count,
             cpus: None,
             memory_gib: None,
-            kind: Kind::Listed,
+            kind: PriceKind::Listed,
         })
     }
 

@@ -31,13 +31,13 @@ pub use verify::PER_ACCELERATOR_USD;
 pub use accelerator::{Accelerator, Slice};
 pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use disk::{Disk, Meter};
-pub use format::{File, TableError, records};
+pub use format::{CsvFile, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
 pub use money::{Currency, Money, MoneyRange, grouped};
 pub use precision::Precision;
-pub use quote::{Basis, Commitment, Offer, Part, Quote};
+pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
@@ -74,7 +74,7 @@ impl Catalog {
     }
 
     /// Tables from text. A file whose stem names no table holds the prices of the provider of that name.
-    pub fn from_tables(files: &[File<'_>]) -> Result<Self, TableError> {
+    pub fn from_tables(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
         Ok(Self::of(Block::load(files)?))
     }
 
@@ -101,7 +101,7 @@ impl Catalog {
     }
 
     /// With newer rows for some providers.
-    pub fn with_refreshed(self, files: &[File<'_>]) -> Result<Self, TableError> {
+    pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
         Ok(Catalog { refreshed: Some(Block::load(files)?), ..self })
     }
 }

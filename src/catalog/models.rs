@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::Catalog;
 use super::format::{TableError, records};
 use super::model::{self, Modality, Model};
-use super::names::{Name, UNCLEAR};
+use super::names::{ModelName, UNCLEAR};
 use super::precision::Precision;
 
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -79,7 +79,7 @@ impl Models {
             };
             let (model, aliases) = model::read(places, &record).map_err(|message| error(line, message))?;
             for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
-                self.own_keys.insert(Name::parse(name).exact_key(), self.own.len());
+                self.own_keys.insert(ModelName::parse(name).exact_key(), self.own.len());
             }
             self.own.push(model);
         }
@@ -88,7 +88,7 @@ impl Models {
 
     /// The model that a name, path or address means; `None` where not even a size can be told.
     pub fn identify(&self, text: &str) -> Option<Identified<'_>> {
-        let name = Name::parse(text);
+        let name = ModelName::parse(text);
         if name.words.is_empty() {
             return None;
         }
@@ -120,11 +120,11 @@ impl Models {
     /// The models of the table whose names have most words in common with a name, the nearest first.
     pub fn nearest(&self, text: &str) -> Vec<&str> {
         const MOST: usize = 3;
-        let name = Name::parse(text);
+        let name = ModelName::parse(text);
         // Of equals the one with fewer other words is nearer.
-        let others = |id: &str| Name::parse(id).words.iter().filter(|word| !name.words.contains(word)).count();
+        let others = |id: &str| ModelName::parse(id).words.iter().filter(|word| !name.words.contains(word)).count();
         let shared = |model: &Model| {
-            let other = Name::parse(&model.id);
+            let other = ModelName::parse(&model.id);
             let first = other.words.first().is_some_and(|word| name.words.first() == Some(word));
             if first { other.words.iter().filter(|word| name.words.contains(word)).count() } else { 0 }
         };

@@ -4,7 +4,7 @@
 
 /// A name of a model taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Name {
+pub(super) struct ModelName {
     /// Lower-case words without organization and precision: `llama 3.1 8b instruct`.
     pub(super) words: Vec<String>,
     /// The same without words that do not change the architecture: `llama 3.1 8b`.
@@ -110,10 +110,10 @@ const EMPTY_NAMES: &[&str] = &[
     "config",
 ];
 
-impl Name {
-    pub(super) fn parse(text: &str) -> Name {
+impl ModelName {
+    pub(super) fn parse(text: &str) -> ModelName {
         let tail = tail(text);
-        let mut name = Name::default();
+        let mut name = ModelName::default();
         let raw = split(&tail);
         let (rest, precision) = take_precision(raw);
         name.precision = precision;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::Catalog;
-use super::machine::{Kind, Machine};
+use super::machine::{Machine, PriceKind};
 use super::money::Money;
 use super::own::OwnPrice;
-use super::table::{Cells, Table};
+use super::table::{Cells, FixedTable};
 
 /// What a machine costs an hour in a region, bought in each way, and how that is known.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,7 +17,7 @@ pub struct Quote<'c> {
     pub reserved_3y: Option<Money>,
     pub basis: Basis<'c>,
     /// The sums behind it, where it is put together from parts.
-    pub parts: Vec<Part<'c>>,
+    pub parts: Vec<QuotePart<'c>>,
     /// Date of the on-demand price, `2026-07-20`; the day or the month may be missing.
     pub as_of: &'c str,
     pub spot_as_of: &'c str,
@@ -89,7 +89,7 @@ impl Basis<'_> {
 
 /// So much of something at a price.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part<'c> {
+pub struct QuotePart<'c> {
     pub what: &'c str,
     pub quantity: f64,
     /// For one, on demand.
@@ -112,10 +112,10 @@ impl Catalog {
     /// else the row of another region times the difference between the two.
     pub fn quote<'c>(&'c self, machine: &Machine<'c>, region: &str) -> Option<Quote<'c>> {
         let listed = match &machine.kind {
-            Kind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
-            Kind::Service { below, factor, evidence } => self.service_quote(below, *factor, evidence, region),
-            Kind::Tpu { variant } => self.tpu_quote(machine, variant, region),
-            Kind::Equipped { parts } => self.equipped_quote(machine, parts, region),
+            PriceKind::Listed => self.listed_quote(&machine.provider, &machine.name, region),
+            PriceKind::Service { below, factor, evidence } => self.service_quote(below, *factor, evidence, region),
+            PriceKind::Tpu { variant } => self.tpu_quote(machine, variant, region),
+            PriceKind::Equipped { parts } => self.equipped_quote(machine, parts, region),
         };
         match self.own.find(machine, region) {
             Some(own) => Some(overlay(listed.unwrap_or_default(), own, machine)),
@@ -253,7 +253,7 @@ impl Catalog {
     /// From the row of the base region, or else from the first region whose index is known.
     fn estimate_from<'c>(
         &'c self,
-        table: Table<'c>,
+        table: FixedTable<'c>,
         keys: &[&str],
         provider: &str,
         region: &str,
@@ -298,7 +298,7 @@ impl Catalog {
             // Reserved instances of the machine do not apply to the service.
             reserved_1y: None,
             reserved_3y: None,
-            parts: vec![Part {
+            parts: vec![QuotePart {
                 what: "times the machine (the factor of the managed service)",
                 quantity: factor as f64 / 1e6,
                 unit_price: machine_price,
@@ -325,7 +325,7 @@ impl Catalog {
         Some(Quote {
             on_demand: times(chip.on_demand),
             spot: times(chip.spot),
-            parts: vec![Part {
+            parts: vec![QuotePart {
                 what: "chips",
                 quantity: machine.count,
                 unit_price,
@@ -368,7 +368,7 @@ impl Catalog {
             .iter()
             .filter_map(|(what, quantity, quote)| {
                 let (unit_price, spot_unit_price) = (quote.on_demand?, quote.spot);
-                Some(Part { what, quantity: *quantity, unit_price, spot_unit_price, basis: quote.basis.clone() })
+                Some(QuotePart { what, quantity: *quantity, unit_price, spot_unit_price, basis: quote.basis.clone() })
             })
             .collect();
         Some(Quote {
@@ -396,7 +396,7 @@ pub struct Commitment<'c> {
     pub source: &'c str,
 }
 
-fn exact<'c>(table: Table<'c>, provider: &str, machine: &str, region: &str) -> Option<Quote<'c>> {
+fn exact<'c>(table: FixedTable<'c>, provider: &str, machine: &str, region: &str) -> Option<Quote<'c>> {
     let row = table.find(&[provider, machine, region]).or_else(|| table.find(&[provider, machine, "*"]))?;
     Some(read_quote(row)).filter(has_price)
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::format::{BLANK, File, Kind, SCHEMAS, Schema, TableError, encode};
+use super::format::{BLANK, ColumnKind, CsvFile, SCHEMAS, TableError, TableSchema, encode};
 use super::money::Money;
 
 /// All tables of one catalog as one block of bytes.
@@ -26,7 +26,7 @@ impl Block {
         Self::open(Bytes::Embedded(bytes))
     }
 
-    pub(super) fn load(files: &[File<'_>]) -> Result<Self, TableError> {
+    pub(super) fn load(files: &[CsvFile<'_>]) -> Result<Self, TableError> {
         Ok(Self::open(Bytes::Loaded(encode(files)?.into())))
     }
 
@@ -55,11 +55,11 @@ impl Block {
     }
 
     /// The table of that name; an empty one if there is none, which a test rules out.
-    pub(super) fn table(&self, name: &str) -> Table<'_> {
+    pub(super) fn table(&self, name: &str) -> FixedTable<'_> {
         let (bytes, pool) = (self.bytes.as_slice(), self.pool());
         let found = SCHEMAS.iter().zip(self.places).find(|(schema, _)| schema.name == name);
         let (schema, (begin, len, width)) = found.unwrap_or((&SCHEMAS[0], (0, 0, 1)));
-        Table { schema, pool, rows: bytes.get(begin..begin + len * width).unwrap_or_default(), width, len }
+        FixedTable { schema, pool, rows: bytes.get(begin..begin + len * width).unwrap_or_default(), width, len }
     }
 }
 
@@ -74,15 +74,15 @@ impl Bytes {
 
 /// Rows of fixed width in the order of their key columns.
 #[derive(Clone, Copy)]
-pub(super) struct Table<'c> {
-    schema: &'static Schema,
+pub(super) struct FixedTable<'c> {
+    schema: &'static TableSchema,
     pool: &'c [u8],
     rows: &'c [u8],
     width: usize,
     len: usize,
 }
 
-impl<'c> Table<'c> {
+impl<'c> FixedTable<'c> {
     pub(super) fn len(self) -> usize {
         self.len
     }
@@ -100,7 +100,7 @@ impl<'c> Table<'c> {
     /// The rows whose first columns are these, whatever their case. Only for tables that are sorted by text.
     pub(super) fn range(self, keys: &[&str]) -> Range<usize> {
         debug_assert!(keys.len() <= self.schema.keys);
-        debug_assert!(self.schema.columns[..keys.len()].iter().all(|(_, kind)| *kind == Kind::Text));
+        debug_assert!(self.schema.columns[..keys.len()].iter().all(|(_, kind)| *kind == ColumnKind::Text));
         let begin = self.first(|row| self.compare(row, keys) == Ordering::Less);
         let end = begin + self.after(begin).first(|row| self.after(begin).compare(row, keys) == Ordering::Equal);
         begin..end
@@ -112,7 +112,7 @@ impl<'c> Table<'c> {
     }
 
     fn after(self, begin: usize) -> Self {
-        Table {
+        FixedTable {
             rows: self.rows.get(begin * self.width..).unwrap_or_default(),
             len: self.len - begin.min(self.len),
             ..self

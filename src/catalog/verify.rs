@@ -162,7 +162,7 @@ fn is_listed(offer: &Offer<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::File;
+    use super::super::format::CsvFile;
     use super::*;
 
     const HEADER: &str = "provider,machine,region,accelerator,accelerator_count,on_demand_usd_per_hour,spot_usd_per_hour,\
@@ -172,7 +172,7 @@ mod tests {
         let prices = format!("{HEADER}{rows}");
         let accelerators = "accelerator,vendor,kind,memory_gib\nA100-40GB,nvidia,gpu,40\nV100,nvidia,gpu,16\n";
         let components = "component,region,unit,on_demand_usd,spot_usd\nn1-core,us-central1,h,0.03,0.04\n";
-        let file = |stem, text| File { path: stem, stem, text };
+        let file = |stem, text| CsvFile { path: stem, stem, text };
         let files = [file("prices", &*prices), file("accelerators", accelerators), file("gcp_components", components)];
         Catalog::from_tables(&files).unwrap().verify()
     }

@@ -1,7 +1,6 @@
 //! What a change did to what was not judged: new, as before, or lost.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -12,7 +11,7 @@ use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Skipped, Standing, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Undetermined};
-use crate::source::{ReadError, Sources, join, parent};
+use crate::source::{ReadError, Sources, join, parent, static_regex};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
 pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut Analysis) {
@@ -156,15 +155,15 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
     files.filter(speaks).map(tell).collect()
 }
 
+static_regex!(static BLOCK: Regex = r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false");
+
 /// What Terraform forgets without destroying it (`removed` with `destroy = false`) goes on running, and costs what it did.
 fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
-    static BLOCK: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?s)removed\s*\{[^{}]*?from\s*=\s*([\w.-]+).*?destroy\s*=\s*false").ok());
     let files = head.files.iter().filter(|path| files::is_terraform(path) && !base.same.contains(*path));
     let tell = |path: &String| {
         let text = head.sources.tree().read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
-        let found = BLOCK.as_ref()?.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
+        let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
         let reason = "Terraform forgets it without destroying it: it goes on running";
         let tell = |from: String| Unjudged::new(path.clone(), format!("{from}: {reason}")).about(&from);
         Some(found.map(tell).collect::<Vec<_>>())

@@ -21,7 +21,7 @@ impl Exact {
 
 /// What a pod asks of a machine.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Request {
+pub struct CapacityRequest {
     pub devices: Exact,
     pub cpus: Option<Exact>,
     pub memory_gib: Option<Exact>,
@@ -31,7 +31,7 @@ pub struct Request {
     is_on_one_machine: bool,
 }
 
-impl Request {
+impl CapacityRequest {
     pub fn of(resource: &Resource, devices: f64) -> Self {
         let number = |key: Key| resource.number(key).map(Exact::of);
         let devices = Exact::of(devices);
@@ -39,7 +39,7 @@ impl Request {
         // Devices of these are seen as one by pods on several machines, or as several where there is one.
         let several = matches!(resource.text(Key::Vendor), Some("google" | "aws"));
         let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
-        Request { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
+        CapacityRequest { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
     }
 
     /// What it asks for beyond what a machine has, and that it therefore never starts there.
@@ -102,7 +102,7 @@ fn parts(resource: &Resource) -> String {
 pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<String> {
     let is_said = |key: Key| matches!(resource.fact(key).origin(), Some(Origin::Written | Origin::Resolved));
     let provider = resource.text(Key::Provider).filter(|provider| catalog.assumed_clouds().contains(provider))?;
-    let request = Request::of(resource, devices(resource, catalog).ok()?);
+    let request = CapacityRequest::of(resource, devices(resource, catalog).ok()?);
     if let Some(name) = resource.text(Key::Machine) {
         return request.lacks(&catalog.machine(provider, name)?);
     }
@@ -115,7 +115,7 @@ pub(super) fn never_starts(resource: &Resource, catalog: &Catalog) -> Option<Str
 /// A machine is large enough for a pod, as far as both are known.
 pub(super) fn holds(resource: &Resource, machine: &Machine<'_>) -> bool {
     let count = resource.number(Key::AcceleratorCount).unwrap_or(0.0);
-    count <= machine.count && Request::of(resource, count).lacks(machine).is_none()
+    count <= machine.count && CapacityRequest::of(resource, count).lacks(machine).is_none()
 }
 
 /// How many whole accelerators the pod takes; slices count as the part of a device that one of them is.

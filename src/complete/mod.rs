@@ -29,7 +29,7 @@ use crate::runs;
 use crate::source::{Sources, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
-pub use capacity::{Exact, Request, devices};
+pub use capacity::{CapacityRequest, Exact, devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
 
 /// What stands for what the text leaves open, and is then marked as assumed.
@@ -45,7 +45,7 @@ pub struct Defaults {
 pub struct Tools<'a> {
     pub catalog: &'a Catalog,
     pub defaults: &'a Defaults,
-    pub runs: &'a runs::Options,
+    pub runs: &'a runs::RunOptions,
     /// Labels by which the user's workloads declare a fact.
     pub declaring_labels: &'a BTreeMap<String, String>,
 }

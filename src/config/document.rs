@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{Kind, SETTINGS, Setting, parts};
+use super::table::{SETTINGS, Setting, SettingKind, parts};
 
 /// A JSON schema of `gpulint.toml`.
 pub fn schema() -> String {
@@ -56,14 +56,14 @@ fn insert(at: &mut Map<String, Value>, path: &[&str], leaf: Value) {
 fn described(setting: &Setting) -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut schema = match setting.kind {
-        Kind::Text | Kind::Path | Kind::Pattern => json!({"type": "string"}),
-        Kind::Patterns => json!({"anyOf": [{"type": "string"}, texts()]}),
-        Kind::Texts | Kind::Paths => texts(),
-        Kind::Number => json!({"type": "number"}),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Date => json!({"type": "string", "format": "date"}),
-        Kind::OneOf(names) => json!({"enum": names}),
-        Kind::Parameter => json!({"anyOf": [{"type": ["string", "number", "boolean"]}, texts()]}),
+        SettingKind::Text | SettingKind::Path | SettingKind::Pattern => json!({"type": "string"}),
+        SettingKind::Patterns => json!({"anyOf": [{"type": "string"}, texts()]}),
+        SettingKind::Texts | SettingKind::Paths => texts(),
+        SettingKind::Number => json!({"type": "number"}),
+        SettingKind::Flag => json!({"type": "boolean"}),
+        SettingKind::Date => json!({"type": "string", "format": "date"}),
+        SettingKind::OneOf(names) => json!({"enum": names}),
+        SettingKind::Parameter => json!({"anyOf": [{"type": ["string", "number", "boolean"]}, texts()]}),
     };
     schema["description"] = json!(setting.meaning);
     // The defaults are written so that they are JSON as well as TOML.
@@ -100,7 +100,7 @@ pub fn example() -> String {
     text
 }
 
-fn sample(path: &str, kind: Kind) -> String {
+fn sample(path: &str, kind: SettingKind) -> String {
     match path {
         "required-version" => "\">=0.1\"".to_owned(),
         "defaults.provider" => "\"aws\"".to_owned(),
@@ -152,13 +152,13 @@ fn sample(path: &str, kind: Kind) -> String {
         "packs[].directory" => "\"rules\"".to_owned(),
         "budgets[].label" => "\"cost-center=4711\"".to_owned(),
         _ => match kind {
-            Kind::Number => "10_000".to_owned(),
-            Kind::Flag => "true".to_owned(),
-            Kind::Date => "2027-03-31".to_owned(),
-            Kind::Texts | Kind::Paths | Kind::Patterns => "[]".to_owned(),
-            Kind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
-            Kind::Parameter => "200".to_owned(),
-            Kind::Text | Kind::Path | Kind::Pattern => "\"search\"".to_owned(),
+            SettingKind::Number => "10_000".to_owned(),
+            SettingKind::Flag => "true".to_owned(),
+            SettingKind::Date => "2027-03-31".to_owned(),
+            SettingKind::Texts | SettingKind::Paths | SettingKind::Patterns => "[]".to_owned(),
+            SettingKind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
+            SettingKind::Parameter => "200".to_owned(),
+            SettingKind::Text | SettingKind::Path | SettingKind::Pattern => "\"search\"".to_owned(),
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::key::Number;
 use super::tables::Table;
-use super::{Config, Key, Run, pack, setting, version};
+use super::{Config, Key, RunSetting, pack, setting, version};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
@@ -101,7 +101,7 @@ impl Config {
     }
 
     fn judge_runs(&self, refuse: &mut Refuse) {
-        let names_none = |run: &Run| run.paths.is_empty();
+        let names_none = |run: &RunSetting| run.paths.is_empty();
         if let Some((_, entry)) = self.entries.iter().find(|(keys, _)| keys.first().is_some_and(|it| it == "runs"))
             && self.runs().iter().any(names_none)
         {

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use super::table::{Kind, SETTINGS};
+use super::table::{SETTINGS, SettingKind};
 
 /// A setting that is there, and takes `T`. Made by [`setting!`](crate::config::setting).
 #[derive(Debug)]
@@ -14,11 +14,11 @@ pub struct Key<T> {
 
 /// What a key leads to.
 pub trait Takes {
-    const GROUP: Group;
+    const GROUP: ValueShape;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum ValueShape {
     Text,
     Texts,
     Number,
@@ -38,7 +38,7 @@ macro_rules! takes {
             #[derive(Debug)]
             pub struct $name;
             impl Takes for $name {
-                const GROUP: Group = Group::$name;
+                const GROUP: ValueShape = ValueShape::$name;
             }
         )+
     };
@@ -79,10 +79,10 @@ impl<T> Key<T> {
     }
 }
 
-const fn leads_to(asked: &[u8], written: &[u8], kind: Kind, group: Group) -> bool {
+const fn leads_to(asked: &[u8], written: &[u8], kind: SettingKind, group: ValueShape) -> bool {
     match group {
-        Group::Names => is_followed_by(asked, written, b".*"),
-        Group::Tables => is_followed_by(asked, written, b"[]."),
+        ValueShape::Names => is_followed_by(asked, written, b".*"),
+        ValueShape::Tables => is_followed_by(asked, written, b"[]."),
         _ => asked.len() == written.len() && starts_with(written, asked, 0) && is_of(kind, group),
     }
 }
@@ -105,15 +105,15 @@ const fn starts_with(text: &[u8], part: &[u8], from: usize) -> bool {
     true
 }
 
-const fn is_of(kind: Kind, group: Group) -> bool {
+const fn is_of(kind: SettingKind, group: ValueShape) -> bool {
     matches!(
         (kind, group),
-        (_, Group::Any)
-            | (Kind::Text | Kind::Path | Kind::Pattern | Kind::OneOf(_), Group::Text)
-            | (Kind::Texts | Kind::Paths | Kind::Patterns, Group::Texts)
-            | (Kind::Number, Group::Number)
-            | (Kind::Flag, Group::Flag)
-            | (Kind::Date, Group::Date)
+        (_, ValueShape::Any)
+            | (SettingKind::Text | SettingKind::Path | SettingKind::Pattern | SettingKind::OneOf(_), ValueShape::Text)
+            | (SettingKind::Texts | SettingKind::Paths | SettingKind::Patterns, ValueShape::Texts)
+            | (SettingKind::Number, ValueShape::Number)
+            | (SettingKind::Flag, ValueShape::Flag)
+            | (SettingKind::Date, ValueShape::Date)
     )
 }
 

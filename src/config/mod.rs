@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub use document::{example, schema};
 pub use key::Key;
 pub use pack::{Origin, Pack};
-pub use runs::Run;
-pub use table::{Kind, SETTINGS, Setting};
-pub use tables::{Budget, Limit, Suppress, Table};
+pub use runs::RunSetting;
+pub use table::{SETTINGS, Setting, SettingKind};
+pub use tables::{BudgetSetting, LimitSetting, Suppress, Table};
 
 use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
@@ -43,13 +43,13 @@ pub struct Config {
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    pub value: Value,
+    pub value: SettingValue,
     pub span: Span,
     pub key: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SettingValue {
     Text(String),
     Texts(Vec<(String, Span)>),
     Integer(i64),
@@ -102,7 +102,7 @@ pub fn load(sources: &Sources, path: &str, version: &str) -> (Config, Vec<Diagno
         let (layer, errors) = read::read(sources, file);
         wrong.extend(errors);
         next = layer.get(["extend".to_owned()].as_slice()).and_then(|entry| match &entry.value {
-            Value::Text(extended) => Some((extended.clone(), Some(entry.span))),
+            SettingValue::Text(extended) => Some((extended.clone(), Some(entry.span))),
             _ => None,
         });
         config.add_below(layer);
@@ -139,7 +139,7 @@ impl Config {
 
     pub fn texts(&self, key: Key<Texts>) -> &[(String, Span)] {
         match self.at(key).map(|entry| &entry.value) {
-            Some(Value::Texts(texts)) => texts,
+            Some(SettingValue::Texts(texts)) => texts,
             _ => &[],
         }
     }
@@ -208,8 +208,8 @@ impl Config {
         self.tables(setting!("packs")).filter_map(|table| Pack::of(&table)).collect()
     }
 
-    pub fn limits(&self) -> Vec<Limit<'_>> {
-        self.tables(setting!("limits")).map(|table| Limit::of(&table)).collect()
+    pub fn limits(&self) -> Vec<LimitSetting<'_>> {
+        self.tables(setting!("limits")).map(|table| LimitSetting::of(&table)).collect()
     }
 
     pub fn layers(&self) -> Vec<PathLayer<'_>> {
@@ -221,7 +221,7 @@ impl Config {
             }
             let layer = layers.entry(index).or_insert_with(|| PathLayer { patterns: &[], config: Config::default() });
             match (rest, &entry.value) {
-                ([key], Value::Texts(patterns)) if key == "match" => layer.patterns = patterns,
+                ([key], SettingValue::Texts(patterns)) if key == "match" => layer.patterns = patterns,
                 _ => {
                     layer.config.entries.insert(rest.to_vec(), entry.clone());
                 }
@@ -230,8 +230,8 @@ impl Config {
         layers.into_values().collect()
     }
 
-    pub fn budgets(&self) -> Vec<Budget<'_>> {
-        self.tables(setting!("budgets")).filter_map(|table| Budget::of(&table)).collect()
+    pub fn budgets(&self) -> Vec<BudgetSetting<'_>> {
+        self.tables(setting!("budgets")).filter_map(|table| BudgetSetting::of(&table)).collect()
     }
 
     /// Every value that is set, by its path, for `config show`.
@@ -257,25 +257,25 @@ impl Config {
     }
 }
 
-impl Value {
+impl SettingValue {
     pub fn text(&self) -> Option<&str> {
         match self {
-            Value::Text(text) => Some(text),
+            SettingValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub fn texts(&self) -> Vec<String> {
         match self {
-            Value::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
+            SettingValue::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
             _ => Vec::new(),
         }
     }
 
     pub fn number(&self) -> Option<f64> {
         match self {
-            Value::Integer(n) => Some(*n as f64),
-            Value::Number(n) => Some(*n),
+            SettingValue::Integer(n) => Some(*n as f64),
+            SettingValue::Number(n) => Some(*n),
             _ => None,
         }
     }
@@ -283,21 +283,21 @@ impl Value {
     /// Each with its place.
     pub fn spanned_texts(&self) -> &[(String, Span)] {
         match self {
-            Value::Texts(texts) => texts,
+            SettingValue::Texts(texts) => texts,
             _ => &[],
         }
     }
 
     pub fn flag(&self) -> Option<bool> {
         match self {
-            Value::Flag(flag) => Some(*flag),
+            SettingValue::Flag(flag) => Some(*flag),
             _ => None,
         }
     }
 
     pub fn date(&self) -> Option<Date> {
         match self {
-            Value::Date(date) => Some(*date),
+            SettingValue::Date(date) => Some(*date),
             _ => None,
         }
     }

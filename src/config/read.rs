@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{self, Kind, Next};
-use super::{Entry, Value};
+use super::table::{self, Next, SettingKind};
+use super::{Entry, SettingValue};
 use crate::diagnostic::{Diagnostic, Level, nearest};
 use crate::source::{self, Date, FileId, Sources, Span};
 
@@ -95,7 +95,7 @@ impl Reader {
         self.wrong.push(Diagnostic::new(Level::Error, message, Some(key)).with_help(help));
     }
 
-    fn value(&mut self, kind: Kind, value: &Spanned<DeValue>, key: Span, keys: &[String]) {
+    fn value(&mut self, kind: SettingKind, value: &Spanned<DeValue>, key: Span, keys: &[String]) {
         let span = self.span(value.span());
         match self.converted(kind, value.get_ref(), span) {
             Ok(value) => {
@@ -109,33 +109,37 @@ impl Reader {
     }
 
     /// An error without words means that the type is wrong.
-    fn converted(&self, kind: Kind, value: &DeValue, span: Span) -> Result<Value, Option<String>> {
+    fn converted(&self, kind: SettingKind, value: &DeValue, span: Span) -> Result<SettingValue, Option<String>> {
         Ok(match (kind, value) {
-            (Kind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
-                Some(name) => Value::Text((*name).to_owned()),
+            (SettingKind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
+                Some(name) => SettingValue::Text((*name).to_owned()),
                 None => return Err(Some(format!("{}, not \"{text}\"", kind.name()))),
             },
-            (Kind::Path, DeValue::String(text)) => Value::Text(self.path(text)?),
-            (Kind::Paths, DeValue::Array(items)) => self.texts(items, |text| self.path(text))?,
-            (Kind::Text | Kind::Parameter, DeValue::String(text)) => Value::Text(text.to_string()),
-            (Kind::Pattern, DeValue::String(text)) => Value::Text(self.pattern(text)?),
-            (Kind::Patterns, DeValue::String(text)) => Value::Texts(vec![(self.pattern(text)?, span)]),
-            (Kind::Patterns, DeValue::Array(items)) => self.texts(items, |text| self.pattern(text))?,
-            (Kind::Texts | Kind::Parameter, DeValue::Array(items)) => self.texts(items, |text| Ok(text.to_owned()))?,
-            (Kind::Number | Kind::Parameter, DeValue::Integer(number)) => {
-                let digits = number.as_str().replace('_', "");
-                Value::Integer(i64::from_str_radix(&digits, number.radix()).map_err(|_| None)?)
+            (SettingKind::Path, DeValue::String(text)) => SettingValue::Text(self.path(text)?),
+            (SettingKind::Paths, DeValue::Array(items)) => self.texts(items, |text| self.path(text))?,
+            (SettingKind::Text | SettingKind::Parameter, DeValue::String(text)) => SettingValue::Text(text.to_string()),
+            (SettingKind::Pattern, DeValue::String(text)) => SettingValue::Text(self.pattern(text)?),
+            (SettingKind::Patterns, DeValue::String(text)) => SettingValue::Texts(vec![(self.pattern(text)?, span)]),
+            (SettingKind::Patterns, DeValue::Array(items)) => self.texts(items, |text| self.pattern(text))?,
+            (SettingKind::Texts | SettingKind::Parameter, DeValue::Array(items)) => {
+                self.texts(items, |text| Ok(text.to_owned()))?
             }
-            (Kind::Number | Kind::Parameter, DeValue::Float(number)) => {
+            (SettingKind::Number | SettingKind::Parameter, DeValue::Integer(number)) => {
+                let digits = number.as_str().replace('_', "");
+                SettingValue::Integer(i64::from_str_radix(&digits, number.radix()).map_err(|_| None)?)
+            }
+            (SettingKind::Number | SettingKind::Parameter, DeValue::Float(number)) => {
                 let number: f64 = number.as_str().replace('_', "").parse().map_err(|_| None)?;
                 if !number.is_finite() {
                     return Err(Some("a finite number".to_owned()));
                 }
-                Value::Number(number)
+                SettingValue::Number(number)
             }
-            (Kind::Flag | Kind::Parameter, DeValue::Boolean(flag)) => Value::Flag(*flag),
-            (Kind::Date, DeValue::Datetime(date)) => Value::Date(date.to_string().parse::<Date>().map_err(|_| None)?),
-            (Kind::Date, DeValue::String(text)) => Value::Date(text.parse::<Date>().map_err(|_| None)?),
+            (SettingKind::Flag | SettingKind::Parameter, DeValue::Boolean(flag)) => SettingValue::Flag(*flag),
+            (SettingKind::Date, DeValue::Datetime(date)) => {
+                SettingValue::Date(date.to_string().parse::<Date>().map_err(|_| None)?)
+            }
+            (SettingKind::Date, DeValue::String(text)) => SettingValue::Date(text.parse::<Date>().map_err(|_| None)?),
             _ => return Err(None),
         })
     }
@@ -144,12 +148,12 @@ impl Reader {
         &self,
         items: &[Spanned<DeValue>],
         change: impl Fn(&str) -> Result<String, Option<String>>,
-    ) -> Result<Value, Option<String>> {
+    ) -> Result<SettingValue, Option<String>> {
         let text = |item: &Spanned<DeValue>| match item.get_ref() {
             DeValue::String(text) => Ok((change(text)?, self.span(item.span()))),
             _ => Err(None),
         };
-        Ok(Value::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
+        Ok(SettingValue::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
     }
 
     fn path(&self, written: &str) -> Result<String, Option<String>> {

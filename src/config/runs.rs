@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Config, Value};
+use super::{Config, SettingValue};
 
 /// An entry of `[[runs]]`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Run {
+pub struct RunSetting {
     /// Patterns of directories.
     pub paths: Vec<String>,
     pub name: Option<String>,
@@ -18,8 +18,8 @@ pub struct Run {
 }
 
 impl Config {
-    pub fn runs(&self) -> Vec<Run> {
-        let mut runs: BTreeMap<&str, Run> = BTreeMap::new();
+    pub fn runs(&self) -> Vec<RunSetting> {
+        let mut runs: BTreeMap<&str, RunSetting> = BTreeMap::new();
         for (keys, entry) in &self.entries {
             let [section, index, rest @ ..] = keys.as_slice() else { continue };
             if section != "runs" {
@@ -36,15 +36,15 @@ impl Config {
     }
 }
 
-impl Run {
-    fn set(&mut self, key: &str, value: &Value) {
+impl RunSetting {
+    fn set(&mut self, key: &str, value: &SettingValue) {
         match (key, value) {
-            ("paths", Value::Texts(texts)) => self.paths = plain(texts),
-            ("var-files", Value::Texts(texts)) => self.variable_files = plain(texts),
-            ("values", Value::Texts(texts)) => self.values = plain(texts),
-            ("name", Value::Text(text)) => self.name = Some(text.clone()),
-            ("workspace", Value::Text(text)) => self.workspace = Some(text.clone()),
-            ("modules-dir", Value::Text(text)) => self.modules_directory = Some(text.clone()),
+            ("paths", SettingValue::Texts(texts)) => self.paths = plain(texts),
+            ("var-files", SettingValue::Texts(texts)) => self.variable_files = plain(texts),
+            ("values", SettingValue::Texts(texts)) => self.values = plain(texts),
+            ("name", SettingValue::Text(text)) => self.name = Some(text.clone()),
+            ("workspace", SettingValue::Text(text)) => self.workspace = Some(text.clone()),
+            ("modules-dir", SettingValue::Text(text)) => self.modules_directory = Some(text.clone()),
             _ => {}
         }
     }
@@ -55,14 +55,14 @@ fn plain(texts: &[(String, crate::source::Span)]) -> Vec<String> {
 }
 
 /// As the command line would take it.
-fn assigned(value: &Value) -> String {
+fn assigned(value: &SettingValue) -> String {
     match value {
-        Value::Text(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Date(date) => date.to_string(),
-        Value::Texts(texts) => {
+        SettingValue::Text(text) => text.clone(),
+        SettingValue::Integer(number) => number.to_string(),
+        SettingValue::Number(number) => number.to_string(),
+        SettingValue::Flag(flag) => flag.to_string(),
+        SettingValue::Date(date) => date.to_string(),
+        SettingValue::Texts(texts) => {
             let quoted =
                 texts.iter().map(|(text, _)| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));
             format!("[{}]", quoted.collect::<Vec<_>>().join(", "))

@@ -4,7 +4,7 @@ use crate::diagnostic::Level;
 
 /// What a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     Text,
     Texts,
     /// A path, relative to the file that it stands in; kept relative to the tree.
@@ -22,17 +22,17 @@ pub enum Kind {
     Parameter,
 }
 
-impl Kind {
+impl SettingKind {
     pub fn name(self) -> String {
         match self {
-            Kind::Text | Kind::Path | Kind::Pattern => "a string".to_owned(),
-            Kind::Texts | Kind::Paths => "a list of strings".to_owned(),
-            Kind::Patterns => "a string or a list of strings".to_owned(),
-            Kind::Number => "a number".to_owned(),
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Date => "a date such as 2027-03-31".to_owned(),
-            Kind::OneOf(names) => format!("one of {}", names.join(", ")),
-            Kind::Parameter => "a string, a number, true, false or a list of strings".to_owned(),
+            SettingKind::Text | SettingKind::Path | SettingKind::Pattern => "a string".to_owned(),
+            SettingKind::Texts | SettingKind::Paths => "a list of strings".to_owned(),
+            SettingKind::Patterns => "a string or a list of strings".to_owned(),
+            SettingKind::Number => "a number".to_owned(),
+            SettingKind::Flag => "true or false".to_owned(),
+            SettingKind::Date => "a date such as 2027-03-31".to_owned(),
+            SettingKind::OneOf(names) => format!("one of {}", names.join(", ")),
+            SettingKind::Parameter => "a string, a number, true, false or a list of strings".to_owned(),
         }
     }
 }
@@ -40,17 +40,17 @@ impl Kind {
 pub struct Setting {
     /// `rules.*.level`: `*` is any name; `suppress[].rules`: in each of several tables.
     pub path: &'static str,
-    pub kind: Kind,
+    pub kind: SettingKind,
     pub meaning: &'static str,
     /// What is used where it is not set, as TOML; none where nothing is.
     pub default: Option<&'static str>,
 }
 
-const PURCHASES: Kind = Kind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
-const LEVELS: Kind = Kind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
-const CONFIDENCES: Kind = Kind::OneOf(&["low", "medium", "high"]);
+const PURCHASES: SettingKind = SettingKind::OneOf(&["on-demand", "spot", "reserved-1y", "reserved-3y"]);
+const LEVELS: SettingKind = SettingKind::OneOf(&[Level::Note.name(), Level::Warning.name(), Level::Error.name()]);
+const CONFIDENCES: SettingKind = SettingKind::OneOf(&["low", "medium", "high"]);
 /// What a label may declare, by the names that `gpulint.dev/…` has for it.
-const DECLARED: Kind = Kind::OneOf(&[
+const DECLARED: SettingKind = SettingKind::OneOf(&[
     "model",
     "params",
     "precision",
@@ -66,8 +66,8 @@ const DECLARED: Kind = Kind::OneOf(&[
     "optimizer",
     "purpose",
 ]);
-const UNEXPLAINED: Kind = Kind::OneOf(&["fail", "tell"]);
-const PROFILES: Kind = Kind::OneOf(&["essential", "standard", "all"]);
+const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
+const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
 
 macro_rules! settings {
     ($($path:literal $kind:expr, $default:expr, $meaning:literal;)+) => {
@@ -77,111 +77,111 @@ macro_rules! settings {
 }
 
 settings! {
-    "required-version" Kind::Text, None, "versions of gpulint that may read this file, as in \">=0.1\"";
-    "extend" Kind::Path, None, "another file of settings that this one adds to";
+    "required-version" SettingKind::Text, None, "versions of gpulint that may read this file, as in \">=0.1\"";
+    "extend" SettingKind::Path, None, "another file of settings that this one adds to";
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
-    "fail-on-unread" Kind::Flag, Some("false"), "a run fails where something that matters was not judged";
+    "fail-on-unread" SettingKind::Flag, Some("false"), "a run fails where something that matters was not judged";
     "unexplained" UNEXPLAINED, Some("\"fail\""), "what a change does whose effect is not known: fail as growth does, or tell it and pass";
-    "min-delta-usd" Kind::Number, Some("1000"), "dollars a month that make a finding worse, however small a share they are; a tenth does anyway";
+    "min-delta-usd" SettingKind::Number, Some("1000"), "dollars a month that make a finding worse, however small a share they are; a tenth does anyway";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";
     "profile" PROFILES, Some("\"standard\""), "the rules to start from";
-    "select" Kind::Texts, Some("[]"), "rules and groups to add to the profile";
-    "ignore" Kind::Texts, Some("[]"), "rules and groups to leave out";
-    "rules-dir" Kind::Paths, Some("[]"), "directories with pages of your own rules";
-    "require-reason" Kind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
-    "baseline" Kind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
-    "render" Kind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
-    "values" Kind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
-    "exclude" Kind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
-    "runs[].paths" Kind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
-    "runs[].name" Kind::Text, None, "what it is called; without it: by its files";
-    "runs[].var-files" Kind::Paths, None, "its files of variables, the strongest last";
-    "runs[].workspace" Kind::Text, None, "its workspace";
-    "runs[].modules-dir" Kind::Path, None, "where its downloaded modules lie";
-    "runs[].values" Kind::Paths, None, "the files of values that its chart is rendered with";
-    "runs[].vars.*" Kind::Parameter, None, "the value of a variable";
-    "charts.kubernetes" Kind::Text, Some("\"1.34\""), "the version of Kubernetes that charts are told";
-    "charts.api-versions" Kind::Texts, Some("[]"), "what the cluster knows beside Kubernetes itself, as in \"monitoring.coreos.com/v1\"";
-    "defaults.provider" Kind::Text, None, "cloud of machines where the text names none; then marked as assumed";
-    "defaults.region" Kind::Text, None, "region where the text names none; then marked as assumed";
-    "defaults.accelerator" Kind::Text, None, "accelerator of pods that name none; then marked as assumed";
-    "labels.required" Kind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
-    "labels.values.*" Kind::Texts, None, "the values that a label may have";
+    "select" SettingKind::Texts, Some("[]"), "rules and groups to add to the profile";
+    "ignore" SettingKind::Texts, Some("[]"), "rules and groups to leave out";
+    "rules-dir" SettingKind::Paths, Some("[]"), "directories with pages of your own rules";
+    "require-reason" SettingKind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
+    "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
+    "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
+    "values" SettingKind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
+    "exclude" SettingKind::Patterns, Some("[]"), "directories that nobody deploys: they are read, and told beside the bill";
+    "runs[].paths" SettingKind::Patterns, None, "the Terraform roots that this run is one of; what is found for them counts no more";
+    "runs[].name" SettingKind::Text, None, "what it is called; without it: by its files";
+    "runs[].var-files" SettingKind::Paths, None, "its files of variables, the strongest last";
+    "runs[].workspace" SettingKind::Text, None, "its workspace";
+    "runs[].modules-dir" SettingKind::Path, None, "where its downloaded modules lie";
+    "runs[].values" SettingKind::Paths, None, "the files of values that its chart is rendered with";
+    "runs[].vars.*" SettingKind::Parameter, None, "the value of a variable";
+    "charts.kubernetes" SettingKind::Text, Some("\"1.34\""), "the version of Kubernetes that charts are told";
+    "charts.api-versions" SettingKind::Texts, Some("[]"), "what the cluster knows beside Kubernetes itself, as in \"monitoring.coreos.com/v1\"";
+    "defaults.provider" SettingKind::Text, None, "cloud of machines where the text names none; then marked as assumed";
+    "defaults.region" SettingKind::Text, None, "region where the text names none; then marked as assumed";
+    "defaults.accelerator" SettingKind::Text, None, "accelerator of pods that name none; then marked as assumed";
+    "labels.required" SettingKind::Texts, Some("[]"), "labels that each resource must carry; empty: at least one that attributes cost";
+    "labels.values.*" SettingKind::Texts, None, "the values that a label may have";
     "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
-    "models.file" Kind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
+    "models.file" SettingKind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
-    "rules.*.ignorable" Kind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
-    "rules.*.forbid" Kind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
-    "rules.*.*" Kind::Parameter, None, "a parameter of the rule";
-    "packs[].path" Kind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
-    "packs[].git" Kind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
-    "packs[].commit" Kind::Text, None, "its full commit, 40 digits";
-    "packs[].sha256" Kind::Text, None, "the sum of what it holds; `gpulint rules vendor` tells it";
-    "packs[].directory" Kind::Text, None, "the directory of that repository, where the pack is not all of it";
-    "paths[].match" Kind::Patterns, None, "the files that what follows is for, `*` stands for anything; a key of theirs replaces that of the top";
+    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
+    "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
+    "rules.*.*" SettingKind::Parameter, None, "a parameter of the rule";
+    "packs[].path" SettingKind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
+    "packs[].git" SettingKind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
+    "packs[].commit" SettingKind::Text, None, "its full commit, 40 digits";
+    "packs[].sha256" SettingKind::Text, None, "the sum of what it holds; `gpulint rules vendor` tells it";
+    "packs[].directory" SettingKind::Text, None, "the directory of that repository, where the pack is not all of it";
+    "paths[].match" SettingKind::Patterns, None, "the files that what follows is for, `*` stands for anything; a key of theirs replaces that of the top";
     "paths[].profile" PROFILES, None, "the rules to start from, there";
-    "paths[].select" Kind::Texts, None, "rules and groups to add to the profile, there";
-    "paths[].ignore" Kind::Texts, None, "rules and groups to leave out, there";
-    "paths[].labels.required" Kind::Texts, None, "labels that each resource must carry, there";
-    "paths[].labels.values.*" Kind::Texts, None, "the values that a label may have, there";
-    "paths[].tiers.*" Kind::Texts, None, "the accelerators that a purpose may use, there";
-    "paths[].approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified, there";
+    "paths[].select" SettingKind::Texts, None, "rules and groups to add to the profile, there";
+    "paths[].ignore" SettingKind::Texts, None, "rules and groups to leave out, there";
+    "paths[].labels.required" SettingKind::Texts, None, "labels that each resource must carry, there";
+    "paths[].labels.values.*" SettingKind::Texts, None, "the values that a label may have, there";
+    "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use, there";
+    "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified, there";
     "paths[].rules.*.level" LEVELS, None, "the level of a rule's findings, there";
-    "paths[].rules.*.*" Kind::Parameter, None, "a parameter of the rule, there";
-    "tiers.*" Kind::Texts, None, "the accelerators that a purpose may use";
-    "budgets[].team" Kind::Text, None, "the team whose resources are added up";
-    "budgets[].project" Kind::Text, None, "the project whose resources are added up";
-    "budgets[].environment" Kind::Text, None, "the environment whose resources are added up";
-    "budgets[].label" Kind::Text, None, "key=value: resources with this label are added up";
-    "budgets[].monthly_usd" Kind::Number, None, "dollars a month that they may cost";
-    "limits[].team" Kind::Text, None, "the team whose resources are counted; nothing of the next three either: all resources";
-    "limits[].project" Kind::Text, None, "the project whose resources are counted";
-    "limits[].environment" Kind::Text, None, "the environment whose resources are counted";
-    "limits[].label" Kind::Text, None, "key=value: resources with this label are counted";
-    "limits[].accelerators" Kind::Number, None, "accelerators that all of them may have together";
-    "limits[].machines" Kind::Number, None, "machines that they may rent together";
-    "limits[].resource_accelerators" Kind::Number, None, "accelerators that each of them may have";
-    "limits[].resource_machines" Kind::Number, None, "machines that each of them may rent";
-    "approvals.above_monthly_usd" Kind::Number, None, "a change above it must be justified";
-    "approvals.label" Kind::Text, None, "the label on a pull request that approves what it brings";
-    "prices.file" Kind::Path, None, "a CSV file with your own prices";
-    "prices.usd_per_unit" Kind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
-    "prices.currency" Kind::Text, None, "the currency in which amounts are shown, as in \"EUR\"; JSON stays in dollars";
-    "prices.units_per_usd" Kind::Number, None, "what a dollar is in that currency, as in 0.92; it is never fetched";
-    "prices.discount.*" Kind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
-    "contracts[].provider" Kind::Text, None, "the cloud that agreed to it; `*` stands for anything, as in the next three";
-    "contracts[].machine" Kind::Text, None, "the machines that it is for, as in \"p5.*\"";
-    "contracts[].accelerator" Kind::Text, None, "the accelerators that it is for, as in \"H100*\"";
-    "contracts[].region" Kind::Text, None, "the regions that it is for";
+    "paths[].rules.*.*" SettingKind::Parameter, None, "a parameter of the rule, there";
+    "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use";
+    "budgets[].team" SettingKind::Text, None, "the team whose resources are added up";
+    "budgets[].project" SettingKind::Text, None, "the project whose resources are added up";
+    "budgets[].environment" SettingKind::Text, None, "the environment whose resources are added up";
+    "budgets[].label" SettingKind::Text, None, "key=value: resources with this label are added up";
+    "budgets[].monthly_usd" SettingKind::Number, None, "dollars a month that they may cost";
+    "limits[].team" SettingKind::Text, None, "the team whose resources are counted; nothing of the next three either: all resources";
+    "limits[].project" SettingKind::Text, None, "the project whose resources are counted";
+    "limits[].environment" SettingKind::Text, None, "the environment whose resources are counted";
+    "limits[].label" SettingKind::Text, None, "key=value: resources with this label are counted";
+    "limits[].accelerators" SettingKind::Number, None, "accelerators that all of them may have together";
+    "limits[].machines" SettingKind::Number, None, "machines that they may rent together";
+    "limits[].resource_accelerators" SettingKind::Number, None, "accelerators that each of them may have";
+    "limits[].resource_machines" SettingKind::Number, None, "machines that each of them may rent";
+    "approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified";
+    "approvals.label" SettingKind::Text, None, "the label on a pull request that approves what it brings";
+    "prices.file" SettingKind::Path, None, "a CSV file with your own prices";
+    "prices.usd_per_unit" SettingKind::Number, Some("1"), "dollars for one unit of the currency of `prices.file`, as in 1.08";
+    "prices.currency" SettingKind::Text, None, "the currency in which amounts are shown, as in \"EUR\"; JSON stays in dollars";
+    "prices.units_per_usd" SettingKind::Number, None, "what a dollar is in that currency, as in 0.92; it is never fetched";
+    "prices.discount.*" SettingKind::Number, None, "the share by which a provider's list prices are lowered, 0 to 1";
+    "contracts[].provider" SettingKind::Text, None, "the cloud that agreed to it; `*` stands for anything, as in the next three";
+    "contracts[].machine" SettingKind::Text, None, "the machines that it is for, as in \"p5.*\"";
+    "contracts[].accelerator" SettingKind::Text, None, "the accelerators that it is for, as in \"H100*\"";
+    "contracts[].region" SettingKind::Text, None, "the regions that it is for";
     "contracts[].purchase" PURCHASES, Some("\"on-demand\""), "the way of buying whose price it is";
-    "contracts[].discount" Kind::Number, None, "the share by which that price is lowered, 0 to 1";
-    "contracts[].usd_per_gpu_hour" Kind::Number, None, "dollars for one accelerator and hour, instead of a discount";
-    "contracts[].commitment_years" Kind::Number, None, "1 or 3: a savings plan, reserved instances or committed use for so long, at its list price";
-    "hardware[].accelerator" Kind::Text, None, "accelerators of your own, for the provider \"on-prem\"";
-    "hardware[].usd_per_gpu_hour" Kind::Number, None, "dollars for one accelerator and hour, instead of what follows";
-    "hardware[].purchase_usd" Kind::Number, None, "what a machine cost";
-    "hardware[].gpus" Kind::Number, None, "accelerators of a machine";
-    "hardware[].years" Kind::Number, None, "years over which its cost is spread";
-    "hardware[].watts" Kind::Number, Some("0"), "power of the machine at work";
-    "hardware[].usd_per_kwh" Kind::Number, Some("0"), "dollars for a kilowatt-hour";
-    "hardware[].utilization" Kind::Number, Some("1"), "share of the hours in which it works, 0 to 1";
-    "usage[].address" Kind::Text, None, "the resources that it is about; `*` stands for anything";
-    "usage[].label" Kind::Text, None, "key=value: the resources that it is about";
-    "usage[].hours_per_month" Kind::Number, None, "hours of a month that they run";
-    "usage[].runs_per_month" Kind::Number, None, "runs of a month, instead of hours";
-    "usage[].hours_per_run" Kind::Number, None, "hours of a run; the time limit of the text where not set";
-    "bounds.file-mib" Kind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
-    "bounds.nesting" Kind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
-    "bounds.evaluation-steps" Kind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";
-    "bounds.yaml-nodes" Kind::Number, Some("2000000"), "values of a YAML document when its aliases are followed";
-    "bounds.seconds" Kind::Number, Some("600"), "seconds that a run may take; then it ends with exit code 2";
-    "bounds.render-seconds" Kind::Number, Some("20"), "seconds that helm, kustomize or kubectl may take for one chart or kustomization";
-    "suppress[].rules" Kind::Texts, None, "the rules that are silenced";
-    "suppress[].address" Kind::Text, None, "the resource that they are silenced for; `*` stands for anything";
-    "suppress[].path" Kind::Pattern, None, "the file that they are silenced in; `*` stands for anything";
-    "suppress[].until" Kind::Date, None, "the last day on which this holds";
-    "suppress[].reason" Kind::Text, None, "why; it is shown in every report";
+    "contracts[].discount" SettingKind::Number, None, "the share by which that price is lowered, 0 to 1";
+    "contracts[].usd_per_gpu_hour" SettingKind::Number, None, "dollars for one accelerator and hour, instead of a discount";
+    "contracts[].commitment_years" SettingKind::Number, None, "1 or 3: a savings plan, reserved instances or committed use for so long, at its list price";
+    "hardware[].accelerator" SettingKind::Text, None, "accelerators of your own, for the provider \"on-prem\"";
+    "hardware[].usd_per_gpu_hour" SettingKind::Number, None, "dollars for one accelerator and hour, instead of what follows";
+    "hardware[].purchase_usd" SettingKind::Number, None, "what a machine cost";
+    "hardware[].gpus" SettingKind::Number, None, "accelerators of a machine";
+    "hardware[].years" SettingKind::Number, None, "years over which its cost is spread";
+    "hardware[].watts" SettingKind::Number, Some("0"), "power of the machine at work";
+    "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "dollars for a kilowatt-hour";
+    "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which it works, 0 to 1";
+    "usage[].address" SettingKind::Text, None, "the resources that it is about; `*` stands for anything";
+    "usage[].label" SettingKind::Text, None, "key=value: the resources that it is about";
+    "usage[].hours_per_month" SettingKind::Number, None, "hours of a month that they run";
+    "usage[].runs_per_month" SettingKind::Number, None, "runs of a month, instead of hours";
+    "usage[].hours_per_run" SettingKind::Number, None, "hours of a run; the time limit of the text where not set";
+    "bounds.file-mib" SettingKind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
+    "bounds.nesting" SettingKind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
+    "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";
+    "bounds.yaml-nodes" SettingKind::Number, Some("2000000"), "values of a YAML document when its aliases are followed";
+    "bounds.seconds" SettingKind::Number, Some("600"), "seconds that a run may take; then it ends with exit code 2";
+    "bounds.render-seconds" SettingKind::Number, Some("20"), "seconds that helm, kustomize or kubectl may take for one chart or kustomization";
+    "suppress[].rules" SettingKind::Texts, None, "the rules that are silenced";
+    "suppress[].address" SettingKind::Text, None, "the resource that they are silenced for; `*` stands for anything";
+    "suppress[].path" SettingKind::Pattern, None, "the file that they are silenced in; `*` stands for anything";
+    "suppress[].until" SettingKind::Date, None, "the last day on which this holds";
+    "suppress[].reason" SettingKind::Text, None, "why; it is shown in every report";
 }
 
 /// Lists of tables, which add up where one file extends another.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::key::{self, Any, Number, Text, Texts};
-use super::{Entry, Key, Value, setting};
+use super::{Entry, Key, SettingValue, setting};
 use crate::source::{Date, Span};
 
 /// One of several tables of a list.
@@ -23,7 +23,7 @@ pub struct Suppress<'a> {
 
 /// An entry of `[[budgets]]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget<'a> {
+pub struct BudgetSetting<'a> {
     /// `("team", "search")`; none: everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub monthly_usd: f64,
@@ -32,7 +32,7 @@ pub struct Budget<'a> {
 
 /// An entry of `[[limits]]`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit<'a> {
+pub struct LimitSetting<'a> {
     /// `("team", "search")`; none: everything counts.
     pub of: Option<(&'a str, &'a str)>,
     pub accelerators: Option<f64>,
@@ -65,7 +65,7 @@ impl<'a> Table<'a> {
 
     pub fn texts(&self, key: Key<Texts>) -> &'a [(String, Span)] {
         match self.at(key).map(|entry| &entry.value) {
-            Some(Value::Texts(texts)) => texts,
+            Some(SettingValue::Texts(texts)) => texts,
             _ => &[],
         }
     }
@@ -101,7 +101,7 @@ impl<'a> Suppress<'a> {
     }
 }
 
-impl<'a> Budget<'a> {
+impl<'a> BudgetSetting<'a> {
     pub(super) fn of(table: &Table<'a>) -> Option<Self> {
         let monthly = table.get(setting!("budgets[].monthly_usd"))?;
         let of = owner(
@@ -109,13 +109,13 @@ impl<'a> Budget<'a> {
             [setting!("budgets[].team"), setting!("budgets[].project"), setting!("budgets[].environment")],
             setting!("budgets[].label"),
         );
-        Some(Budget { of, monthly_usd: monthly.value.number()?, span: monthly.span })
+        Some(BudgetSetting { of, monthly_usd: monthly.value.number()?, span: monthly.span })
     }
 }
 
-impl<'a> Limit<'a> {
+impl<'a> LimitSetting<'a> {
     pub(super) fn of(table: &Table<'a>) -> Self {
-        Limit {
+        LimitSetting {
             of: owner(
                 table,
                 [setting!("limits[].team"), setting!("limits[].project"), setting!("limits[].environment")],

@@ -53,7 +53,7 @@ reason = "reserved capacity"
         (rules[0].name, rules[0].level, rules[0].ignorable),
         ("on-demand-batch", Some(Level::Error), Some(false))
     );
-    assert_eq!(rules[0].parameters[0].1.value, Value::Integer(200));
+    assert_eq!(rules[0].parameters[0].1.value, SettingValue::Integer(200));
     assert_eq!(config.below(setting!("tiers")).next().map(|it| it.0), Some("interactive"));
     assert_eq!(config.budgets()[0].of, Some(("team", "search")));
     assert_eq!(config.budgets()[0].monthly_usd, 40_000.0);

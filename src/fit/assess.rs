@@ -4,22 +4,27 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::choose::{Market, Place};
-use super::demand::{Demand, Missing, Reader, slice_gib};
+use super::choose::{Market, MarketPlace};
+use super::demand::{Demand, FactReader, Missing, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
 use super::workload::{Engine, Task, Workload};
-use super::{Alternative, Assessment, Choice, Fraction, LIMITED, MARGIN, Placed, Verdict, verdict};
+use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
 use crate::inventory::{Fact, Inventory, Key, Resource, Role};
-use crate::pricing::{Bill, Item, Settings};
+use crate::pricing::{Bill, BillItem, PricingSettings};
 
 const FEW: usize = 32;
 
 /// Whether each resource's model fits it, in the order of the inventory.
-pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, settings: &Settings) -> Vec<Fact<Assessment>> {
+pub fn assess_all(
+    inventory: &Inventory,
+    bill: &Bill,
+    catalog: &Catalog,
+    settings: &PricingSettings,
+) -> Vec<Fact<Assessment>> {
     let market = Market::new(catalog, settings);
-    let unpriced = Item::default();
+    let unpriced = BillItem::default();
     let of = |(place, resource): (usize, &Resource)| {
         assess(resource, bill.items.get(place).unwrap_or(&unpriced), catalog, &market)
     };
@@ -32,8 +37,8 @@ pub fn assess_all(inventory: &Inventory, bill: &Bill, catalog: &Catalog, setting
 
 /// Whether a resource's model fits its accelerators, and what else it would fit. Absent where the text does not speak of
 /// a model; unknown where it does, and something that decides is not known.
-pub fn assess(resource: &Resource, item: &Item, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
-    let mut reader = Reader::new(resource);
+pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Fact<Assessment> {
+    let mut reader = FactReader::new(resource);
     let place_of = |key: Key, other: Key| {
         let span = resource.fact(key).span().or_else(|| resource.fact(other).span());
         span.unwrap_or(resource.span)
@@ -75,7 +80,7 @@ struct Given {
 
 impl Given {
     fn read(
-        reader: &mut Reader<'_>,
+        reader: &mut FactReader<'_>,
         resource: &Resource,
         catalog: &Catalog,
         demand: &Demand<'_>,
@@ -91,7 +96,7 @@ impl Given {
     }
 }
 
-fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<Placed, Missing> {
+fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<PlacedModel, Missing> {
     let tensor = if demand.tensor_parallel > 0.0 { demand.tensor_parallel } else { given.used };
     let busy = demand.on(given.used, tensor, demand.pipeline_parallel);
     // It starts with room for one request of the whole context; less room for many is slower, and no failure.
@@ -101,16 +106,16 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let estimate = estimate(if holds_all { &busy } else { &workload });
     let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
     let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
-    if verdict == Verdict::DoesNotFit
+    if verdict == FitVerdict::DoesNotFit
         && !demand.needs_whole_context()
         && fits_with_less(demand, given.used, tensor, usable_gib)
     {
-        verdict = Verdict::Borderline;
+        verdict = FitVerdict::Borderline;
     }
-    let fits = verdict != Verdict::DoesNotFit;
-    Ok(Placed {
+    let fits = verdict != FitVerdict::DoesNotFit;
+    Ok(PlacedModel {
         verdict,
-        refuses: verdict == Verdict::DoesNotFit && refuses(demand) && !demand.may_be_quantized,
+        refuses: verdict == FitVerdict::DoesNotFit && refuses(demand) && !demand.may_be_quantized,
         devices: given.used,
         need_gib: estimate.need(),
         budget_gib: budget(&workload, usable_gib),
@@ -160,7 +165,7 @@ fn refuses(demand: &Demand<'_>) -> bool {
 struct Search<'a, 'c> {
     demand: &'a Demand<'a>,
     resource: &'a Resource,
-    item: &'a Item,
+    item: &'a BillItem,
     catalog: &'a Catalog,
     market: &'a Market<'c>,
 }
@@ -227,12 +232,12 @@ impl Search<'_, '_> {
         let place = self.place();
         if let Some(provider) = self.resource.text(Key::Provider) {
             let region = self.resource.text(Key::Region).unwrap_or_else(|| self.catalog.base_region(provider));
-            return self.market.cheapest(demand, &Place { provider, region, ..place });
+            return self.market.cheapest(demand, &MarketPlace { provider, region, ..place });
         }
         // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
         let in_cloud = |provider| {
             let region = self.catalog.base_region(provider);
-            self.market.cheapest(demand, &Place { provider, region, ..place.clone() })
+            self.market.cheapest(demand, &MarketPlace { provider, region, ..place.clone() })
         };
         let mut choices: Vec<Choice> = self.catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
         choices.sort_by_key(|choice| choice.per_hour);
@@ -241,13 +246,13 @@ impl Search<'_, '_> {
     }
 
     /// What must come with the accelerators, whoever rents them out.
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> MarketPlace<'_> {
         let resource = self.resource;
         let machine = resource.text(Key::Machine).unwrap_or_default();
         let accelerator = resource.text(Key::Accelerator).and_then(|name| self.catalog.accelerator(name));
         let shared = resource.role == Role::Requested;
         let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
-        Place {
+        MarketPlace {
             vendor: accelerator.map_or("", |known| known.vendor),
             processor: Some(accelerator.map_or("", |known| known.processor)),
             purchase: resource.purchase(),
@@ -255,7 +260,7 @@ impl Search<'_, '_> {
             service: if machine.starts_with("ml.") { "ml." } else { "" },
             cpus: asked(Key::Cpus),
             memory_gib: asked(Key::Memory),
-            ..Place::default()
+            ..MarketPlace::default()
         }
     }
 
@@ -285,8 +290,8 @@ impl Search<'_, '_> {
 
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
 /// Nothing where the text does not say enough to tell.
-pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[Place<'_>]) -> Vec<Choice> {
-    let Ok(demand) = Reader::new(resource).demand(catalog) else { return Vec::new() };
+pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[MarketPlace<'_>]) -> Vec<Choice> {
+    let Ok(demand) = FactReader::new(resource).demand(catalog) else { return Vec::new() };
     let mut choices: Vec<Choice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
     choices.sort_by(|one, two| one.per_hour.cmp(&two.per_hour).then_with(|| one.machine.cmp(&two.machine)));
     choices

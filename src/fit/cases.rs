@@ -8,7 +8,7 @@ use serde_json::json;
 use super::estimate::{GIB, budget, cache_bytes, estimate, weight_bytes};
 use super::hardware::device;
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
-use super::{Verdict, verdict};
+use super::{FitVerdict, verdict};
 use crate::catalog::{Model, Models, Precision, TableError, records};
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
@@ -67,7 +67,7 @@ fn answer(row: &Row<'_>, models: &Models) -> serde_json::Value {
     let need = estimate.need();
     let device = device(row.text("gpu"));
     let budget = device.map(|device| budget(&workload, device.usable_gib));
-    let verdict = device.and_then(|device| verdict(&workload, device.usable_gib)).map_or("unknown", Verdict::name);
+    let verdict = device.and_then(|device| verdict(&workload, device.usable_gib)).map_or("unknown", FitVerdict::name);
     json!({
         "id": id,
         "verdict": verdict,

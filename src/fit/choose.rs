@@ -13,12 +13,12 @@ use super::{Choice, MARGIN};
 use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
 use crate::complete::{allocatable_cpus, allocatable_gib};
 use crate::inventory::Purchase;
-use crate::pricing::Settings;
+use crate::pricing::PricingSettings;
 
 /// Machines with graphics processors, with their prices at each place, found once.
 pub struct Market<'c> {
     catalog: &'c Catalog,
-    settings: &'c Settings,
+    settings: &'c PricingSettings,
     machines: Mutex<BTreeMap<String, Arc<Vec<Candidate<'c>>>>>,
     shelves: Mutex<HashMap<Shop, Shelves<'c>>>,
 }
@@ -67,7 +67,7 @@ const BUS: u32 = 4;
 
 /// Where a configuration is looked for, and what must come with the accelerators.
 #[derive(Debug, Clone, Default)]
-pub struct Place<'p> {
+pub struct MarketPlace<'p> {
     pub provider: &'p str,
     pub region: &'p str,
     pub purchase: Option<Purchase>,
@@ -84,7 +84,7 @@ pub struct Place<'p> {
 }
 
 impl<'c> Market<'c> {
-    pub fn new(catalog: &'c Catalog, settings: &'c Settings) -> Self {
+    pub fn new(catalog: &'c Catalog, settings: &'c PricingSettings) -> Self {
         Market { catalog, settings, machines: Mutex::default(), shelves: Mutex::default() }
     }
 
@@ -111,7 +111,7 @@ impl<'c> Market<'c> {
     }
 
     /// The machines that have a price at a place, as they are bought there.
-    fn shelves(&self, place: &Place<'_>) -> Shelves<'c> {
+    fn shelves(&self, place: &MarketPlace<'_>) -> Shelves<'c> {
         let shop = Shop {
             provider: place.provider.to_owned(),
             region: place.region.to_owned(),
@@ -138,7 +138,7 @@ impl<'c> Market<'c> {
     }
 
     /// The cheapest configuration on which a demand fits with a margin.
-    pub fn cheapest(&self, demand: &Demand<'_>, place: &Place<'_>) -> Option<Choice> {
+    pub fn cheapest(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Option<Choice> {
         let shelves = self.shelves(place);
         let fitting = fitting(&shelves, demand, place).into_iter();
         fitting.min_by(Fitting::by_price).map(|it| it.choice(place))
@@ -146,7 +146,7 @@ impl<'c> Market<'c> {
 
     /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
     /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
-    pub fn configurations(&self, demand: &Demand<'_>, place: &Place<'_>) -> Vec<Choice> {
+    pub fn configurations(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Choice> {
         let shelves = self.shelves(place);
         let mut all = fitting(&shelves, demand, place);
         all.sort_by(Fitting::by_price);
@@ -154,7 +154,7 @@ impl<'c> Market<'c> {
     }
 
     /// The name of the machine there, and what an hour of it costs.
-    fn price(&self, machine: &Machine<'c>, place: &Place<'_>) -> Option<(Cow<'c, str>, Money)> {
+    fn price(&self, machine: &Machine<'c>, place: &MarketPlace<'_>) -> Option<(Cow<'c, str>, Money)> {
         let (name, quote) = if place.service.is_empty() {
             (machine.name.clone(), self.catalog.quote(machine, place.region)?)
         } else {
@@ -185,7 +185,7 @@ impl Fitting<'_, '_> {
             .then_with(|| one.offer.name.cmp(&two.offer.name))
     }
 
-    fn choice(&self, place: &Place<'_>) -> Choice {
+    fn choice(&self, place: &MarketPlace<'_>) -> Choice {
         let machine = &self.offer.candidate.machine;
         Choice {
             provider: place.provider.to_owned(),
@@ -201,7 +201,7 @@ impl Fitting<'_, '_> {
 }
 
 /// For each accelerator, and each number of them, the cheapest machine on which a demand fits.
-fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Place<'_>) -> Vec<Fitting<'o, 'c>> {
+fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Fitting<'o, 'c>> {
     let mut found = Vec::new();
     for shelf in shelves.iter().filter(|shelf| supports(&shelf.device, demand.precision)) {
         for tensor_parallel in [1u32, 2, 4, 8] {
@@ -229,7 +229,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Place<
 }
 
 /// The largest of a pod's parts of a machine; `None` where it does not fit on it.
-fn share(machine: &Machine<'_>, devices: f64, place: &Place<'_>) -> Option<f64> {
+fn share(machine: &Machine<'_>, devices: f64, place: &MarketPlace<'_>) -> Option<f64> {
     let part = |asked: f64, has: Option<f64>| has.filter(|has| *has > 0.0).map_or(0.0, |has| asked / has);
     let parts = [
         devices / machine.count,

@@ -42,7 +42,7 @@ pub struct Demand<'m> {
 pub(super) type Missing = Option<(Arc<str>, Key)>;
 
 /// Reads facts and remembers how sure the least sure of them is.
-pub(super) struct Reader<'r> {
+pub(super) struct FactReader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
 }
@@ -50,9 +50,9 @@ pub(super) struct Reader<'r> {
 /// Tokens that are taken for the window of a model of which only the size is known.
 const UNKNOWN_WINDOW: f64 = 8192.0;
 
-impl<'r> Reader<'r> {
+impl<'r> FactReader<'r> {
     pub(super) fn new(resource: &'r Resource) -> Self {
-        Reader { resource, origin: Origin::Written }
+        FactReader { resource, origin: Origin::Written }
     }
 
     fn weaken(&mut self, by: Origin) {

@@ -18,7 +18,7 @@ use crate::catalog::Money;
 use crate::inventory::Fact;
 
 pub use assess::{assess, assess_all, options};
-pub use choose::{Market, Place};
+pub use choose::{Market, MarketPlace};
 pub use demand::Demand;
 pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
 pub use hardware::{Device, device};
@@ -43,13 +43,13 @@ pub struct Assessment {
     /// Requests that it is told to answer at a time.
     pub concurrent: Option<f64>,
     /// On its accelerators; unknown where these are.
-    pub placed: Fact<Placed>,
+    pub placed: Fact<PlacedModel>,
 }
 
 /// A model on its accelerators, with the numbers in GiB for each of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
-    pub verdict: Verdict,
+pub struct PlacedModel {
+    pub verdict: FitVerdict,
     /// The program will not start: it is a server that needs all of this at once.
     pub refuses: bool,
     /// Devices that one copy of the model uses.
@@ -103,37 +103,37 @@ pub struct Fraction {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FitVerdict {
     Fits,
     Borderline,
     DoesNotFit,
 }
 
-impl Verdict {
+impl FitVerdict {
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Fits => "fits",
-            Verdict::Borderline => "borderline",
-            Verdict::DoesNotFit => "does-not-fit",
+            FitVerdict::Fits => "fits",
+            FitVerdict::Borderline => "borderline",
+            FitVerdict::DoesNotFit => "does-not-fit",
         }
     }
 }
 
 /// Fits with room to spare, surely not, or too near the edge to say. `None` where numbers are missing.
-pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<Verdict> {
+pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     let said = compare(workload, usable_gib)?;
     let used = workload.tensor_parallel * workload.pipeline_parallel;
-    if said == Verdict::DoesNotFit && workload.task == Task::Serve && workload.devices > used {
+    if said == FitVerdict::DoesNotFit && workload.task == Task::Serve && workload.devices > used {
         // More devices than the declared parallelism uses: something that is not declared may use them too.
         let all = Workload { tensor_parallel: workload.devices / workload.pipeline_parallel, ..*workload };
-        if compare(&all, usable_gib)? != Verdict::DoesNotFit {
-            return Some(Verdict::Borderline);
+        if compare(&all, usable_gib)? != FitVerdict::DoesNotFit {
+            return Some(FitVerdict::Borderline);
         }
     }
     Some(said)
 }
 
-fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<Verdict> {
+fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
     let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
     let budget = budget(workload, usable_gib);
@@ -142,9 +142,9 @@ fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<Verdict> {
         return None;
     }
     Some(match ratio {
-        r if r <= MARGIN => Verdict::Fits,
-        r if r <= upper => Verdict::Borderline,
-        _ => Verdict::DoesNotFit,
+        r if r <= MARGIN => FitVerdict::Fits,
+        r if r <= upper => FitVerdict::Borderline,
+        _ => FitVerdict::DoesNotFit,
     })
 }
 

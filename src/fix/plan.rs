@@ -7,7 +7,7 @@ use crate::rules::{Finding, Fix};
 use crate::source::{Edit, Sources};
 
 use super::Writer;
-use super::made::Made;
+use super::made::MadeFiles;
 use super::reach::Reach;
 
 /// Gives every finding the edits that its page wishes, or the reason why there are none.
@@ -15,7 +15,7 @@ pub fn plan(findings: &mut [Finding], inventory: &Inventory, sources: &Sources, 
     if findings.iter().all(|it| it.fix.is_none()) {
         return;
     }
-    let mut made = Made::default();
+    let mut made = MadeFiles::default();
     for finding in findings.iter_mut() {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = finding.fix.as_mut().filter(|fix| fix.declined.is_none()) else { continue };

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Conversation, Posted, Target, text};
-use crate::http::{Client, Error, Kind, Method, Reply, Request};
+use super::{CommentTarget, Conversation, Posted, text};
+use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const API_VERSION: &str = "7.1";
 
@@ -17,24 +17,24 @@ pub(super) struct Azure<'a> {
 }
 
 impl<'a> Azure<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (project, repository) = super::owner_and_name(&target.repository)?;
         Ok(Azure { client, project, repository, number: target.number.to_string() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full =
             vec![self.project, "_apis", "git", "repositories", self.repository, "pullRequests", &self.number];
         full.extend(path);
-        Request::new(method, full).query("api-version", API_VERSION)
+        HttpRequest::new(method, full).query("api-version", API_VERSION)
     }
 
-    fn send(&self, request: &Request) -> Result<Reply, Error> {
+    fn send(&self, request: &HttpRequest) -> Result<Reply, Error> {
         let reply = self.client.send(request)?;
         // A token that is not accepted is answered with a page to sign in on, and with success.
         if reply.status == 203 {
             return Err(Error::new(
-                Kind::Status(401),
+                HttpErrorKind::Status(401),
                 format!("{} did not accept the token", self.client.origin().host()),
             ));
         }
@@ -46,7 +46,7 @@ impl Conversation for Azure<'_> {
     fn comments(&self) -> Result<Vec<Posted>, Error> {
         let answer = self.send(&self.request(Method::Get, &["threads"]))?.json()?;
         let Some(Value::Array(threads)) = answer.get("value") else {
-            return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+            return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
         };
         let living = threads.iter().filter(|thread| thread.get("isDeleted") != Some(&Value::Bool(true)));
         let mut comments: Vec<(u64, Posted)> = living.filter_map(first_comment).collect();
@@ -57,7 +57,7 @@ impl Conversation for Azure<'_> {
     fn comment(&self, id: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
         let found = self.send(&self.request(Method::Get, &["threads", thread, "comments", comment]))?.json()?;
-        posted(thread, &found).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+        posted(thread, &found).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
     }
 
     /// The thread is closed from the start: an open one could hold back the merge.
@@ -65,7 +65,8 @@ impl Conversation for Azure<'_> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });
         let made = self.send(&self.request(Method::Post, &["threads"]).json(thread))?.json()?;
-        let made = first_comment(&made).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no thread"))?;
+        let made =
+            first_comment(&made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no thread"))?;
         Ok(made.1)
     }
 
@@ -73,7 +74,7 @@ impl Conversation for Azure<'_> {
         let (thread, comment) = thread_and_comment(id)?;
         let request = self.request(Method::Patch, &["threads", thread, "comments", comment]);
         let made = self.send(&request.json(json!({ "content": body })))?.json()?;
-        posted(thread, &made).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+        posted(thread, &made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {
@@ -91,7 +92,7 @@ impl Conversation for Azure<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.send(&Request::new(Method::Get, ["_apis", "connectionData"])) {
+        match self.send(&HttpRequest::new(Method::Get, ["_apis", "connectionData"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/authenticatedUser/id")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -118,5 +119,6 @@ fn posted(thread: &str, comment: &Value) -> Option<Posted> {
 }
 
 fn thread_and_comment(id: &str) -> Result<(&str, &str), Error> {
-    id.split_once('/').ok_or_else(|| Error::new(Kind::Unusable, format!("`{id}` names no comment of a thread")))
+    id.split_once('/')
+        .ok_or_else(|| Error::new(HttpErrorKind::Unusable, format!("`{id}` names no comment of a thread")))
 }

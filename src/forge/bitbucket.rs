@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
-use super::review::Placed;
-use super::{Conversation, Posted, Target, marker, owner_and_name, text};
-use crate::http::{Client, Error, Kind, Method, Reply, Request};
+use super::review::PlacedNote;
+use super::{CommentTarget, Conversation, Posted, marker, owner_and_name, text};
+use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;
@@ -18,15 +18,15 @@ pub(super) struct Bitbucket<'a> {
 }
 
 impl<'a> Bitbucket<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (workspace, name) = owner_and_name(&target.repository)?;
         Ok(Bitbucket { client, workspace, name, number: target.number.to_string() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repositories", self.workspace, self.name, "pullrequests", &self.number];
         full.extend(path);
-        Request::new(method, full)
+        HttpRequest::new(method, full)
     }
 
     /// Pages are asked for by number: the address of the next one, which the answer names, could lead anywhere.
@@ -37,7 +37,7 @@ impl<'a> Bitbucket<'a> {
             let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
             let answer = self.client.send(&request)?.json()?;
             let Some(Value::Array(items)) = answer.get("values") else {
-                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
             };
             let there = items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true)));
             all.extend(there.filter_map(&wanted));
@@ -84,7 +84,7 @@ impl Conversation for Bitbucket<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&Request::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/uuid")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -101,7 +101,7 @@ impl Conversation for Bitbucket<'_> {
         self.all(posted_by_us)
     }
 
-    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+    fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         for placed in notes {
             let inline = json!({ "path": placed.file.path, "to": placed.note.last_line });
             let body = json!({ "content": { "raw": placed.body }, "inline": inline });
@@ -112,7 +112,7 @@ impl Conversation for Bitbucket<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

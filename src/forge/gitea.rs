@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
-use super::review::Placed;
-use super::{Conversation, Posted, Target, marker, owner_and_name, text};
-use crate::http::{Client, Error, Kind, Method, Reply, Request};
+use super::review::PlacedNote;
+use super::{CommentTarget, Conversation, Posted, marker, owner_and_name, text};
+use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const MOST_PAGES: u32 = 200;
 
@@ -18,15 +18,15 @@ pub(super) struct Gitea<'a> {
 }
 
 impl<'a> Gitea<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (owner, name) = owner_and_name(&target.repository)?;
         Ok(Gitea { client, owner, name, number: target.number.to_string(), head: target.head.as_deref() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repos", self.owner, self.name];
         full.extend(path);
-        Request::new(method, full)
+        HttpRequest::new(method, full)
     }
 
     /// What is wanted of all pages; only that outlives the page that it stood in.
@@ -38,7 +38,7 @@ impl<'a> Gitea<'a> {
                 Value::Array(items) => items,
                 // An empty list of some versions.
                 Value::Null => Vec::new(),
-                _ => return Err(Error::new(Kind::Malformed, "a list was asked for and something else came")),
+                _ => return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came")),
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -84,7 +84,7 @@ impl Conversation for Gitea<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&Request::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
             Ok(reply) => Ok(text(&reply.json()?, "/login")),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -114,7 +114,7 @@ impl Conversation for Gitea<'_> {
         Ok(notes)
     }
 
-    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+    fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let comments: Vec<Value> = notes
             .iter()
             .map(|placed| {
@@ -134,7 +134,7 @@ impl Conversation for Gitea<'_> {
 const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

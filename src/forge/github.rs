@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
-use super::review::Placed;
-use super::{Conversation, Posted, Target, marker, owner_and_name, text};
-use crate::http::{Client, Error, Kind, Method, Reply, Request};
+use super::review::PlacedNote;
+use super::{CommentTarget, Conversation, Posted, marker, owner_and_name, text};
+use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 /// Of the REST interface, pinned so that an answer keeps its shape.
 const API_VERSION: &str = "2022-11-28";
@@ -22,15 +22,15 @@ pub(super) struct Github<'a> {
 }
 
 impl<'a> Github<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Result<Self, Error> {
+    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
         let (owner, name) = owner_and_name(&target.repository)?;
         Ok(Github { client, owner, name, number: target.number.to_string(), head: target.head.as_deref() })
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["repos", self.owner, self.name];
         full.extend(path);
-        let mut request = Request::new(method, full);
+        let mut request = HttpRequest::new(method, full);
         request.accept = "application/vnd.github+json";
         request.headers.push(("x-github-api-version", API_VERSION));
         request
@@ -55,7 +55,7 @@ impl<'a> Github<'a> {
             let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -99,7 +99,7 @@ impl Conversation for Github<'_> {
         let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \
                      { minimizedComment { isMinimized } } }";
         let client = self.client.at(base);
-        let request = Request::new(Method::Post, ["graphql"]);
+        let request = HttpRequest::new(Method::Post, ["graphql"]);
         let reply = client.send(&request.json(json!({ "query": query, "variables": { "id": node } })));
         let Ok(Ok(answer)) = reply.map(|reply| reply.json()) else { return Ok(false) };
         Ok(answer.pointer("/data/minimizeComment/minimizedComment/isMinimized") == Some(&Value::Bool(true)))
@@ -120,7 +120,7 @@ impl Conversation for Github<'_> {
 
     /// The token of a workflow may not ask who it is: it writes as a program, and needs not ask.
     fn viewer(&self) -> Result<Option<String>, Error> {
-        let mut request = Request::new(Method::Get, ["user"]);
+        let mut request = HttpRequest::new(Method::Get, ["user"]);
         request.accept = "application/vnd.github+json";
         request.headers.push(("x-github-api-version", API_VERSION));
         match self.client.send(&request) {
@@ -146,7 +146,7 @@ impl Conversation for Github<'_> {
     }
 
     /// One review for all notes: people get one message.
-    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+    fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let comments: Vec<Value> = notes.iter().map(line_comment).collect();
         let summary = match notes.len() {
             1 => "1 note on a changed line".to_owned(),
@@ -161,7 +161,7 @@ impl Conversation for Github<'_> {
     }
 }
 
-fn line_comment(placed: &Placed) -> Value {
+fn line_comment(placed: &PlacedNote) -> Value {
     let note = placed.note;
     let mut comment = json!({ "path": note.path, "line": note.last_line, "side": "RIGHT", "body": placed.body });
     if let Some(comment) = comment.as_object_mut().filter(|_| note.first_line < note.last_line) {
@@ -172,7 +172,7 @@ fn line_comment(placed: &Placed) -> Value {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

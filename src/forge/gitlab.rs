@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::diff::{self, ShownFile};
-use super::review::Placed;
-use super::{Conversation, Posted, Target, marker, text};
-use crate::http::{Client, Error, Kind, Method, Reply, Request};
+use super::review::PlacedNote;
+use super::{CommentTarget, Conversation, Posted, marker, text};
+use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const PAGE_SIZE: u32 = 100;
 const MOST_PAGES: u32 = 100;
@@ -17,14 +17,14 @@ pub(super) struct Gitlab<'a> {
 }
 
 impl<'a> Gitlab<'a> {
-    pub(super) fn new(client: Client<'a>, target: &'a Target) -> Self {
+    pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Self {
         Gitlab { client, project: &target.repository, number: target.number.to_string() }
     }
 
-    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> Request<'r> {
+    fn request<'r>(&'r self, method: Method, path: &[&'r str]) -> HttpRequest<'r> {
         let mut full = vec!["projects", self.project, "merge_requests", &self.number];
         full.extend(path);
-        Request::new(method, full)
+        HttpRequest::new(method, full)
     }
 
     /// What is wanted of all pages; only that outlives the page that it stood in.
@@ -42,7 +42,7 @@ impl<'a> Gitlab<'a> {
             }
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(Kind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
@@ -86,7 +86,7 @@ impl Conversation for Gitlab<'_> {
     }
 
     fn viewer(&self) -> Result<Option<String>, Error> {
-        match self.client.send(&Request::new(Method::Get, ["user"])) {
+        match self.client.send(&HttpRequest::new(Method::Get, ["user"])) {
             Ok(reply) => Ok(reply.json()?.get("id").and_then(Value::as_u64).map(|id| id.to_string())),
             Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error),
@@ -107,12 +107,15 @@ impl Conversation for Gitlab<'_> {
     }
 
     /// A note stands on its last line, which has to be a new one: an unchanged line would need its old number too.
-    fn post_line_notes(&self, notes: &[Placed]) -> Result<usize, Error> {
+    fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let request = self.client.send(&self.request(Method::Get, &[]))?.json()?;
         let commit = |name: &str| text(&request, &format!("/diff_refs/{name}"));
         let (Some(base), Some(start), Some(head)) = (commit("base_sha"), commit("start_sha"), commit("head_sha"))
         else {
-            return Err(Error::new(Kind::Malformed, "the merge request does not say between which commits it is"));
+            return Err(Error::new(
+                HttpErrorKind::Malformed,
+                "the merge request does not say between which commits it is",
+            ));
         };
         let mut count = 0;
         for placed in notes.iter().filter(|placed| placed.hunk.added.contains(&placed.note.last_line)) {
@@ -131,7 +134,7 @@ impl Conversation for Gitlab<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(Kind::Malformed, "the answer is no note"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no note"))
 }
 
 fn posted(note: &Value) -> Option<Posted> {

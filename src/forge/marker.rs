@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Host;
+use super::CodeHost;
 
 /// Tells the comments of several configurations apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub(super) fn of(host: Host) -> Self {
-        if host == Host::Bitbucket { Style::LinkDefinition } else { Style::HtmlComment }
+    pub(super) fn of(host: CodeHost) -> Self {
+        if host == CodeHost::Bitbucket { Style::LinkDefinition } else { Style::HtmlComment }
     }
 
     fn hide(self, text: &str) -> String {

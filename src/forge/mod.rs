@@ -17,10 +17,10 @@ mod upsert;
 pub use marker::Tag;
 pub use review::{LineNote, Reviewed};
 
-use crate::http::{Client, Clock, Credential, Error, Kind, Origin, Settings};
+use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
+pub enum CodeHost {
     Github,
     Gitlab,
     Bitbucket,
@@ -28,16 +28,17 @@ pub enum Host {
     Gitea,
 }
 
-impl Host {
-    pub const ALL: [Host; 5] = [Host::Github, Host::Gitlab, Host::Bitbucket, Host::Azure, Host::Gitea];
+impl CodeHost {
+    pub const ALL: [CodeHost; 5] =
+        [CodeHost::Github, CodeHost::Gitlab, CodeHost::Bitbucket, CodeHost::Azure, CodeHost::Gitea];
 
     pub fn name(self) -> &'static str {
         match self {
-            Host::Github => "github",
-            Host::Gitlab => "gitlab",
-            Host::Bitbucket => "bitbucket",
-            Host::Azure => "azure",
-            Host::Gitea => "gitea",
+            CodeHost::Github => "github",
+            CodeHost::Gitlab => "gitlab",
+            CodeHost::Bitbucket => "bitbucket",
+            CodeHost::Azure => "azure",
+            CodeHost::Gitea => "gitea",
         }
     }
 
@@ -48,28 +49,28 @@ impl Host {
     /// The longest comment that the host takes, in characters. Checked against its documentation or its source, 2026-11.
     pub fn longest_body(self) -> usize {
         match self {
-            Host::Github | Host::Gitea => 65_536,
-            Host::Gitlab => 1_000_000,
-            Host::Bitbucket => 32_768,
-            Host::Azure => 150_000,
+            CodeHost::Github | CodeHost::Gitea => 65_536,
+            CodeHost::Gitlab => 1_000_000,
+            CodeHost::Bitbucket => 32_768,
+            CodeHost::Azure => 150_000,
         }
     }
 
     /// Whether `<details>` folds; where it does not, the tags would be shown.
     pub fn has_folds(self) -> bool {
-        self != Host::Bitbucket
+        self != CodeHost::Bitbucket
     }
 
     /// Whether a fenced block named `suggestion` becomes a button that commits it.
     pub fn has_suggestions(self) -> bool {
-        matches!(self, Host::Github | Host::Gitlab | Host::Bitbucket)
+        matches!(self, CodeHost::Github | CodeHost::Gitlab | CodeHost::Bitbucket)
     }
 }
 
 /// Where the comment belongs, and who writes it.
 #[derive(Debug, Clone)]
-pub struct Target {
-    pub host: Host,
+pub struct CommentTarget {
+    pub host: CodeHost,
     /// Address of the host's interface, such as `https://api.github.com`.
     pub api: String,
     /// `owner/name`; on GitLab a number or the full path, on Azure `project/repository`.
@@ -118,7 +119,7 @@ pub struct Comment {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommentOutcome {
     Created {
         url: Option<String>,
     },
@@ -143,33 +144,33 @@ pub enum Outcome {
 
 /// How the network is reached.
 pub struct Wire<'a> {
-    pub settings: Settings,
+    pub settings: HttpSettings,
     pub clock: &'a dyn Clock,
 }
 
 /// Leaves one comment with this tag that says this body.
-pub fn upsert(target: &Target, comment: &Comment, wire: &Wire) -> Result<Outcome, Error> {
+pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<CommentOutcome, Error> {
     let conversation = conversation(target, wire)?;
     let stamped = marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host));
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {
         let message = format!("the comment has {characters} characters and {} takes {limit}", target.host.name());
-        return Err(Error::new(Kind::Unusable, message));
+        return Err(Error::new(HttpErrorKind::Unusable, message));
     }
     match upsert::upsert(conversation.as_ref(), comment, &stamped, target.head.as_deref()) {
-        Err(error) if error.status() == Some(403) => Ok(Outcome::JobSummary { reason: error.message }),
+        Err(error) if error.status() == Some(403) => Ok(CommentOutcome::JobSummary { reason: error.message }),
         other => other,
     }
 }
 
 /// What would be written, for a look before anything is sent.
-pub fn preview(target: &Target, comment: &Comment) -> String {
+pub fn preview(target: &CommentTarget, comment: &Comment) -> String {
     marker::stamp(&comment.body, &comment.tag, target.head.as_deref(), marker::Style::of(target.host))
 }
 
 /// Puts notes on lines that the pull request changes; notes that stand there already are left alone.
-pub fn review(target: &Target, tag: &Tag, notes: &[LineNote], wire: &Wire) -> Result<Reviewed, Error> {
+pub fn review(target: &CommentTarget, tag: &Tag, notes: &[LineNote], wire: &Wire) -> Result<Reviewed, Error> {
     let conversation = conversation(target, wire)?;
     match review::review(conversation.as_ref(), target, tag, notes) {
         Err(error) if error.status() == Some(403) => {
@@ -181,24 +182,24 @@ pub fn review(target: &Target, tag: &Tag, notes: &[LineNote], wire: &Wire) -> Re
 
 /// The number of the one open pull request from this branch whose head is the target's; builds that run after other builds
 /// know no number. Only GitHub has such builds.
-pub fn pull_request_from(target: &Target, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
-    if target.host != Host::Github {
+pub fn pull_request_from(target: &CommentTarget, owner: &str, branch: &str, wire: &Wire) -> Result<Option<u64>, Error> {
+    if target.host != CodeHost::Github {
         return Ok(None);
     }
-    let origin = Origin::parse(&target.api, wire.settings.allow_plain_http)?;
+    let origin = HttpOrigin::parse(&target.api, wire.settings.allow_plain_http)?;
     let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
     github::Github::new(client, target)?.pull_request_from(owner, branch)
 }
 
-fn conversation<'a>(target: &'a Target, wire: &Wire<'a>) -> Result<Box<dyn Conversation + 'a>, Error> {
-    let origin = Origin::parse(&target.api, wire.settings.allow_plain_http)?;
+fn conversation<'a>(target: &'a CommentTarget, wire: &Wire<'a>) -> Result<Box<dyn Conversation + 'a>, Error> {
+    let origin = HttpOrigin::parse(&target.api, wire.settings.allow_plain_http)?;
     let client = Client::new(origin, target.credential.clone(), wire.settings.clone(), wire.clock)?;
     Ok(match target.host {
-        Host::Github => Box::new(github::Github::new(client, target)?),
-        Host::Gitlab => Box::new(gitlab::Gitlab::new(client, target)),
-        Host::Bitbucket => Box::new(bitbucket::Bitbucket::new(client, target)?),
-        Host::Azure => Box::new(azure::Azure::new(client, target)?),
-        Host::Gitea => Box::new(gitea::Gitea::new(client, target)?),
+        CodeHost::Github => Box::new(github::Github::new(client, target)?),
+        CodeHost::Gitlab => Box::new(gitlab::Gitlab::new(client, target)),
+        CodeHost::Bitbucket => Box::new(bitbucket::Bitbucket::new(client, target)?),
+        CodeHost::Azure => Box::new(azure::Azure::new(client, target)?),
+        CodeHost::Gitea => Box::new(gitea::Gitea::new(client, target)?),
     })
 }
 
@@ -233,7 +234,7 @@ trait Conversation {
         Ok(Vec::new())
     }
     /// Posts notes of which every line is shown; returns how many were taken.
-    fn post_line_notes(&self, _notes: &[review::Placed]) -> Result<usize, Error> {
+    fn post_line_notes(&self, _notes: &[review::PlacedNote]) -> Result<usize, Error> {
         Ok(0)
     }
 }
@@ -259,6 +260,8 @@ fn text(value: &serde_json::Value, pointer: &str) -> Option<String> {
 fn owner_and_name(repository: &str) -> Result<(&str, &str), Error> {
     match repository.split_once('/') {
         Some((owner, name)) if !owner.is_empty() && !name.is_empty() && !name.contains('/') => Ok((owner, name)),
-        _ => Err(Error::new(Kind::Unusable, format!("`{repository}` is no repository of the form owner/name"))),
+        _ => {
+            Err(Error::new(HttpErrorKind::Unusable, format!("`{repository}` is no repository of the form owner/name")))
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::diff::{Hunk, ShownFile};
 use super::marker::{self, Style, Tag};
-use super::{Conversation, Host, Target};
+use super::{CodeHost, CommentTarget, Conversation};
 use crate::http::Error;
 
 /// A finding worth a note on its line.
@@ -35,7 +35,7 @@ pub struct Reviewed {
 }
 
 /// A note with the place in the diff that it belongs to.
-pub(super) struct Placed<'a> {
+pub(super) struct PlacedNote<'a> {
     pub(super) note: &'a LineNote,
     pub(super) file: &'a ShownFile,
     pub(super) hunk: &'a Hunk,
@@ -47,7 +47,7 @@ const MOST_NOTES: usize = 10;
 
 pub(super) fn review(
     host: &dyn Conversation,
-    target: &Target,
+    target: &CommentTarget,
     tag: &Tag,
     notes: &[LineNote],
 ) -> Result<Reviewed, Error> {
@@ -65,7 +65,7 @@ pub(super) fn review(
         if standing.iter().any(|posted| marker::is_note(&posted.body, tag, &note.key)) {
             reviewed.standing += 1;
         } else if let Some((file, hunk)) = place(&files, note) {
-            placed.push(Placed { note, file, hunk, body: body(target.host, tag, note) });
+            placed.push(PlacedNote { note, file, hunk, body: body(target.host, tag, note) });
         } else {
             reviewed.elsewhere += 1;
         }
@@ -90,7 +90,7 @@ fn place<'a>(files: &'a [ShownFile], note: &LineNote) -> Option<(&'a ShownFile, 
     Some((file, file.hunk_with(note.first_line, note.last_line)?))
 }
 
-fn body(host: Host, tag: &Tag, note: &LineNote) -> String {
+fn body(host: CodeHost, tag: &Tag, note: &LineNote) -> String {
     let mut text = note.body.trim_end().to_owned();
     if let Some(replacement) = note.replacement.as_deref().filter(|_| host.has_suggestions()) {
         text.push_str(&suggestion(host, replacement, note.last_line.saturating_sub(note.first_line)));
@@ -99,11 +99,11 @@ fn body(host: Host, tag: &Tag, note: &LineNote) -> String {
 }
 
 /// A fence longer than any run of backticks in the text, so that the text cannot end it.
-fn suggestion(host: Host, replacement: &str, lines_below: u32) -> String {
+fn suggestion(host: CodeHost, replacement: &str, lines_below: u32) -> String {
     let longest = replacement.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     // GitLab counts the lines around the one that the note stands on, which is the last.
-    let range = if host == Host::Gitlab { format!(":-{lines_below}+0") } else { String::new() };
+    let range = if host == CodeHost::Gitlab { format!(":-{lines_below}+0") } else { String::new() };
     let replacement = replacement.trim_end_matches('\n');
     format!("\n\n{fence}suggestion{range}\n{replacement}\n{fence}")
 }
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn text_cannot_end_its_fence() {
-        let text = suggestion(Host::Github, "a = \"````\"\n", 0);
+        let text = suggestion(CodeHost::Github, "a = \"````\"\n", 0);
         assert_eq!(text, "\n\n`````suggestion\na = \"````\"\n`````");
-        assert_eq!(suggestion(Host::Gitlab, "x", 2), "\n\n```suggestion:-2+0\nx\n```");
+        assert_eq!(suggestion(CodeHost::Gitlab, "x", 2), "\n\n```suggestion:-2+0\nx\n```");
     }
 }

@@ -5,8 +5,8 @@
 //! comment alone.
 
 use super::marker::{self, Style, same_commit};
-use super::{Comment, Conversation, Mode, Outcome, Posted};
-use crate::http::{Error, Kind};
+use super::{Comment, CommentOutcome, Conversation, Mode, Posted};
+use crate::http::{Error, HttpErrorKind};
 
 /// A comment may vanish or change under our hands; a pull request on which that happens more often is left alone.
 const MOST_ROUNDS: u32 = 4;
@@ -16,28 +16,28 @@ pub(super) fn upsert(
     comment: &Comment,
     body: &str,
     head: Option<&str>,
-) -> Result<Outcome, Error> {
+) -> Result<CommentOutcome, Error> {
     if comment.mode == Mode::New {
         if comment.only_if_present {
-            return Ok(Outcome::NotNeeded);
+            return Ok(CommentOutcome::NotNeeded);
         }
-        return create_once(host, comment, body, &[]).map(|posted| Outcome::Created { url: posted.url });
+        return create_once(host, comment, body, &[]).map(|posted| CommentOutcome::Created { url: posted.url });
     }
     for _ in 0..MOST_ROUNDS {
         let ours = ours(host, comment)?;
         let Some(first) = ours.first() else {
             if comment.only_if_present {
-                return Ok(Outcome::NotNeeded);
+                return Ok(CommentOutcome::NotNeeded);
             }
             let posted = create_once(host, comment, body, &[])?;
             return settle_created(host, comment, body, posted, head);
         };
         let same = marker::content(&first.body) == marker::content(body);
         if same && ours.len() == 1 {
-            return Ok(Outcome::Unchanged { url: first.url.clone() });
+            return Ok(CommentOutcome::Unchanged { url: first.url.clone() });
         }
         if let Some(newer) = newer_head(host, first, head) {
-            return Ok(Outcome::Superseded { head: newer });
+            return Ok(CommentOutcome::Superseded { head: newer });
         }
         let written = match comment.mode {
             Mode::Update | Mode::New => bring_up_to_date(host, first, body, same, &ours, head)?,
@@ -47,7 +47,10 @@ pub(super) fn upsert(
             return Ok(outcome);
         }
     }
-    Err(Error::new(Kind::Interrupted, "the comment keeps changing while it is written; another run is at work"))
+    Err(Error::new(
+        HttpErrorKind::Interrupted,
+        "the comment keeps changing while it is written; another run is at work",
+    ))
 }
 
 /// Our comments with this tag, the oldest first. A person may have pasted our marker, and a token of a workflow may edit what
@@ -84,10 +87,10 @@ fn bring_up_to_date(
     same: bool,
     ours: &[Posted],
     head: Option<&str>,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Option<CommentOutcome>, Error> {
     remove_extras(host, ours.get(1..).unwrap_or_default())?;
     if same {
-        return Ok(Some(Outcome::Unchanged { url: first.url.clone() }));
+        return Ok(Some(CommentOutcome::Unchanged { url: first.url.clone() }));
     }
     let updated = match host.update(&first.id, body) {
         Err(error) if is_gone(&error) => return Ok(None),
@@ -98,14 +101,14 @@ fn bring_up_to_date(
         other => other?,
     };
     if marker::content(&seen.body) == marker::content(body) {
-        return Ok(Some(Outcome::Updated { url: updated.url }));
+        return Ok(Some(CommentOutcome::Updated { url: updated.url }));
     }
     // Another run wrote after us. If its commit is the newest, it is right; else we are asked again.
-    Ok(newer_head(host, &seen, head).map(|head| Outcome::Superseded { head }))
+    Ok(newer_head(host, &seen, head).map(|head| CommentOutcome::Superseded { head }))
 }
 
 /// Writes a new comment first and puts the earlier ones away afterwards, so that a failure leaves too much and not nothing.
-fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<Outcome, Error> {
+fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {
         match comment.mode {
@@ -113,7 +116,7 @@ fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Poste
             _ => ignore_gone(host.delete(&old.id))?,
         }
     }
-    Ok(Outcome::Created { url: posted.url })
+    Ok(CommentOutcome::Created { url: posted.url })
 }
 
 /// Where the host folds nothing away, one line stays of the old comment.
@@ -140,7 +143,7 @@ fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: 
         }
         host.pause(round);
     }
-    Err(lost.unwrap_or_else(|| Error::new(Kind::Interrupted, "the comment could not be created")))
+    Err(lost.unwrap_or_else(|| Error::new(HttpErrorKind::Interrupted, "the comment could not be created")))
 }
 
 /// Another run may have created a comment at the same time. The oldest stays: both runs come to the same choice.
@@ -150,22 +153,22 @@ fn settle_created(
     body: &str,
     posted: Posted,
     head: Option<&str>,
-) -> Result<Outcome, Error> {
+) -> Result<CommentOutcome, Error> {
     let all = ours(host, comment)?;
     let Some((first, extras)) = all.split_first().filter(|(_, extras)| !extras.is_empty()) else {
-        return Ok(Outcome::Created { url: posted.url });
+        return Ok(CommentOutcome::Created { url: posted.url });
     };
     remove_extras(host, extras)?;
     if first.id == posted.id {
-        return Ok(Outcome::Created { url: posted.url });
+        return Ok(CommentOutcome::Created { url: posted.url });
     }
     if let Some(head) = newer_head(host, first, head) {
-        return Ok(Outcome::Superseded { head });
+        return Ok(CommentOutcome::Superseded { head });
     }
     if marker::content(&first.body) != marker::content(body) {
         host.update(&first.id, body)?;
     }
-    Ok(Outcome::Updated { url: first.url.clone() })
+    Ok(CommentOutcome::Updated { url: first.url.clone() })
 }
 
 fn remove_extras(host: &dyn Conversation, extras: &[Posted]) -> Result<(), Error> {

@@ -29,7 +29,7 @@ type Carrier = (Option<Arc<str>>, RunId, Option<Span>);
 pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
-    let terraform::Reading { mut inventory, embedded, blocks, roots, plans, mut comments } =
+    let terraform::TerraformReading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let carriers: HashMap<FileId, Carrier> =

@@ -10,11 +10,11 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue,
 use reqwest::{NoProxy, Proxy, Url};
 use serde_json::Value;
 
-use super::error::{Error, Kind};
+use super::error::{Error, HttpErrorKind};
 use super::pace::{self, Clock};
 use super::secret::{Credential, Redactor, Secret};
-use super::target::Origin;
-use super::{Proxies, Settings};
+use super::target::HttpOrigin;
+use super::{HttpSettings, Proxies};
 
 /// A repository that was renamed answers with one redirect, a mirror in front of it with a second.
 const MOST_REDIRECTS: u32 = 4;
@@ -54,7 +54,7 @@ impl Method {
 
 /// What is asked of the origin.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct HttpRequest<'a> {
     pub method: Method,
     pub path: Vec<&'a str>,
     pub query: Vec<(&'a str, String)>,
@@ -68,11 +68,11 @@ pub struct Request<'a> {
 /// Reads an answer while it arrives. Called again from the start of the answer where an attempt broke off.
 pub type Sink<'s> = &'s mut dyn FnMut(&mut dyn Read) -> std::io::Result<()>;
 
-impl<'a> Request<'a> {
+impl<'a> HttpRequest<'a> {
     pub fn new(method: Method, path: impl Into<Vec<&'a str>>) -> Self {
         let path = path.into();
         let repeatable = method.is_repeatable();
-        Request {
+        HttpRequest {
             method,
             path,
             query: Vec::new(),
@@ -128,10 +128,11 @@ impl Reply {
     pub fn json(&self) -> Result<Value, Error> {
         if has_more_values(&self.body, MOST_JSON_VALUES) {
             let message = format!("the answer has more than {MOST_JSON_VALUES} values");
-            return Err(Error::new(Kind::TooLarge, message));
+            return Err(Error::new(HttpErrorKind::TooLarge, message));
         }
-        serde_json::from_slice(&self.body)
-            .map_err(|cause| Error::new(Kind::Malformed, format!("the answer is not the JSON it should be: {cause}")))
+        serde_json::from_slice(&self.body).map_err(|cause| {
+            Error::new(HttpErrorKind::Malformed, format!("the answer is not the JSON it should be: {cause}"))
+        })
     }
 
     /// Whether a `link` header names a page after this one.
@@ -146,10 +147,10 @@ impl Reply {
 
 pub struct Client<'a> {
     inner: reqwest::blocking::Client,
-    origin: Origin,
+    origin: HttpOrigin,
     credential: Credential,
     redactor: Redactor,
-    settings: Settings,
+    settings: HttpSettings,
     clock: &'a dyn Clock,
     /// Bytes of all answers that were kept, whatever path they came from.
     kept_bytes: Rc<Cell<u64>>,
@@ -157,9 +158,9 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub fn new(
-        origin: Origin,
+        origin: HttpOrigin,
         credential: Credential,
-        settings: Settings,
+        settings: HttpSettings,
         clock: &'a dyn Clock,
     ) -> Result<Self, Error> {
         // An error only says that a provider is there already.
@@ -180,7 +181,7 @@ impl<'a> Client<'a> {
         }
         let inner = builder.build().map_err(|cause| {
             let causes = redactor.clean(&causes(&cause));
-            Error::new(Kind::Unusable, format!("no connection can be prepared: {causes}"))
+            Error::new(HttpErrorKind::Unusable, format!("no connection can be prepared: {causes}"))
         })?;
         if let Credential::Basic { user, password } = &credential {
             encoded(user, password, &inner).iter().for_each(|text| redactor.learn(text));
@@ -202,7 +203,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &HttpOrigin {
         &self.origin
     }
 
@@ -212,32 +213,33 @@ impl<'a> Client<'a> {
     }
 
     /// Sends the request until it is answered. What is not repeatable is sent again only when it cannot have taken effect.
-    pub fn send(&self, request: &Request) -> Result<Reply, Error> {
+    pub fn send(&self, request: &HttpRequest) -> Result<Reply, Error> {
         let url = self.origin.address(&request.path, &request.query)?;
         self.send_to(request, url, None)
     }
 
     /// Asks for a place that the origin itself named, such as the next page.
     pub fn follow_link(&self, link: &str) -> Result<Reply, Error> {
-        self.send_to(&Request::new(Method::Get, []), self.linked(link)?, None)
+        self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, None)
     }
 
     /// The same, with the answer read while it arrives. It may be as long as the settings allow, and is not kept.
     pub fn stream_link(&self, link: &str, sink: Sink<'_>) -> Result<Reply, Error> {
-        self.send_to(&Request::new(Method::Get, []), self.linked(link)?, Some(sink))
+        self.send_to(&HttpRequest::new(Method::Get, []), self.linked(link)?, Some(sink))
     }
 
     fn linked(&self, link: &str) -> Result<Url, Error> {
-        let unusable = || Error::new(Kind::Malformed, format!("{} names an address that is none", self.origin.host()));
+        let unusable =
+            || Error::new(HttpErrorKind::Malformed, format!("{} names an address that is none", self.origin.host()));
         let url = self.origin.join(link).ok_or_else(unusable)?;
         if self.origin.owns(&url) {
             return Ok(url);
         }
         let to = self.redactor.clean(url.host_str().unwrap_or("another place"));
-        Err(Error::new(Kind::Redirected, format!("{} leads to {to}, which was not asked", self.origin.host())))
+        Err(Error::new(HttpErrorKind::Redirected, format!("{} leads to {to}, which was not asked", self.origin.host())))
     }
 
-    fn send_to(&self, request: &Request, url: Url, mut sink: Option<Sink<'_>>) -> Result<Reply, Error> {
+    fn send_to(&self, request: &HttpRequest, url: Url, mut sink: Option<Sink<'_>>) -> Result<Reply, Error> {
         let mut waited = Duration::ZERO;
         let mut attempt = 0;
         loop {
@@ -248,8 +250,8 @@ impl<'a> Client<'a> {
                     (self.refusal(request, &reply, delay), delay)
                 }
                 Err(error) => {
-                    let again =
-                        error.kind == Kind::Unreachable || error.kind == Kind::Interrupted && request.repeatable;
+                    let again = error.kind == HttpErrorKind::Unreachable
+                        || error.kind == HttpErrorKind::Interrupted && request.repeatable;
                     (error, again.then(|| pace::backoff(attempt, self.clock)))
                 }
             };
@@ -273,46 +275,46 @@ impl<'a> Client<'a> {
             .then(|| pace::named_delay(reply, self.clock).unwrap_or_else(|| pace::backoff(attempt, self.clock)))
     }
 
-    fn refusal(&self, request: &Request, reply: &Reply, delay: Option<Duration>) -> Error {
+    fn refusal(&self, request: &HttpRequest, reply: &Reply, delay: Option<Duration>) -> Error {
         let asked = format!("{} {}", request.method.name(), self.redactor.clean(&request.path.join("/")));
         let limited = matches!(reply.status, 403 | 429).then_some(delay).flatten();
         if let Some(delay) = limited {
             let seconds = delay.as_secs();
             let message = format!("{} limits the rate and asks to wait {seconds} s ({asked})", self.origin.host());
-            return Error::new(Kind::RateLimited, message);
+            return Error::new(HttpErrorKind::RateLimited, message);
         }
         let said = self.redactor.clean(&explanation(reply));
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
         let message = format!("{} answered {} to {asked}{said}", self.origin.host(), reply.status);
-        Error::new(Kind::Status(reply.status), message)
+        Error::new(HttpErrorKind::Status(reply.status), message)
     }
 
     /// One attempt, with redirects inside the origin followed and with the method kept.
-    fn follow(&self, request: &Request, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
+    fn follow(&self, request: &HttpRequest, mut url: Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         for _ in 0..=MOST_REDIRECTS {
             let reply = self.exchange(request, &url, sink)?;
             let moved = matches!(reply.status, 301 | 307 | 308) || reply.status == 302 && request.method == Method::Get;
             let Some(location) = reply.header(LOCATION.as_str()).filter(|_| moved) else {
                 if (300..400).contains(&reply.status) {
                     let message = format!("{} answered {} without a place to go", self.origin.host(), reply.status);
-                    return Err(Error::new(Kind::Redirected, message));
+                    return Err(Error::new(HttpErrorKind::Redirected, message));
                 }
                 return Ok(reply);
             };
-            let next = url
-                .join(location)
-                .map_err(|_| Error::new(Kind::Redirected, format!("{} redirects to no address", self.origin.host())))?;
+            let next = url.join(location).map_err(|_| {
+                Error::new(HttpErrorKind::Redirected, format!("{} redirects to no address", self.origin.host()))
+            })?;
             if !self.origin.owns(&next) {
                 let to = self.redactor.clean(next.host_str().unwrap_or("another place"));
                 let message = format!("{} redirects to {to}, which must not see the token", self.origin.host());
-                return Err(Error::new(Kind::Redirected, message));
+                return Err(Error::new(HttpErrorKind::Redirected, message));
             }
             url = next;
         }
-        Err(Error::new(Kind::Redirected, format!("{} redirects without an end", self.origin.host())))
+        Err(Error::new(HttpErrorKind::Redirected, format!("{} redirects without an end", self.origin.host())))
     }
 
-    fn exchange(&self, request: &Request, url: &Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
+    fn exchange(&self, request: &HttpRequest, url: &Url, sink: &mut Option<Sink<'_>>) -> Result<Reply, Error> {
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -340,10 +342,12 @@ impl<'a> Client<'a> {
             builder = builder.json(body);
         }
         // Of the request and not of the client: there it would begin anew with each piece of the answer that arrives.
-        let built =
-            builder.timeout(self.settings.timeout).build().map_err(|cause| self.failure(&cause, Kind::Unusable))?;
+        let built = builder
+            .timeout(self.settings.timeout)
+            .build()
+            .map_err(|cause| self.failure(&cause, HttpErrorKind::Unusable))?;
         let response = self.inner.execute(built).map_err(|cause| {
-            let kind = if cause.is_connect() { Kind::Unreachable } else { Kind::Interrupted };
+            let kind = if cause.is_connect() { HttpErrorKind::Unreachable } else { HttpErrorKind::Interrupted };
             self.failure(&cause, kind)
         })?;
         let status = response.status().as_u16();
@@ -357,7 +361,7 @@ impl<'a> Client<'a> {
 
     /// Reads an answer to its end, or to the end of what may be read of it.
     fn receive(&self, response: impl Read, is_success: bool, sink: &mut Option<Sink<'_>>) -> Result<Vec<u8>, Error> {
-        let Settings { max_reply_bytes, max_stream_bytes, max_total_bytes, .. } = self.settings;
+        let HttpSettings { max_reply_bytes, max_stream_bytes, max_total_bytes, .. } = self.settings;
         let streams = is_success && sink.is_some();
         let left = max_total_bytes.saturating_sub(self.kept_bytes.get());
         let limit = match is_success {
@@ -380,21 +384,24 @@ impl<'a> Client<'a> {
             } else {
                 format!("the answer of {host} has more than {} MiB", limit >> 20)
             };
-            return Err(Error::new(Kind::TooLarge, message));
+            return Err(Error::new(HttpErrorKind::TooLarge, message));
         }
         read.map_err(|cause| {
-            let kind =
-                if cause.kind() == std::io::ErrorKind::InvalidData { Kind::Malformed } else { Kind::Interrupted };
+            let kind = if cause.kind() == std::io::ErrorKind::InvalidData {
+                HttpErrorKind::Malformed
+            } else {
+                HttpErrorKind::Interrupted
+            };
             let cause = self.redactor.clean(&cause.to_string());
             Error::new(kind, format!("{} broke off its answer: {cause}", self.origin.host()))
         })?;
         Ok(body)
     }
 
-    fn failure(&self, cause: &reqwest::Error, kind: Kind) -> Error {
+    fn failure(&self, cause: &reqwest::Error, kind: HttpErrorKind) -> Error {
         let what = if cause.is_timeout() {
             "did not answer in time"
-        } else if kind == Kind::Unreachable {
+        } else if kind == HttpErrorKind::Unreachable {
             "cannot be reached"
         } else {
             "broke off"
@@ -458,7 +465,7 @@ fn said_in(value: &Value) -> String {
 fn header_value(text: &str, secret: bool) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_str(text).map_err(|_| {
         // The text is not repeated: it may be the token.
-        Error::new(Kind::Unusable, "the token holds a character that cannot be sent, such as a line break")
+        Error::new(HttpErrorKind::Unusable, "the token holds a character that cannot be sent, such as a line break")
     })?;
     value.set_sensitive(secret);
     Ok(value)
@@ -480,7 +487,7 @@ fn proxies(settings: &Proxies, redactor: &mut Redactor) -> Result<Vec<Proxy>, Er
     let mut found = Vec::new();
     for (address, scheme) in [(&settings.https, "https"), (&settings.http, "http")] {
         let Some(address) = address.as_ref().filter(|address| !address.is_empty()) else { continue };
-        let unusable = |why: &str| Error::new(Kind::Unusable, format!("the proxy for {scheme} {why}"));
+        let unusable = |why: &str| Error::new(HttpErrorKind::Unusable, format!("the proxy for {scheme} {why}"));
         // Most tools take `proxy:3128` as well.
         let text = address.expose();
         let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };

@@ -5,13 +5,13 @@ use std::fmt;
 /// Why there is no usable answer. The message holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    pub kind: Kind,
+    pub kind: HttpErrorKind,
     /// A lower-case statement.
     pub message: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum HttpErrorKind {
     /// What was asked for cannot be asked: an address or a name that is none.
     Unusable,
     /// Nothing was sent: no such host, connection refused, no trust.
@@ -30,13 +30,13 @@ pub enum Kind {
 }
 
 impl Error {
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
         Error { kind, message: message.into() }
     }
 
     pub fn status(&self) -> Option<u16> {
         match self.kind {
-            Kind::Status(status) => Some(status),
+            HttpErrorKind::Status(status) => Some(status),
             _ => None,
         }
     }
@@ -44,8 +44,8 @@ impl Error {
     /// The request may or may not have taken effect, so that whoever sent it has to look before sending it again.
     pub fn is_ambiguous(&self) -> bool {
         match self.kind {
-            Kind::Interrupted => true,
-            Kind::Status(status) => status >= 500,
+            HttpErrorKind::Interrupted => true,
+            HttpErrorKind::Status(status) => status >= 500,
             _ => false,
         }
     }

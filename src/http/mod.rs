@@ -10,11 +10,11 @@ mod pace;
 mod secret;
 mod target;
 
-pub use client::{Client, Method, Reply, Request, Sink};
-pub use error::{Error, Kind};
+pub use client::{Client, HttpRequest, Method, Reply, Sink};
+pub use error::{Error, HttpErrorKind};
 pub use pace::Clock;
 pub use secret::{Credential, Secret};
-pub use target::Origin;
+pub use target::HttpOrigin;
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct Proxies {
 }
 
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct HttpSettings {
     pub user_agent: String,
     pub proxies: Proxies,
     pub connect_timeout: Duration,
@@ -50,9 +50,9 @@ pub struct Settings {
     pub allow_plain_http: bool,
 }
 
-impl Default for Settings {
+impl Default for HttpSettings {
     fn default() -> Self {
-        Settings {
+        HttpSettings {
             user_agent: concat!("gpulint/", env!("CARGO_PKG_VERSION")).to_owned(),
             proxies: Proxies::default(),
             connect_timeout: Duration::from_secs(10),

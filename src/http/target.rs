@@ -2,22 +2,23 @@
 
 use reqwest::Url;
 
-use super::error::{Error, Kind};
+use super::error::{Error, HttpErrorKind};
 
 /// Scheme, host and port, and the path below which an interface lives: `https://host/api/v3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct HttpOrigin {
     base: Url,
 }
 
-impl Origin {
+impl HttpOrigin {
     /// Refuses what would put a credential at risk or cannot be an interface.
     pub fn parse(address: &str, allow_plain_http: bool) -> Result<Self, Error> {
         // The address is not repeated: it may hold a password.
-        let base = Url::parse(address.trim())
-            .map_err(|cause| Error::new(Kind::Unusable, format!("the address of the interface is no URL: {cause}")))?;
+        let base = Url::parse(address.trim()).map_err(|cause| {
+            Error::new(HttpErrorKind::Unusable, format!("the address of the interface is no URL: {cause}"))
+        })?;
         if !base.username().is_empty() || base.password().is_some() {
-            return Err(Error::new(Kind::Unusable, "the address of the interface holds a user or a password"));
+            return Err(Error::new(HttpErrorKind::Unusable, "the address of the interface holds a user or a password"));
         }
         let host = base.host_str().unwrap_or_default().to_owned();
         match base.scheme() {
@@ -25,13 +26,16 @@ impl Origin {
             "http" if allow_plain_http || is_loopback(&base) => {}
             "http" => {
                 let message = format!("http://{host} would carry the token in the clear");
-                return Err(Error::new(Kind::Unusable, message));
+                return Err(Error::new(HttpErrorKind::Unusable, message));
             }
             other => {
-                return Err(Error::new(Kind::Unusable, format!("the interface is reached by https, not by `{other}`")));
+                return Err(Error::new(
+                    HttpErrorKind::Unusable,
+                    format!("the interface is reached by https, not by `{other}`"),
+                ));
             }
         }
-        Ok(Origin { base })
+        Ok(HttpOrigin { base })
     }
 
     /// An address below the base; each segment is escaped, so that a name cannot climb to another path.
@@ -42,11 +46,11 @@ impl Origin {
         for segment in segments {
             // The URL standard resolves these even when they are escaped.
             if segment.is_empty() || matches!(*segment, "." | "..") {
-                return Err(Error::new(Kind::Unusable, format!("`{segment}` cannot be part of an address")));
+                return Err(Error::new(HttpErrorKind::Unusable, format!("`{segment}` cannot be part of an address")));
             }
         }
         url.path_segments_mut()
-            .map_err(|()| Error::new(Kind::Unusable, "the address of the interface cannot have a path"))?
+            .map_err(|()| Error::new(HttpErrorKind::Unusable, "the address of the interface cannot have a path"))?
             .pop_if_empty()
             .extend(segments);
         if !query.is_empty() {
@@ -72,7 +76,7 @@ impl Origin {
     pub fn with_path(&self, path: &str) -> Self {
         let mut base = self.base.clone();
         base.set_path(path);
-        Origin { base }
+        HttpOrigin { base }
     }
 
     pub fn path(&self) -> &str {
@@ -100,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_climb_out_of_its_place() {
-        let origin = Origin::parse("https://example.org/api/v3/", false).unwrap();
+        let origin = HttpOrigin::parse("https://example.org/api/v3/", false).unwrap();
         let url = origin.address(&["repos", "a/b", "c?d#e"], &[("page", "2".to_owned())]).unwrap();
         assert_eq!(url.as_str(), "https://example.org/api/v3/repos/a%2Fb/c%3Fd%23e?page=2");
         assert!(origin.address(&["repos", ".."], &[]).is_err());
@@ -108,24 +112,24 @@ mod tests {
 
     #[test]
     fn a_token_does_not_travel_in_the_clear() {
-        assert!(Origin::parse("http://example.org", false).is_err());
-        assert!(Origin::parse("http://example.org", true).is_ok());
-        assert!(Origin::parse("http://127.0.0.1:8080", false).is_ok());
-        assert!(Origin::parse("http://[::1]:8080", false).is_ok());
-        assert!(Origin::parse("http://localhost.example.org", false).is_err());
+        assert!(HttpOrigin::parse("http://example.org", false).is_err());
+        assert!(HttpOrigin::parse("http://example.org", true).is_ok());
+        assert!(HttpOrigin::parse("http://127.0.0.1:8080", false).is_ok());
+        assert!(HttpOrigin::parse("http://[::1]:8080", false).is_ok());
+        assert!(HttpOrigin::parse("http://localhost.example.org", false).is_err());
     }
 
     #[test]
     fn a_password_in_an_address_is_refused_and_not_repeated() {
-        let error = Origin::parse("https://bot:hunter2@example.org", false).unwrap_err();
+        let error = HttpOrigin::parse("https://bot:hunter2@example.org", false).unwrap_err();
         assert!(!error.message.contains("hunter2"));
-        let error = Origin::parse("https://bot:hunter2@exa mple.org", false).unwrap_err();
+        let error = HttpOrigin::parse("https://bot:hunter2@exa mple.org", false).unwrap_err();
         assert!(!error.message.contains("hunter2"));
     }
 
     #[test]
     fn another_port_or_scheme_is_another_place() {
-        let origin = Origin::parse("https://example.org/api", false).unwrap();
+        let origin = HttpOrigin::parse("https://example.org/api", false).unwrap();
         let owns = |address: &str| origin.owns(&Url::parse(address).unwrap());
         assert!(owns("https://example.org:443/elsewhere"));
         assert!(!owns("http://example.org/api"));

@@ -41,37 +41,37 @@ impl Value {
     }
 
     /// The value as this type, converted where nothing is lost: `"8"` is 8, `8` is 8.0, `"true"` is true, one text is a list.
-    pub fn conform(self, to: Type) -> Option<Value> {
+    pub fn conform(self, to: ValueType) -> Option<Value> {
         Some(match (to, self) {
-            (Type::Text, Value::Integer(n)) => Value::text(n.to_string()),
-            (Type::Text, Value::Number(n)) => Value::text(n.to_string()),
-            (Type::Text, Value::Flag(flag)) => Value::text(flag.to_string()),
-            (Type::Integer, Value::Text(text)) => Value::Integer(text.trim().parse().ok()?),
-            (Type::Integer, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(n as i64),
-            (Type::Number, Value::Integer(n)) => Value::Number(n as f64),
-            (Type::Number, Value::Text(text)) => {
+            (ValueType::Text, Value::Integer(n)) => Value::text(n.to_string()),
+            (ValueType::Text, Value::Number(n)) => Value::text(n.to_string()),
+            (ValueType::Text, Value::Flag(flag)) => Value::text(flag.to_string()),
+            (ValueType::Integer, Value::Text(text)) => Value::Integer(text.trim().parse().ok()?),
+            (ValueType::Integer, Value::Number(n)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(n as i64),
+            (ValueType::Number, Value::Integer(n)) => Value::Number(n as f64),
+            (ValueType::Number, Value::Text(text)) => {
                 Value::Number(text.trim().parse().ok().filter(|n: &f64| n.is_finite())?)
             }
-            (Type::Flag, Value::Text(text)) => match &*text.to_ascii_lowercase() {
+            (ValueType::Flag, Value::Text(text)) => match &*text.to_ascii_lowercase() {
                 "true" | "1" | "on" | "yes" => Value::Flag(true),
                 "false" | "0" | "off" | "no" => Value::Flag(false),
                 _ => return None,
             },
-            (Type::Flag, Value::Integer(n)) => Value::Flag(n != 0),
-            (Type::List, Value::Text(text)) => Value::List(vec![text]),
+            (ValueType::Flag, Value::Integer(n)) => Value::Flag(n != 0),
+            (ValueType::List, Value::Text(text)) => Value::List(vec![text]),
             (to, value) if value.is(to) => value,
             _ => return None,
         })
     }
 
-    fn is(&self, of: Type) -> bool {
+    fn is(&self, of: ValueType) -> bool {
         matches!(
             (of, self),
-            (Type::Text, Value::Text(_))
-                | (Type::Integer, Value::Integer(_))
-                | (Type::Number, Value::Number(_))
-                | (Type::Flag, Value::Flag(_))
-                | (Type::List, Value::List(_))
+            (ValueType::Text, Value::Text(_))
+                | (ValueType::Integer, Value::Integer(_))
+                | (ValueType::Number, Value::Number(_))
+                | (ValueType::Flag, Value::Flag(_))
+                | (ValueType::List, Value::List(_))
         )
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for Value {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Type {
+pub enum ValueType {
     Text,
     Integer,
     Number,
@@ -97,14 +97,14 @@ pub enum Type {
     List,
 }
 
-impl Type {
+impl ValueType {
     pub fn name(self) -> &'static str {
         match self {
-            Type::Text => "string",
-            Type::Integer => "int",
-            Type::Number => "double",
-            Type::Flag => "bool",
-            Type::List => "list(string)",
+            ValueType::Text => "string",
+            ValueType::Integer => "int",
+            ValueType::Number => "double",
+            ValueType::Flag => "bool",
+            ValueType::List => "list(string)",
         }
     }
 }
@@ -126,8 +126,8 @@ macro_rules! keys {
                 match name { $($name => Some(Key::$variant),)+ _ => None }
             }
 
-            pub fn value_type(self) -> Type {
-                match self { $(Key::$variant => Type::$type),+ }
+            pub fn value_type(self) -> ValueType {
+                match self { $(Key::$variant => ValueType::$type),+ }
             }
 
             pub fn meaning(self) -> &'static str {

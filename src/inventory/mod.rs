@@ -17,10 +17,10 @@ mod unjudged;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
-pub use key::{Key, Type, Value};
+pub use key::{Key, Value, ValueType};
 pub use language::{Language, is_script, language_of_data, language_of_script};
 pub use purpose::{Evidence, Says, production, purpose};
-pub use raw::{Data as RawData, MOST_VALUES, Raw, Tree};
+pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{
     CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link, LinkKind, Purchase,
     Purpose, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,

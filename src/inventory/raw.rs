@@ -24,12 +24,12 @@ pub struct Raw {
     pub body: Span,
     /// What all of it is known by, at best.
     pub origin: Origin,
-    pub tree: Tree,
+    pub tree: RawTree,
 }
 
 /// A value with its place.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct RawTree {
     pub span: Span,
     pub data: Data,
 }
@@ -41,31 +41,31 @@ pub enum Data {
     Integer(i64),
     Number(f64),
     Text(Arc<str>),
-    List(Vec<Tree>),
+    List(Vec<RawTree>),
     /// Sorted by key; there may be more keys, and why.
-    Map(Vec<(Arc<str>, Tree)>, Option<Arc<Unknown<Tree>>>),
-    Unknown(Arc<Unknown<Tree>>),
+    Map(Vec<(Arc<str>, RawTree)>, Option<Arc<Unknown<RawTree>>>),
+    Unknown(Arc<Unknown<RawTree>>),
 }
 
 /// Values of one object or block that are kept. What people write is far smaller; aliases and functions can make a few
 /// lines stand for billions.
 pub const MOST_VALUES: u32 = 50_000;
 
-impl Tree {
-    pub fn new(data: Data, span: Span) -> Tree {
-        Tree { span, data }
+impl RawTree {
+    pub fn new(data: Data, span: Span) -> RawTree {
+        RawTree { span, data }
     }
 
-    pub fn unknown(why: impl Into<Arc<str>>, span: Span) -> Tree {
-        Tree::new(Data::Unknown(Arc::new(Unknown { span, why: why.into(), candidates: Vec::new() })), span)
+    pub fn unknown(why: impl Into<Arc<str>>, span: Span) -> RawTree {
+        RawTree::new(Data::Unknown(Arc::new(Unknown { span, why: why.into(), candidates: Vec::new() })), span)
     }
 
-    pub fn too_large(span: Span) -> Tree {
-        Tree::unknown(format!("it has more than {MOST_VALUES} values"), span)
+    pub fn too_large(span: Span) -> RawTree {
+        RawTree::unknown(format!("it has more than {MOST_VALUES} values"), span)
     }
 
     /// A member by key, or of a list by number.
-    pub fn member(&self, key: &str) -> Option<&Tree> {
+    pub fn member(&self, key: &str) -> Option<&RawTree> {
         match &self.data {
             Data::Map(entries, _) => {
                 let place = entries.binary_search_by(|(known, _)| (**known).cmp(key)).ok()?;
@@ -77,7 +77,7 @@ impl Tree {
     }
 
     /// What keys, one after the other, lead to.
-    pub fn find<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> Option<&Tree> {
+    pub fn find<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> Option<&RawTree> {
         path.into_iter().try_fold(self, |tree, key| tree.member(key))
     }
 }

@@ -20,18 +20,18 @@ use std::sync::Arc;
 use crate::inventory::{GivenRun, Inventory, Resource, Skipped, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
-use crate::languages::yaml::{Document, Node, Stream};
-use objects::index::Index;
+use crate::languages::yaml::{Node, Stream, YamlDocument};
+use objects::index::ObjectIndex;
 use objects::object::Object;
-use pods::workload::{Found, Reader};
+use pods::workload::{FoundResource, WorkloadReader};
 use relations::holders::Relation;
 use relations::scale::Scaler;
 use relations::sharing::Sharing;
-use rows::table::{KINDS, Row};
+use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
 pub use gather::Looks;
-pub use render::{Content, Input, Plan, Refused, Rendered, plan};
+pub use render::{Content, Input, Plan, RefusedRendering, Rendered, plan};
 pub use text::trail::Renderer;
 pub use write::{label, write};
 
@@ -54,7 +54,7 @@ pub struct Options {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct KubernetesReading {
     pub inventory: Inventory,
     /// For each resource the text inside Terraform that its own text is made of, where it is not that itself.
     pub carriers: Vec<Option<FileId>>,
@@ -74,8 +74,13 @@ pub fn rendered_charts(
 }
 
 /// Reads manifests; `embedded` are manifests inside Terraform, with the address of the resource that carries them.
-pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], options: &Options) -> Reading {
-    let mut reading = Reading::default();
+pub fn read(
+    sources: &Sources,
+    paths: &[String],
+    embedded: &[(FileId, String)],
+    options: &Options,
+) -> KubernetesReading {
+    let mut reading = KubernetesReading::default();
     let gathered = gather::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
     let gather::Gathered { files, plain, skipped, runs, foreign } = gathered;
     reading.plain = plain;
@@ -84,7 +89,7 @@ pub fn read(sources: &Sources, paths: &[String], embedded: &[(FileId, String)], 
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
     let (used, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
-    let index = Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
+    let index = ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
     relations::chart::tell_once(sources, &mut found, &used);
@@ -191,7 +196,7 @@ impl Parsed {
     }
 
     /// The documents that are read.
-    fn current(&self) -> impl Iterator<Item = &Document> {
+    fn current(&self) -> impl Iterator<Item = &YamlDocument> {
         let all = self.stream.documents.iter().enumerate();
         all.filter(|(number, _)| !self.stood_for.contains(number)).map(|(_, document)| document)
     }
@@ -219,8 +224,9 @@ fn comments_elsewhere<'r>(
     comments.flatten().collect()
 }
 
-fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc<str>, Found)> {
-    let files: Vec<Vec<Found>> = each(parsed.iter().collect(), |file| read_file(file, &Reader { sources, index }));
+fn read_all(sources: &Sources, parsed: &[Parsed], index: &ObjectIndex<'_>) -> Vec<(Arc<str>, FoundResource)> {
+    let files: Vec<Vec<FoundResource>> =
+        each(parsed.iter().collect(), |file| read_file(file, &WorkloadReader { sources, index }));
     let mut all = Vec::new();
     for (file, found) in parsed.iter().zip(files) {
         all.extend(found.into_iter().map(|found| (file.place().clone(), found)));
@@ -228,7 +234,7 @@ fn read_all(sources: &Sources, parsed: &[Parsed], index: &Index<'_>) -> Vec<(Arc
     all
 }
 
-fn read_file(parsed: &Parsed, reader: &Reader<'_, '_>) -> Vec<Found> {
+fn read_file(parsed: &Parsed, reader: &WorkloadReader<'_, '_>) -> Vec<FoundResource> {
     let mut found = Vec::new();
     let path = &parsed.file.path;
     for document in parsed.current() {
@@ -266,7 +272,7 @@ fn gives_values(root: &Node) -> bool {
 }
 
 fn scalers(parsed: &[Parsed]) -> Vec<(Arc<str>, Scaler)> {
-    let scaler = |(path, object, row): (&Arc<str>, Object<'_>, &'static Row)| {
+    let scaler = |(path, object, row): (&Arc<str>, Object<'_>, &'static KindRow)| {
         let paused = row.suspended.as_ref().and_then(|path| path.first(object.root)?.text());
         let rests = paused.is_some_and(|text| text.eq_ignore_ascii_case("true"));
         let scales = row.scales.as_ref().filter(|_| !rests)?;
@@ -284,14 +290,14 @@ fn sharings(sources: &Sources, parsed: &[Parsed]) -> Vec<Sharing> {
 }
 
 fn relations(parsed: &[Parsed]) -> Vec<Relation> {
-    let relation = |(path, object, row): (&Arc<str>, Object<'_>, &'static Row)| {
+    let relation = |(path, object, row): (&Arc<str>, Object<'_>, &'static KindRow)| {
         Relation::new(&object, row.relates.as_ref()?, path)
     };
     objects(parsed).filter_map(relation).collect()
 }
 
 /// Objects that have a row, and those that they carry.
-fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static Row)> {
+fn objects(parsed: &[Parsed]) -> impl Iterator<Item = (&Arc<str>, Object<'_>, &'static KindRow)> {
     let roots = parsed.iter().flat_map(|file| file.roots().map(move |root| (file.place(), root)));
     roots.flat_map(|(path, root)| {
         let own = pods::workload::identify(root).and_then(|(object, row)| Some((object, row?)));

@@ -8,7 +8,7 @@ use crate::source::{Sources, parent};
 
 use super::Parsed;
 use super::objects::chart;
-use super::pods::workload::Found;
+use super::pods::workload::FoundResource;
 use super::text::trail::Renderer;
 
 /// The runs of files, and which run the objects at each place belong to.
@@ -55,7 +55,7 @@ impl Runs {
         runs
     }
 
-    pub(super) fn mark(&self, found: &mut [(Arc<str>, Found)]) {
+    pub(super) fn mark(&self, found: &mut [(Arc<str>, FoundResource)]) {
         for (place, found) in found {
             found.resource.run = self.by_place.get(place).cloned();
         }

@@ -26,7 +26,7 @@ const MOST_WORDS: usize = 20_000;
 
 /// A word of a command: text where variables are expanded, with the byte range of the script that it came from.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct ShellWord {
     pub(crate) text: String,
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -37,7 +37,11 @@ pub(crate) struct Piece {
 }
 
 /// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
-pub(crate) fn commands<'v>(script: &str, outer: &dyn Fn(&str) -> Option<&'v str>, room: &mut usize) -> Vec<Vec<Piece>> {
+pub(crate) fn commands<'v>(
+    script: &str,
+    outer: &dyn Fn(&str) -> Option<&'v str>,
+    room: &mut usize,
+) -> Vec<Vec<ShellWord>> {
     let script = match script.char_indices().find(|(at, _)| *at >= LONGEST_SCRIPT) {
         Some((at, _)) => &script[..at],
         None => script,
@@ -398,8 +402,8 @@ struct Expansion<'a, 'v> {
 
 impl Expansion<'_, '_> {
     /// A command with its variables expanded; `None` where it only sets variables.
-    fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<Piece>> {
-        let mut words: Vec<Piece> = raw.into_iter().flat_map(|word| self.word(word)).collect();
+    fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<ShellWord>> {
+        let mut words: Vec<ShellWord> = raw.into_iter().flat_map(|word| self.word(word)).collect();
         let exported =
             words.first().is_some_and(|word| matches!(&*word.text, "export" | "local" | "declare" | "readonly"));
         let assignments = words.iter().skip(usize::from(exported)).take_while(|word| assignment(&word.text).is_some());
@@ -416,9 +420,9 @@ impl Expansion<'_, '_> {
         (!words.is_empty()).then_some(words)
     }
 
-    fn word(&mut self, raw: Raw) -> Vec<Piece> {
+    fn word(&mut self, raw: Raw) -> Vec<ShellWord> {
         let arguments = matches!(raw.parts.as_slice(), [Part::Arguments]);
-        let blank = || Piece { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
+        let blank = || ShellWord { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
         let mut pieces = vec![blank()];
         // `$EMPTY` is no word at all, `""` is one.
         let vanishes = raw.parts.iter().any(|part| matches!(part, Part::Variable { quoted: false, .. }));
@@ -430,8 +434,9 @@ impl Expansion<'_, '_> {
                 Part::Variable { name, default, quoted } => {
                     let value = self.local.get(&name).map(String::as_str).or_else(|| (self.outer)(&name));
                     let value = value.filter(|value| !value.is_empty() || default.is_none());
-                    let takes =
-                        |value: &str| (1 + value.split_ascii_whitespace().count()) * size_of::<Piece>() + value.len();
+                    let takes = |value: &str| {
+                        (1 + value.split_ascii_whitespace().count()) * size_of::<ShellWord>() + value.len()
+                    };
                     let value = match value {
                         Some(value) if *self.room == 0 || !spend(self.room, takes(value)) => None,
                         Some(value) => Some(value.to_owned()),

@@ -9,15 +9,17 @@ use crate::source::each;
 use super::attached::attached;
 use super::combined::{combined, mark_within};
 use super::hours::{Runtime, runtime};
-use super::purchase::{Bought, Variant, buy};
-use super::share::{Found, Searches, Share, on_any_machine, pod_variants};
+use super::purchase::{Bought, PurchaseVariant, buy};
+use super::share::{FoundMachines, Searches, Share, on_any_machine, pod_variants};
 use super::sustained::shares;
-use super::unit::{Unit, dollars, unit};
-use super::{Apart, Bill, Ending, HOURS_PER_MONTH, Item, Of, Period, Scenario, Settings, Status, Step, multiply};
+use super::unit::{PricedUnit, dollars, unit};
+use super::{
+    Apart, Bill, BillItem, Ending, HOURS_PER_MONTH, Of, Period, PricingSettings, Scenario, Status, Step, multiply,
+};
 use crate::complete::{devices, plain, within};
 
 /// What everything costs. The inventory must be complete.
-pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &Settings) -> Bill {
+pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &PricingSettings) -> Bill {
     let searches = Searches::default();
     let item = |resource: &Resource| Pricing { catalog, settings, resource, searches: &searches }.item();
     let items = each(inventory.resources.iter().collect(), item);
@@ -83,7 +85,7 @@ impl Bill {
 }
 
 impl Apart {
-    fn add(&mut self, resource: &Resource, item: &Item) {
+    fn add(&mut self, resource: &Resource, item: &BillItem) {
         self.resources += 1;
         match (item.monthly, resource.role) {
             (Some(monthly), Role::Rented) => self.rented += monthly,
@@ -96,14 +98,14 @@ impl Apart {
 /// Everything that prices one resource.
 pub(super) struct Pricing<'s, 'a> {
     pub(super) catalog: &'a Catalog,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a PricingSettings,
     pub(super) resource: &'s Resource,
     /// What was found for other resources.
     pub(super) searches: &'s Searches<'a>,
 }
 
 impl<'a> Pricing<'_, 'a> {
-    fn item(&self) -> Item {
+    fn item(&self) -> BillItem {
         if let Some(why) = self.resource.text(Key::Impossible) {
             return unpriced(why.to_owned());
         }
@@ -129,7 +131,7 @@ impl<'a> Pricing<'_, 'a> {
         Some(format!("{place} is no part of {region} by its prices, and the catalog knows none of its own"))
     }
 
-    fn rented(&self) -> Found<'a> {
+    fn rented(&self) -> FoundMachines<'a> {
         let provider = self.resource.text(Key::Provider);
         let accelerator = self.resource.fact(Key::Accelerator);
         if self.resource.fact(Key::Machine).is_absent() && accelerator.is_narrowed() {
@@ -146,14 +148,14 @@ impl<'a> Pricing<'_, 'a> {
         provider: &str,
         machines: Vec<Machine<'a>>,
         share: impl Fn(&Machine<'a>) -> Option<Share>,
-    ) -> Vec<Variant<'a>> {
+    ) -> Vec<PurchaseVariant<'a>> {
         let (region, region_step) = self.region(provider);
         let is_apart = self.catalog.place_apart(provider, &region).is_some();
         let is_dedicated = self.resource.text(Key::Tenancy).is_some();
         let variant = |machine: Machine<'a>| {
             let mut unit = unit(self.catalog, self.settings, &machine, &region);
             if !unit.is_own && (is_dedicated || is_apart && !unit.is_listed) {
-                unit = Unit::default();
+                unit = PricedUnit::default();
             }
             unit.limit_spot(self.resource);
             if self.resource.flag(Key::SpotOffered) == Some(false) {
@@ -165,14 +167,17 @@ impl<'a> Pricing<'_, 'a> {
                 unit = unit.times(share.part, &share.why);
                 whole = share;
             }
-            Variant { machine, region: region.clone(), unit, share: whole.part, stranded: whole.stranded }
+            PurchaseVariant { machine, region: region.clone(), unit, share: whole.part, stranded: whole.stranded }
         };
         machines.into_iter().map(variant).collect()
     }
 
     /// The variants that have a price as they are bought, and the price from the cheapest of them to the dearest. The
     /// first one is what is expected.
-    fn cheapest_to_dearest<'v>(&self, variants: &'v [Variant<'a>]) -> Result<(Vec<&'v Variant<'a>>, Bought), String> {
+    fn cheapest_to_dearest<'v>(
+        &self,
+        variants: &'v [PurchaseVariant<'a>],
+    ) -> Result<(Vec<&'v PurchaseVariant<'a>>, Bought), String> {
         let mut priced = Vec::new();
         let mut all: Option<Bought> = None;
         let mut last = String::from("no machine is known");
@@ -263,11 +268,11 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// An hour of the machines that cost most of all that the limits of a pool leave room for.
-    fn most_within_limits(&self, variants: &[&Variant<'_>]) -> Option<Money> {
+    fn most_within_limits(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
         if self.resource.limits.is_empty() {
             return None;
         }
-        let of = |variant: &&Variant<'_>| {
+        let of = |variant: &&PurchaseVariant<'_>| {
             let many = Some(within(&self.resource.limits, &variant.machine)).filter(|many| many.is_finite())?;
             let each = buy(self.catalog, self.resource, variant, self.count()).ok()?;
             Some(each.per_hour.ceiling.times(many))
@@ -280,13 +285,13 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// The date of the price that was used.
-    fn date_of_price(&self, variant: &Variant<'_>) -> Option<String> {
+    fn date_of_price(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
         of_spot.or_else(|| variant.unit.as_of.clone())
     }
 
     /// That the price is older than prices of its kind may be.
-    fn stale(&self, variant: &Variant<'_>) -> Option<String> {
+    fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
         let (today, is_spot) = (self.settings.today?, self.is_spot());
         let date = &self.date_of_price(variant)?;
         let class = if is_spot { Class::Spot } else { self.catalog.class(&variant.machine.provider) };
@@ -301,8 +306,8 @@ impl<'a> Pricing<'_, 'a> {
         })
     }
 
-    fn total(&self, variants: &[&Variant<'_>], bought: Bought) -> Item {
-        let Some(&first) = variants.first() else { return Item::default() };
+    fn total(&self, variants: &[&PurchaseVariant<'_>], bought: Bought) -> BillItem {
+        let Some(&first) = variants.first() else { return BillItem::default() };
         let per_hour = bought.per_hour;
         let mut steps = first.unit.steps(&bought.ways);
         steps.extend(bought.steps);
@@ -317,7 +322,7 @@ impl<'a> Pricing<'_, 'a> {
         };
         let count = self.count();
         let runtime = runtime(self.resource, self.settings, count);
-        let mut item = Item {
+        let mut item = BillItem {
             status,
             per_hour: Some(per_hour),
             per: runtime.per,
@@ -332,7 +337,7 @@ impl<'a> Pricing<'_, 'a> {
             will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
             stale: self.stale(first),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
-            ..Item::default()
+            ..BillItem::default()
         };
         let because = runtime.because.clone().map(Step::said);
         steps.extend(because.map(|step| Step { of: runtime.of.map(Of::Fact), ..step }));
@@ -376,7 +381,7 @@ impl<'a> Pricing<'_, 'a> {
 }
 
 /// What the vendor takes off by itself for the hours of a month, and why.
-fn sustained(variant: &Variant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
+fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
     if !variant.unit.sustains || runtime.per != Period::Month {
         return None;
     }
@@ -415,15 +420,15 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
     Range { floor: count.floor, expected: most, ceiling: most }
 }
 
-fn scenario_range(variants: &[&Variant<'_>], scenario: Scenario) -> Option<MoneyRange> {
+fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: Scenario) -> Option<MoneyRange> {
     let expected = variants.first()?.unit.price(scenario)?;
     let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
     Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })
 }
 
-fn unpriced(why: String) -> Item {
+fn unpriced(why: String) -> BillItem {
     let steps = vec![Step::said(format!("unpriced: {why}"))];
-    Item { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..Item::default() }
+    BillItem { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..BillItem::default() }
 }
 
 pub(super) fn spoken_count(count: Range) -> String {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Inventory, LinkKind, Resource, Role};
 
-use super::Item;
+use super::BillItem;
 
 /// Rented machines of one address, and what the pods that run on them ask for.
 #[derive(Default)]
@@ -18,7 +18,7 @@ struct Pool {
 
 /// The dollars of a month of everything that sums count. A pool is worth what its machines cost, or what its pods ask for
 /// where that is more and the pool may grow so far; pods that are joined to no machine stand for themselves.
-pub(super) fn combined(inventory: &Inventory, items: &[Item]) -> MoneyRange {
+pub(super) fn combined(inventory: &Inventory, items: &[BillItem]) -> MoneyRange {
     let counted = || {
         let all = inventory.resources.iter().zip(items).filter(|(it, _)| it.is_added());
         all.filter_map(|(it, item)| Some((it, item.monthly?)))
@@ -40,8 +40,9 @@ pub(super) fn combined(inventory: &Inventory, items: &[Item]) -> MoneyRange {
 }
 
 /// Marks the pods that run on machines which sums count.
-pub(super) fn mark_within(inventory: &Inventory, items: &mut [Item]) {
-    let is_pool = |(it, item): &(&Resource, &Item)| it.is_added() && it.role == Role::Rented && item.monthly.is_some();
+pub(super) fn mark_within(inventory: &Inventory, items: &mut [BillItem]) {
+    let is_pool =
+        |(it, item): &(&Resource, &BillItem)| it.is_added() && it.role == Role::Rented && item.monthly.is_some();
     let pools: HashSet<&str> =
         inventory.resources.iter().zip(&*items).filter(is_pool).map(|(it, _)| it.address.as_str()).collect();
     for (it, item) in inventory.resources.iter().zip(items) {

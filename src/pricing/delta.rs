@@ -6,7 +6,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Counted, Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::Sources;
 
-use super::{Bill, Item, Period};
+use super::{Bill, BillItem, Period};
 
 /// One state of a tree.
 #[derive(Clone, Copy)]
@@ -175,7 +175,7 @@ impl<'a> Side<'a> {
         &self.inventory.resources[id.0]
     }
 
-    pub fn item(&self, id: ResourceId) -> Option<&'a Item> {
+    pub fn item(&self, id: ResourceId) -> Option<&'a BillItem> {
         self.bill.items.get(id.0)
     }
 }
@@ -313,7 +313,7 @@ fn signature(it: &Resource) -> String {
 }
 
 /// What says how often it starts and how many have to end, where nobody knows how long one runs: no amount tells more of it.
-fn work(it: &Resource, item: Option<&Item>) -> [String; 2] {
+fn work(it: &Resource, item: Option<&BillItem>) -> [String; 2] {
     let said = |key: Key| match it.fact(key) {
         Fact::Known(known) => known.value.to_string(),
         Fact::Unknown(unknown) if unknown.candidates.is_empty() => "?".to_owned(),
@@ -327,7 +327,7 @@ fn work(it: &Resource, item: Option<&Item>) -> [String; 2] {
 }
 
 /// The facts that make a price and differ.
-fn details((before, old): (&Resource, Option<&Item>), (after, new): (&Resource, Option<&Item>)) -> Vec<Detail> {
+fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resource, Option<&BillItem>)) -> Vec<Detail> {
     let [starts_before, completions_before] = work(before, old);
     let [starts_after, completions_after] = work(after, new);
     let shown = |it: &Resource, key: Key| match it.fact(key) {
@@ -414,7 +414,7 @@ mod tests {
             inventory.resources.push(it);
             let monthly = MoneyRange::exactly(Money::from_usd(*dollars));
             bill.rented += monthly;
-            bill.items.push(Item { monthly: Some(monthly), ..Item::default() });
+            bill.items.push(BillItem { monthly: Some(monthly), ..BillItem::default() });
         }
         State { sources, inventory, bill }
     }

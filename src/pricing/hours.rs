@@ -5,7 +5,7 @@ use crate::inventory::{Key, Purchase, Range, Resource, Role};
 use super::bill::spoken_count;
 use super::cron::starts_per_month;
 use super::week::week;
-use super::{HOURS_PER_MONTH, Period, Settings};
+use super::{HOURS_PER_MONTH, Period, PricingSettings};
 use crate::complete::plain;
 
 /// What the configuration says about the hours of some resources.
@@ -82,7 +82,7 @@ impl Runtime {
 }
 
 /// How long a resource runs, of which there are so many.
-pub(super) fn runtime(resource: &Resource, settings: &Settings, count: Option<Range>) -> Runtime {
+pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
     let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
     let limit = limit.map(|hours| hours * rounds(resource, count));
     let usage = settings.usage.iter().rev().find(|usage| usage.covers(resource));

@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Machine, Money};
 use crate::inventory::{Key, Resource};
 
-use super::Item;
+use super::BillItem;
 
 /// A machine with the same accelerators elsewhere.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Elsewhere {
 
 /// The region of its provider in which the same machine is cheapest on demand; none where it is not cheaper anywhere.
 /// Only regions that a price list names: an estimate would compare two guesses.
-pub fn cheaper_region(resource: &Resource, item: &Item, catalog: &Catalog) -> Option<Elsewhere> {
+pub fn cheaper_region(resource: &Resource, item: &BillItem, catalog: &Catalog) -> Option<Elsewhere> {
     let (provider, name) = (resource.text(Key::Provider)?, resource.text(Key::Machine)?);
     let machine = catalog.machine(provider, name)?;
     let now = item.per_hour?.expected;
@@ -27,7 +27,7 @@ pub fn cheaper_region(resource: &Resource, item: &Item, catalog: &Catalog) -> Op
 }
 
 /// The provider that rents out as many of the same accelerators cheapest; none where no other is cheaper.
-pub fn cheaper_provider(resource: &Resource, item: &Item, catalog: &Catalog) -> Option<Elsewhere> {
+pub fn cheaper_provider(resource: &Resource, item: &BillItem, catalog: &Catalog) -> Option<Elsewhere> {
     let here = resource.text(Key::Provider)?;
     let (accelerator, count) = (resource.text(Key::Accelerator)?, resource.number(Key::AcceleratorCount)?);
     let now = item.per_hour?.expected;

@@ -34,14 +34,14 @@ pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_rang
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
-pub use plan::{Run, Way, ways};
+pub use plan::{PlannedHours, Way, ways};
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;
 
 /// What the configuration says about prices.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct PricingSettings {
     /// Used where the text names none, and then marked as assumed.
     pub defaults: Defaults,
     /// Share by which a provider's list prices are lowered, 0 to 1.
@@ -62,7 +62,7 @@ pub const OWN_PROVIDER: &str = "on-prem";
 /// What everything costs. `items` has one entry for each resource of the inventory, in the same order.
 #[derive(Debug, Clone, Default)]
 pub struct Bill {
-    pub items: Vec<Item>,
+    pub items: Vec<BillItem>,
     pub rented: MoneyRange,
     pub requested: MoneyRange,
     /// Both together, with each dollar counted once: pods that run on machines of the tree are a part of these.
@@ -109,14 +109,14 @@ pub struct Apart {
 }
 
 impl Bill {
-    pub fn item(&self, id: ResourceId) -> &Item {
+    pub fn item(&self, id: ResourceId) -> &BillItem {
         &self.items[id.0]
     }
 }
 
 /// What one resource costs.
 #[derive(Debug, Clone, Default)]
-pub struct Item {
+pub struct BillItem {
     pub status: Status,
     /// One machine or pod for one hour, as it is bought.
     pub per_hour: Option<MoneyRange>,
@@ -192,7 +192,7 @@ pub enum Status {
     Unasked,
 }
 
-impl Item {
+impl BillItem {
     /// Why its money is none of a price list, if it is not.
     pub fn estimate(&self) -> Option<&str> {
         match &self.status {

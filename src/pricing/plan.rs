@@ -7,7 +7,7 @@ use crate::complete::plain;
 
 /// So many accelerators for so many hours.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct PlannedHours {
     /// A name of one accelerator, or of all with the same chip.
     pub accelerator: String,
     pub accelerators: f64,
@@ -36,9 +36,9 @@ pub struct Way {
     pub is_estimate: bool,
 }
 
-impl Run {
+impl PlannedHours {
     /// `8xA100-80GB`
-    pub fn parse(text: &str, hours: f64) -> Result<Run, String> {
+    pub fn parse(text: &str, hours: f64) -> Result<PlannedHours, String> {
         let expected = || format!("`{text}` is no number of accelerators such as 8xA100-80GB");
         let (count, accelerator) = text.split_once(['x', 'X', '×']).ok_or_else(expected)?;
         let accelerators: f64 = count.trim().parse().map_err(|_| expected())?;
@@ -50,12 +50,12 @@ impl Run {
             return Err(format!("a run of {} hours is none", plain(hours)));
         }
         let accelerator = accelerator.trim().to_owned();
-        Ok(Run { accelerator, accelerators, hours, providers: Vec::new(), region: None })
+        Ok(PlannedHours { accelerator, accelerators, hours, providers: Vec::new(), region: None })
     }
 }
 
 /// The cheapest machine of each provider for each way of buying, cheapest run first.
-pub fn ways(catalog: &Catalog, run: &Run) -> Vec<Way> {
+pub fn ways(catalog: &Catalog, run: &PlannedHours) -> Vec<Way> {
     let search = Search {
         accelerator: Some(&run.accelerator),
         providers: &run.providers,
@@ -85,7 +85,7 @@ pub fn ways(catalog: &Catalog, run: &Run) -> Vec<Way> {
 
 fn of_machine(
     catalog: &Catalog,
-    run: &Run,
+    run: &PlannedHours,
     machine: &Machine<'_>,
     region: &str,
     quote: &Quote<'_>,
@@ -161,7 +161,7 @@ mod tests {
 
     fn ways_of(text: &str, hours: f64, providers: &[&str]) -> Vec<(String, &'static str, f64)> {
         let providers = providers.iter().map(|name| (*name).to_owned()).collect();
-        let run = Run { providers, ..Run::parse(text, hours).unwrap() };
+        let run = PlannedHours { providers, ..PlannedHours::parse(text, hours).unwrap() };
         let all = ways(&Catalog::examples(), &run).into_iter();
         all.map(|way| (way.machine, way.purchase, way.total.usd())).collect()
     }
@@ -195,7 +195,7 @@ mod tests {
         for (text, hours) in
             [("A100", 1.0), ("0xA100", 1.0), ("8x", 1.0), ("-1xA100", 1.0), ("8xA100", 0.0), ("8xA100", f64::NAN)]
         {
-            assert!(Run::parse(text, hours).is_err(), "{text} {hours}");
+            assert!(PlannedHours::parse(text, hours).is_err(), "{text} {hours}");
         }
         assert!(ways_of("8xNothing", 1.0, &[]).is_empty());
     }

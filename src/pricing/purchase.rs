@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
-use super::unit::{Unit, dollars};
+use super::unit::{PricedUnit, dollars};
 use super::{Of, Scenario, Step};
 use crate::complete::plain;
 
@@ -27,17 +27,17 @@ impl Bought {
 
 /// What one machine may be, with its prices.
 #[derive(Debug, Clone)]
-pub(super) struct Variant<'c> {
+pub(super) struct PurchaseVariant<'c> {
     pub(super) machine: Machine<'c>,
     pub(super) region: String,
-    pub(super) unit: Unit,
+    pub(super) unit: PricedUnit,
     /// The part of the machine that is paid for; 1 for a whole one.
     pub(super) share: f64,
     /// Accelerators that its CPUs or memory leave to nobody.
     pub(super) stranded: f64,
 }
 
-impl Variant<'_> {
+impl PurchaseVariant<'_> {
     fn price(&self, scenario: Scenario) -> Result<Money, String> {
         self.unit.price(scenario).ok_or_else(|| {
             if let Some(unverified) = &self.unit.unverified {
@@ -57,7 +57,7 @@ impl Variant<'_> {
 pub(super) fn buy(
     catalog: &Catalog,
     resource: &Resource,
-    variant: &Variant<'_>,
+    variant: &PurchaseVariant<'_>,
     count: Option<Range>,
 ) -> Result<Bought, String> {
     let Some(purchase) = resource.purchase() else {
@@ -86,7 +86,7 @@ pub(super) fn buy(
     }
 }
 
-fn spot(variant: &Variant<'_>) -> Result<Bought, String> {
+fn spot(variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     let bought = variant.exactly(Scenario::Spot, "spot")?;
     let per_hour = variant.unit.spot().unwrap_or(bought.per_hour);
     let unit = &variant.unit;
@@ -95,7 +95,7 @@ fn spot(variant: &Variant<'_>) -> Result<Bought, String> {
 
 /// Capacity that is held costs what running it costs, whether something runs in it or not; some providers take less for
 /// what is not used.
-fn held(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, String> {
+fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     let share = resource.number(Key::UnusedShare).filter(|_| !resource.fact(Key::Reservation).is_absent());
     let Some(share) = share else {
         return variant.exactly(Scenario::OnDemand, "capacity that is held: the on-demand price, used or not");
@@ -107,7 +107,7 @@ fn held(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, String> {
 
 /// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
 /// demand.
-fn committed(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, String> {
+fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, String> {
     if variant.unit.is_committed {
         return variant.exactly(Scenario::OnDemand, "as committed to");
     }
@@ -129,7 +129,7 @@ fn committed(resource: &Resource, variant: &Variant<'_>) -> Result<Bought, Strin
 }
 
 /// From spot to on demand; `dear` expects the dearer of the two.
-fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<Bought, String> {
+fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<Bought, String> {
     let on_demand = match variant.price(Scenario::OnDemand) {
         Ok(price) => price,
         Err(_) => variant.price(Scenario::Spot)?,
@@ -142,7 +142,7 @@ fn spot_to_on_demand(variant: &Variant<'_>, dear: bool, text: String) -> Result<
 }
 
 /// So many on demand, and above that a share of spot.
-fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Result<Bought, String> {
+fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range>) -> Result<Bought, String> {
     let Some(share) = resource.number(Key::SpotShare) else {
         return spot_to_on_demand(variant, true, "the share of spot is not known".into());
     };
@@ -177,7 +177,7 @@ fn mixed(resource: &Resource, variant: &Variant<'_>, count: Option<Range>) -> Re
 }
 
 /// Purchases that the catalog prices apart from the usual ways.
-fn block(catalog: &Catalog, variant: &Variant<'_>, purchase: Purchase) -> Result<Bought, String> {
+fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -> Result<Bought, String> {
     let machine = &variant.machine;
     let products: &[&str] = match purchase {
         Purchase::CapacityBlock => &["ec2-capacity-block"],

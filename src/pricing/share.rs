@@ -4,28 +4,28 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Accelerator, Catalog, Machine, Money};
-use crate::complete::{Exact, Request, allocatable_cpus, allocatable_gib, devices, plain};
+use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
 use crate::inventory::{Fact, Key, Role, Value};
 
 use super::bill::Pricing;
-use super::purchase::Variant;
+use super::purchase::PurchaseVariant;
 use super::unit::unit;
-use super::{OWN_PROVIDER, Scenario, Settings, Step};
+use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
 
 /// The kind of accelerators on which nothing can be trained.
 const ONLY_INFERS: &str = "inference";
 
 /// The machines that something may run on, the one that is expected first.
-pub(super) type Found<'a> = Result<Arc<[Variant<'a>]>, String>;
+pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;
 
 /// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
-pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
+pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
     let devices = devices(pricing.resource, pricing.catalog)?;
     let provider = pricing.resource.text(Key::Provider);
     if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
         && let Ok(machines) = pricing.machines(provider)
     {
-        let request = Request::of(pricing.resource, devices);
+        let request = CapacityRequest::of(pricing.resource, devices);
         let (holding, small): (Vec<Machine<'a>>, _) = machines.into_iter().partition(|it| request.lacks(it).is_none());
         if let (true, Some(lack)) = (holding.is_empty(), small.iter().find_map(|machine| request.lacks(machine))) {
             return Err(lack);
@@ -38,7 +38,7 @@ pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> Found<'a> {
 
 /// Without a machine, the cheapest one with the accelerator sets the price; in each cloud, where none is named; of each
 /// common accelerator, where that is not named either.
-pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&str>, devices: f64) -> Found<'a> {
+pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&str>, devices: f64) -> FoundMachines<'a> {
     if let Some(service) = pricing.resource.text(Key::BilledAs) {
         return by_parts(pricing, service, devices);
     }
@@ -48,7 +48,7 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     });
     let (accelerators, why) = accelerators(pricing);
     let rents = pricing.resource.role == Role::Rented;
-    let asked = Asked { accelerators, why, place, rents, request: Request::of(pricing.resource, devices) };
+    let asked = Asked { accelerators, why, place, rents, request: CapacityRequest::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
@@ -56,7 +56,7 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
 const LEAST_OF_RUN: (f64, f64) = (4.0, 16.0);
 
 /// What bills its parts one by one has no machine.
-fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found<'a> {
+fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> FoundMachines<'a> {
     let resource = pricing.resource;
     let accelerator = resource.text(Key::Accelerator).ok_or("the accelerator is not known")?;
     let amount = |key: Key, least: f64| resource.number(key).unwrap_or(least).max(least);
@@ -72,7 +72,7 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
         unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB beside it", plain(cpus), plain(memory_gib)));
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
-    Ok([Variant { machine, region, unit, share: 1.0, stranded: 0.0 }].into())
+    Ok([PurchaseVariant { machine, region, unit, share: 1.0, stranded: 0.0 }].into())
 }
 
 /// Everything that the search for a machine depends on: whoever asks for the same gets the same.
@@ -84,7 +84,7 @@ struct Asked {
     /// Any cloud where there is none.
     place: Option<Place>,
     rents: bool,
-    request: Request,
+    request: CapacityRequest,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -109,14 +109,18 @@ struct Place {
 /// What was found for those that asked, as pods of one tree ask for much the same.
 #[derive(Debug, Default)]
 pub(super) struct Searches<'a> {
-    known: Mutex<HashMap<Asked, Found<'a>>>,
+    known: Mutex<HashMap<Asked, FoundMachines<'a>>>,
 }
 
 /// As many searches as are remembered; a tree in which each pod asks for something else must not fill the memory.
 const REMEMBERED: usize = 256;
 
 impl<'a> Searches<'a> {
-    fn find(&self, asked: Asked, search: impl FnOnce(&Asked) -> Result<Vec<Variant<'a>>, String>) -> Found<'a> {
+    fn find(
+        &self,
+        asked: Asked,
+        search: impl FnOnce(&Asked) -> Result<Vec<PurchaseVariant<'a>>, String>,
+    ) -> FoundMachines<'a> {
         if let Some(found) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&asked) {
             return found.clone();
         }
@@ -166,16 +170,16 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
 /// Looks for the machines on which what is asked for costs least.
 struct Search<'a, 's> {
     catalog: &'a Catalog,
-    settings: &'a Settings,
+    settings: &'a PricingSettings,
     asked: &'s Asked,
 }
 
 impl<'a> Search<'a, '_> {
-    fn run(&self) -> Result<Vec<Variant<'a>>, String> {
+    fn run(&self) -> Result<Vec<PurchaseVariant<'a>>, String> {
         let accelerators = self.accelerators()?;
         let provider = self.asked.place.as_ref().map(|place| &*place.provider);
         let providers: Vec<&str> = provider.map_or_else(|| self.catalog.assumed_clouds(), |provider| vec![provider]);
-        let mut variants: Vec<Variant<'a>> = Vec::new();
+        let mut variants: Vec<PurchaseVariant<'a>> = Vec::new();
         for accelerator in &accelerators {
             for provider in &providers {
                 variants.extend(self.cheapest(provider, accelerator));
@@ -248,7 +252,7 @@ impl<'a> Search<'a, '_> {
     }
 
     /// The machine of a provider on which the pod costs least.
-    fn cheapest(&self, provider: &str, accelerator: &str) -> Option<Variant<'a>> {
+    fn cheapest(&self, provider: &str, accelerator: &str) -> Option<PurchaseVariant<'a>> {
         let (region, said) = match &self.asked.place {
             Some(place) => (place.region.clone(), place.said.clone()),
             None => {
@@ -273,7 +277,7 @@ impl<'a> Search<'a, '_> {
         let mut unit = unit(self.catalog, self.settings, &machine, &region);
         said.into_iter().for_each(|text| unit.say(Step::said(text)));
         let unit = unit.times(share.part, &format!("{}; the cheapest machine with {accelerator} for it", share.why));
-        Some(Variant { machine, region, unit, share: share.part, stranded: share.stranded })
+        Some(PurchaseVariant { machine, region, unit, share: share.part, stranded: share.stranded })
     }
 
     /// The machines of a provider that have enough of an accelerator and can still be rented.
@@ -337,7 +341,7 @@ pub(super) struct Share {
 }
 
 /// The largest of the pod's shares of the machine's accelerators, CPUs and memory.
-fn share(request: &Request, machine: &Machine<'_>) -> Share {
+fn share(request: &CapacityRequest, machine: &Machine<'_>) -> Share {
     let devices = request.devices.get();
     let of_devices = devices / machine.count;
     let mut largest = (of_devices, "accelerators", devices, machine.count);

@@ -7,11 +7,13 @@ use crate::inventory::{
 };
 use crate::source::{MemoryTree, Sources, Span};
 
-use super::{Bill, Contract, Item, Owned, Period, Purchased, Scenario, Settings, Status, Terms, Usage, bill};
+use super::{
+    Bill, BillItem, Contract, Owned, Period, PricingSettings, Purchased, Scenario, Status, Terms, Usage, bill,
+};
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
 fn with_an_unverified_row() -> Catalog {
-    let file = |stem, text| crate::catalog::File { path: stem, stem, text };
+    let file = |stem, text| crate::catalog::CsvFile { path: stem, stem, text };
     let prices = "provider,machine,region,accelerator,accelerator_count,vcpus,memory_gib,on_demand_usd_per_hour,\
                   spot_usd_per_hour,as_of,spot_as_of,source,confidence\n\
                   aws,p9.48xlarge,us-east-1,H100-80GB,8,8,64,100,40,2026-01-01,2026-01-01,a recollection,unverified\n\
@@ -38,8 +40,8 @@ fn a_row_that_nobody_verified_is_told_and_enters_no_sum() {
             };
             let sums = |resources: Vec<Resource>| {
                 let mut inventory = Inventory { resources, ..Inventory::default() };
-                complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
-                let bill = bill(&inventory, &catalog, &Settings::default());
+                complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
+                let bill = bill(&inventory, &catalog, &PricingSettings::default());
                 let endings = bill.endings(&inventory);
                 (bill, endings)
             };
@@ -78,20 +80,20 @@ fn pod(facts: &[(Key, &str)]) -> Resource {
 fn priced(resources: Vec<Resource>) -> (Inventory, Bill, LeftOut) {
     let catalog = Catalog::examples();
     let mut inventory = Inventory { resources, ..Inventory::default() };
-    let left_out = complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
+    let left_out = complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
     let before = format!("{:?}", inventory.resources);
-    complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
+    complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
     assert_eq!(before, format!("{:?}", inventory.resources), "completing twice changes nothing");
-    let bill = bill(&inventory, &catalog, &Settings::default());
+    let bill = bill(&inventory, &catalog, &PricingSettings::default());
     (inventory, bill, left_out)
 }
 
-fn one(resource: Resource) -> (Resource, Item) {
+fn one(resource: Resource) -> (Resource, BillItem) {
     let (inventory, bill, _) = priced(vec![resource]);
     (inventory.resources[0].clone(), bill.items[0].clone())
 }
 
-fn hourly(item: &Item) -> (f64, f64, f64) {
+fn hourly(item: &BillItem) -> (f64, f64, f64) {
     let range = item.per_hour.unwrap_or_else(|| panic!("{item:#?}"));
     (range.floor.usd(), range.expected.usd(), range.ceiling.usd())
 }
@@ -226,9 +228,9 @@ fn a_pod_without_a_provider_costs_between_the_clouds() {
 #[test]
 fn regions_and_providers_that_are_assumed_say_so() {
     let catalog = Catalog::examples();
-    let settings = Settings {
+    let settings = PricingSettings {
         defaults: Defaults { region: Some("eu-west-1".into()), ..Defaults::default() },
-        ..Settings::default()
+        ..PricingSettings::default()
     };
     let mut inventory = Inventory { resources: vec![rented(&[(Key::Machine, "g5.xlarge")])], ..Inventory::default() };
     complete_machines(&mut inventory, &catalog, &settings.defaults);
@@ -241,7 +243,7 @@ fn regions_and_providers_that_are_assumed_say_so() {
 
 #[test]
 fn a_discount_lowers_list_prices_and_not_own_ones() {
-    let settings = Settings { discounts: [("aws".to_owned(), 0.1)].into(), ..Settings::default() };
+    let settings = PricingSettings { discounts: [("aws".to_owned(), 0.1)].into(), ..PricingSettings::default() };
     let text = "provider,machine,on_demand_usd_per_hour\naws,p4d.24xlarge,20\n";
     let catalog = Catalog::examples().with_prices("own.csv", text).unwrap();
     let resources = vec![
@@ -295,7 +297,7 @@ fn a_pod_without_a_machine_is_priced_where_its_share_costs_least() {
     assert_eq!(hourly(&item).1, 15.0 * 100.0 / 768.0);
 }
 
-fn with(settings: Settings, resource: Resource) -> Item {
+fn with(settings: PricingSettings, resource: Resource) -> BillItem {
     let catalog = Catalog::examples();
     let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
     complete_machines(&mut inventory, &catalog, &settings.defaults);
@@ -315,35 +317,36 @@ fn usage_and_time_limits_say_how_many_hours_it_runs() {
         runs_per_month: runs,
         hours_per_run: each,
     };
-    let with_usage = |usage, resource| with(Settings { usage: vec![usage], ..Settings::default() }, resource);
+    let with_usage =
+        |usage, resource| with(PricingSettings { usage: vec![usage], ..PricingSettings::default() }, resource);
     assert_eq!(with_usage(usage(Some(220.0), None, None), g5()).monthly.unwrap().floor.usd(), 220.0);
     assert_eq!(with_usage(usage(None, Some(20.0), Some(1.5)), g5()).monthly.unwrap().ceiling.usd(), 30.0);
     let mut job = g5();
     job.set(Key::EndsByItself, Fact::written(Value::Flag(true), span()));
     job.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
     // A job has a price a run, and none of a month.
-    let item = with(Settings::default(), job.clone());
+    let item = with(PricingSettings::default(), job.clone());
     let run = item.amount.unwrap();
     assert_eq!((item.per, item.monthly), (Period::Run, None));
     assert_eq!((run.floor.usd(), run.expected.usd(), run.ceiling.usd()), (0.0, 2.0, 2.0));
     assert_eq!(with_usage(usage(None, Some(10.0), None), job.clone()).monthly.unwrap().expected.usd(), 20.0);
     // A limit of years leaves no month free.
     job.set(Key::TimeLimit, Fact::written(Value::Integer(100_000_000), span()));
-    let monthly = with(Settings::default(), job).monthly.unwrap();
+    let monthly = with(PricingSettings::default(), job).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.expected.usd(), monthly.ceiling.usd()), (0.0, 730.0, 730.0));
     let mut nightly = g5();
     nightly.set(Key::Cron, Fact::written(Value::text("0 0 * * *"), span()));
     nightly.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
     // 730 / 24 nights of two hours.
-    let monthly = with(Settings::default(), nightly.clone()).monthly.unwrap();
+    let monthly = with(PricingSettings::default(), nightly.clone()).monthly.unwrap();
     assert!((monthly.expected.usd() - 730.0 / 12.0).abs() < 1e-4, "{monthly:?}");
     // How often is known, how long is not.
     nightly.set(Key::TimeLimit, Fact::Absent);
-    let item = with(Settings::default(), nightly);
+    let item = with(PricingSettings::default(), nightly);
     assert_eq!((item.per, item.monthly, item.amount.unwrap().expected.usd()), (Period::Hour, None, 1.0));
     let mut idle = g5();
     idle.set(Key::IdleMinutes, Fact::written(Value::Integer(60), span()));
-    let monthly = with(Settings::default(), idle).monthly.unwrap();
+    let monthly = with(PricingSettings::default(), idle).monthly.unwrap();
     assert_eq!((monthly.floor.usd(), monthly.ceiling.usd()), (0.0, 730.0));
 }
 
@@ -357,13 +360,13 @@ fn contracts_lower_the_price_on_demand() {
         region: "us-*".into(),
         terms,
     };
-    let item = |terms| with(Settings { contracts: vec![contract(terms)], ..Settings::default() }, g5());
+    let item = |terms| with(PricingSettings { contracts: vec![contract(terms)], ..PricingSettings::default() }, g5());
     assert_eq!(hourly(&item(Terms::Discount(0.25))).1, 0.75);
     let by_rate = item(Terms::Rate(Money::from_usd(0.6)));
     assert_eq!(hourly(&by_rate).1, 0.6);
     assert_eq!(by_rate.amount_if[&Scenario::Spot].expected.usd(), 0.4 * 730.0);
     let elsewhere = rented(&[(Key::Machine, "g5.xlarge"), (Key::Region, "eu-west-1")]);
-    let settings = Settings { contracts: vec![contract(Terms::Discount(0.25))], ..Settings::default() };
+    let settings = PricingSettings { contracts: vec![contract(Terms::Discount(0.25))], ..PricingSettings::default() };
     assert_eq!(hourly(&with(settings, elsewhere)).1, 1.1);
 }
 
@@ -381,10 +384,10 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
     // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8
     assert_eq!(owned.per_accelerator_hour.usd(), 1.5);
     assert!(Owned::purchased("*", Purchased { years: 0.0, ..purchased }).is_none());
-    let settings = Settings {
+    let settings = PricingSettings {
         owned: vec![owned],
         defaults: Defaults { provider: Some("on-prem".into()), ..Defaults::default() },
-        ..Settings::default()
+        ..PricingSettings::default()
     };
     let pod = pod(&[(Key::Accelerator, "H100"), (Key::AcceleratorCount, "4"), (Key::Purchase, "on-prem")]);
     let item = with(settings.clone(), pod);
@@ -439,7 +442,7 @@ fn what_is_reserved_is_called_what_it_is() {
     let bought = |purchase: &str| {
         one(rented(&[(Key::Machine, "p5.48xlarge"), (Key::Region, "us-east-1"), (Key::Purchase, purchase)])).1
     };
-    let said = |item: &Item| item.steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>().join("\n");
+    let said = |item: &BillItem| item.steps.iter().map(|step| step.text.clone()).collect::<Vec<_>>().join("\n");
     let held = bought("capacity-reservation");
     assert_eq!((hourly(&held), held.status.clone()), ((80.0, 80.0, 80.0), Status::Priced));
     assert!(!said(&held).contains("for a year"), "{}", said(&held));
@@ -459,7 +462,8 @@ fn what_is_reserved_is_called_what_it_is() {
         for purchase in ["on-demand", "capacity-reservation", "reserved"] {
             let machine =
                 rented(&[(Key::Machine, "p5.48xlarge"), (Key::Region, "us-east-1"), (Key::Purchase, purchase)]);
-            let item = with(Settings { contracts: vec![committed(years)], ..Settings::default() }, machine);
+            let item =
+                with(PricingSettings { contracts: vec![committed(years)], ..PricingSettings::default() }, machine);
             assert_eq!(hourly(&item), (price, price, price), "{purchase} {years}");
             assert!(said(&item).contains("by contract"), "{}", said(&item));
         }
@@ -504,14 +508,14 @@ fn prices_of_another_currency_are_converted_at_the_stated_rate() {
 
 #[test]
 fn old_prices_are_marked() {
-    let settings = |today: &str| Settings { today: Some(today.parse().unwrap()), ..Settings::default() };
+    let settings = |today: &str| PricingSettings { today: Some(today.parse().unwrap()), ..PricingSettings::default() };
     assert_eq!(with(settings("2026-06-30"), g5()).stale, None);
     let why = with(settings("2026-07-01"), g5()).stale.unwrap();
     assert_eq!(why, "g5.xlarge of aws is priced as of 2026-01-01: hyperscaler prices are good for 180 days");
     let mut spot = g5();
     spot.set(Key::Purchase, Fact::written(Value::text("spot"), span()));
     assert!(with(settings("2026-01-16"), spot).stale.is_some());
-    assert_eq!(with(Settings::default(), g5()).stale, None);
+    assert_eq!(with(PricingSettings::default(), g5()).stale, None);
 }
 
 #[test]
@@ -578,8 +582,8 @@ fn whoever_rents_gets_a_machine_of_that_size_and_a_pod_a_part_of_the_cheapest() 
     let facts = [(Key::Provider, "lambda"), (Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "4")];
     let costs = |resource: Resource| {
         let mut inventory = Inventory { resources: vec![resource], ..Inventory::default() };
-        complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
-        hourly(&bill(&inventory, &catalog, &Settings::default()).items[0]).1
+        complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
+        hourly(&bill(&inventory, &catalog, &PricingSettings::default()).items[0]).1
     };
     assert_eq!(costs(rented(&facts)), 9.0);
     assert_eq!(costs(pod(&facts)), 8.0);
@@ -597,7 +601,7 @@ fn a_part_of_a_device_is_one_to_whoever_asks_for_it() {
             (Key::AcceleratorCount, count),
         ];
         let mut inventory = Inventory { resources: vec![rented(&facts)], ..Inventory::default() };
-        complete_machines(&mut inventory, &catalog, &Settings::default().defaults);
+        complete_machines(&mut inventory, &catalog, &PricingSettings::default().defaults);
         let machine = &inventory.resources[0];
         assert_eq!(machine.number(Key::AcceleratorCount), Some(0.5));
         machine.text(Key::Impossible).map(str::to_owned)

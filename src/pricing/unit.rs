@@ -1,16 +1,18 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
-use crate::catalog::{Basis, Catalog, Machine, Money, MoneyRange, Part, Quote, SPOT_IS_GOOD_FOR, covers, is_past_spot};
+use crate::catalog::{
+    Basis, Catalog, Machine, Money, MoneyRange, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
+};
 use crate::inventory::{Key, Resource};
 
 use super::purchase::spoken;
 use super::sustained::sustains;
-use super::{OWN_PROVIDER, Of, Scenario, Settings, Status, Step, Terms};
+use super::{OWN_PROVIDER, Of, PricingSettings, Scenario, Status, Step, Terms};
 use crate::complete::plain;
 
 /// Prices of one machine in one region, with the steps that led to them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unit {
+pub(super) struct PricedUnit {
     prices: [Option<Money>; Scenario::ALL.len()],
     /// Why it is an estimate, if it is one.
     pub(super) estimated: Option<String>,
@@ -45,7 +47,7 @@ pub(super) struct Unit {
     pub(super) is_unnamed: bool,
 }
 
-impl Unit {
+impl PricedUnit {
     pub(super) fn price(&self, scenario: Scenario) -> Option<Money> {
         self.prices[scenario as usize]
     }
@@ -88,7 +90,7 @@ impl Unit {
         self.steps.push((None, step));
     }
 
-    fn part(&mut self, scenario: Scenario, part: &Part<'_>) {
+    fn part(&mut self, scenario: Scenario, part: &QuotePart<'_>) {
         let each = match scenario {
             Scenario::OnDemand => part.unit_price,
             Scenario::Spot => match part.spot_unit_price {
@@ -159,17 +161,17 @@ impl Unit {
         self.push(Scenario::Spot, Step::new(text, price).of(Of::Fact(stated)));
     }
 
-    pub(super) fn times(mut self, share: f64, text: &str) -> Unit {
+    pub(super) fn times(mut self, share: f64, text: &str) -> PricedUnit {
         self.change(text, Some(Of::Fact(Key::AcceleratorCount)), |price| price.times(share));
         self
     }
 }
 
 /// The prices of a machine in a region; none where nothing says what it costs.
-pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>, region: &str) -> Unit {
+pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>, region: &str) -> PricedUnit {
     let mut unit = match catalog.quote(machine, region) {
         Some(quote) => from_quote(catalog, &quote, machine, region),
-        None => Unit::default(),
+        None => PricedUnit::default(),
     };
     doubt_old_spot(&mut unit, settings);
     if owned(&mut unit, settings, machine) {
@@ -192,7 +194,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &Settings, machine: &Machine<'_>
 }
 
 /// Hardware of the user's own costs the same however it is bought.
-fn owned(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) -> bool {
+fn owned(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) -> bool {
     if machine.provider != OWN_PROVIDER || unit.is_own {
         return unit.is_own;
     }
@@ -206,7 +208,7 @@ fn owned(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) -> bool {
     true
 }
 
-fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> Unit {
+fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, region: &str) -> PricedUnit {
     let as_of = Some(quote.as_of.to_owned()).filter(|date| !date.is_empty());
     let (notes, spot_as_of) = (quote.notes.to_owned(), quote.spot_as_of.to_owned());
     let is_own = matches!(quote.basis, Basis::Own { .. });
@@ -216,7 +218,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     });
     let is_listed =
         matches!(quote.basis, Basis::Listed { region: of } | Basis::Refreshed { region: of } if of == region);
-    let mut unit = Unit { as_of, spot_as_of, notes, unverified, is_own, is_listed, ..Unit::default() };
+    let mut unit = PricedUnit { as_of, spot_as_of, notes, unverified, is_own, is_listed, ..PricedUnit::default() };
     match quote.basis {
         Basis::Regional { from, factor } => {
             let times = plain(factor as f64 / 1e6);
@@ -309,7 +311,7 @@ fn found_as(basis: &str) -> &str {
 }
 
 /// From machines of the same provider with the same accelerator: the price of one accelerator, times how many it has.
-fn from_accelerator(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
+fn from_accelerator(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
     if machine.count <= 0.0 {
         return;
     }
@@ -349,7 +351,7 @@ fn nearest<'c>(catalog: &'c Catalog, machine: &Machine<'_>, region: &str) -> Opt
 }
 
 /// Without a spot price of its own, the median share of on demand that spot costs on machines with the same accelerator.
-fn estimate_spot(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
+fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>, region: &str) {
     let (Some(on_demand), None) = (unit.price(Scenario::OnDemand), unit.price(Scenario::Spot)) else { return };
     let others = catalog.machines_with(&machine.provider, &machine.accelerator);
     let mut shares: Vec<i64> = others
@@ -376,7 +378,7 @@ fn estimate_spot(unit: &mut Unit, catalog: &Catalog, machine: &Machine<'_>, regi
 }
 
 /// A spot price moves every day: one of last season says what it was, and no more.
-fn doubt_old_spot(unit: &mut Unit, settings: &Settings) {
+fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
     let is_old = settings.today.is_some_and(|today| is_past_spot(&unit.spot_as_of, today));
     if is_old && unit.price(Scenario::Spot).is_some() {
         let why = format!("the spot price is of {}, more than {SPOT_IS_GOOD_FOR} days old", unit.spot_as_of);
@@ -386,7 +388,7 @@ fn doubt_old_spot(unit: &mut Unit, settings: &Settings) {
     }
 }
 
-fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
+fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) {
     let Some(share) = settings.discounts.get(&*machine.provider) else { return };
     let keep = ((1.0 - share.clamp(0.0, 1.0)) * 1e6).round() as i64;
     let text = format!("{}% off the list of {}", plain(share * 100.0), machine.provider);
@@ -394,7 +396,7 @@ fn discount(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>) {
 }
 
 /// Contracts change the price of one way of buying each; of several for the same way the later one holds.
-fn contract(unit: &mut Unit, settings: &Settings, machine: &Machine<'_>, region: &str) {
+fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>, region: &str) {
     for way in Scenario::ALL {
         let contracts = settings.contracts.iter().rev();
         let Some(contract) = contracts.into_iter().find(|it| it.way == way && it.covers(machine, region)) else {

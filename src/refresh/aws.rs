@@ -6,12 +6,12 @@ use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Money, records};
-use crate::http::{Client, Credential, Error, Method, Request};
+use crate::http::{Client, Credential, Error, HttpRequest, Method};
 
 use super::guard::Rejected;
-use super::row::Row;
+use super::row::PriceRow;
 use super::spot;
-use super::{Access, Fetched, Place, malformed};
+use super::{Access, Fetched, PriceSource, malformed};
 
 /// A line of the list has about a thousand characters.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -21,7 +21,7 @@ const MOST_ITEMS: usize = 200_000;
 const LONGEST_NAME: usize = 200;
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
-    let client = access.client(Place::AwsPrices, Credential::Anonymous)?;
+    let client = access.client(PriceSource::AwsPrices, Credential::Anonymous)?;
     let offers = ask(&client, &["offers", "v1.0", "aws", "index.json"])?;
     let link = |name: &str| {
         let link = offers.pointer(&format!("/offers/AmazonEC2/{name}")).and_then(Value::as_str);
@@ -43,16 +43,16 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         notes.push(format!("without savings plans: {}", error.message));
     }
     notes.extend(spot::add(&mut list.rows, access));
-    let rows = list.rows.into_values().filter(Row::has_price).collect();
+    let rows = list.rows.into_values().filter(PriceRow::has_price).collect();
     Ok(Fetched { rows, rejected: list.rejected, notes })
 }
 
 fn ask(client: &Client<'_>, path: &[&str]) -> Result<Value, Error> {
-    client.send(&Request::new(Method::Get, path.to_vec()))?.json()
+    client.send(&HttpRequest::new(Method::Get, path.to_vec()))?.json()
 }
 
 /// Rows by machine and region.
-pub(super) type Rows = BTreeMap<(String, String), Row>;
+pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
 
 struct List<'a> {
     catalog: &'a Catalog,
@@ -112,7 +112,7 @@ impl List<'_> {
 #[derive(Default)]
 struct Region {
     header: Vec<String>,
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, PriceRow>,
     rejected: Vec<Rejected>,
     date: String,
     complete: bool,
@@ -179,7 +179,8 @@ impl Region {
         let no_upfront = is("PurchaseOption", "No Upfront") && is("OfferingClass", "standard");
         let term = cell("LeaseContractLength");
         let term_type = cell("TermType");
-        let row = self.rows.entry(name.to_owned()).or_insert_with(|| Row::of(&machine, region, "", "AWS Price List"));
+        let row =
+            self.rows.entry(name.to_owned()).or_insert_with(|| PriceRow::of(&machine, region, "", "AWS Price List"));
         match (term_type, term) {
             ("OnDemand", _) => row.on_demand = Some(price),
             ("Reserved", "1yr") if no_upfront => row.reserved_1y = Some(price),

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, Kind, Method, Request};
+use crate::http::{Error, HttpErrorKind, HttpRequest, Method};
 
 use super::guard::Rejected;
-use super::row::Row;
-use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, Place, malformed};
+use super::row::PriceRow;
+use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 
 /// A page has a thousand meters; all machines with accelerators of all regions are about thirty.
 const MOST_PAGES: usize = 500;
@@ -17,7 +17,7 @@ const MOST_PAGES: usize = 500;
 const TERM_HOURS: [(&str, f64); 2] = [("1 Year", 8760.0), ("3 Years", 26_280.0)];
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
-    let client = access.client(Place::Azure, crate::http::Credential::Anonymous)?;
+    let client = access.client(PriceSource::Azure, crate::http::Credential::Anonymous)?;
     let mut meters = Meters { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
     for region in access.regions_of("azure", catalog) {
         (access.progress)(&format!("Azure {region}"));
@@ -25,7 +25,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             "serviceName eq 'Virtual Machines' and armRegionName eq '{}' and contains(armSkuName, 'Standard_N')",
             region.replace('\'', "''")
         );
-        let request = Request::new(Method::Get, ["api", "retail", "prices"])
+        let request = HttpRequest::new(Method::Get, ["api", "retail", "prices"])
             .query("api-version", "2023-01-01-preview")
             .query("currencyCode", "USD")
             .query("$filter", filter);
@@ -43,12 +43,15 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
                 break;
             };
             if next.len() > LONGEST_LINK || !seen.insert(next.to_owned()) || seen.len() > MOST_PAGES {
-                return Err(Error::new(Kind::Malformed, "Azure's pages do not end: one leads back to another"));
+                return Err(Error::new(
+                    HttpErrorKind::Malformed,
+                    "Azure's pages do not end: one leads back to another",
+                ));
             }
             page = client.follow_link(next)?.json()?;
         }
     }
-    let rows = meters.rows.into_values().map(|(row, _)| row).filter(Row::has_price).collect();
+    let rows = meters.rows.into_values().map(|(row, _)| row).filter(PriceRow::has_price).collect();
     Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
 }
 
@@ -56,7 +59,7 @@ struct Meters<'a> {
     catalog: &'a Catalog,
     access: &'a Access<'a>,
     /// With the date from which the on-demand price holds.
-    rows: BTreeMap<(String, String), (Row, String)>,
+    rows: BTreeMap<(String, String), (PriceRow, String)>,
     rejected: Vec<Rejected>,
 }
 
@@ -76,7 +79,7 @@ impl Meters<'_> {
         }
         let today = &self.access.today;
         let since = text("effectiveStartDate").get(..10).unwrap_or_default();
-        let new = || (Row::of(&machine, region, today, "Azure Retail Prices API"), String::new());
+        let new = || (PriceRow::of(&machine, region, today, "Azure Retail Prices API"), String::new());
         let (row, row_since) = self.rows.entry((name.to_ascii_lowercase(), region.to_owned())).or_insert_with(new);
         let price = Money::from_usd(price);
         match text("type") {
@@ -105,7 +108,7 @@ impl Meters<'_> {
 }
 
 /// The cheaper of a reservation and a savings plan for a term.
-fn commit(row: &mut Row, term: &str, price: Money, basis: &str) {
+fn commit(row: &mut PriceRow, term: &str, price: Money, basis: &str) {
     let to = match term {
         "1 Year" => &mut row.reserved_1y,
         "3 Years" => &mut row.reserved_3y,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Machine, Money, covers};
-use crate::http::{Credential, Error, Kind, Method, Request};
+use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
 
 use super::guard::Rejected;
-use super::row::Row;
-use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, Place, malformed};
+use super::row::PriceRow;
+use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 
 /// Compute Engine.
 const SERVICE: &str = "6F81-5844-456A";
@@ -60,13 +60,14 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         Some(value) => Credential::Header { name: "x-goog-api-key", value },
         None => Credential::Anonymous,
     };
-    let client = access.client(Place::Gcp, credential)?;
+    let client = access.client(PriceSource::Gcp, credential)?;
     let mut meters = Meters::default();
     let mut token = String::new();
     let mut seen = BTreeSet::new();
     loop {
         (access.progress)(&format!("Google Cloud meters, page {}", seen.len() + 1));
-        let mut request = Request::new(Method::Get, ["v1", "services", SERVICE, "skus"]).query("currencyCode", "USD");
+        let mut request =
+            HttpRequest::new(Method::Get, ["v1", "services", SERVICE, "skus"]).query("currencyCode", "USD");
         if !token.is_empty() {
             request = request.query("pageToken", &token);
         }
@@ -83,7 +84,10 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             return Err(malformed(format!("Google Cloud lists more than {MOST_ROWS} meters and regions")));
         }
         if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
-            return Err(Error::new(Kind::Malformed, "Google Cloud's pages do not end: one leads back to another"));
+            return Err(Error::new(
+                HttpErrorKind::Malformed,
+                "Google Cloud's pages do not end: one leads back to another",
+            ));
         }
     }
     let rows = catalog.machines_of("gcp");
@@ -132,7 +136,7 @@ impl Meters {
     }
 
     /// The rows of a machine in each region that has all of its parts.
-    fn rows(&self, machine: &Machine<'_>, today: &str) -> Vec<Row> {
+    fn rows(&self, machine: &Machine<'_>, today: &str) -> Vec<PriceRow> {
         let Some(family) = FAMILIES.iter().find(|family| covers(family.pattern, &machine.name)) else {
             return Vec::new();
         };
@@ -140,7 +144,7 @@ impl Meters {
             self.on_demand.keys().chain(self.spot.keys()).map(|(_, region)| &**region).collect();
         let mut rows = Vec::new();
         for region in regions {
-            let mut row = Row::of(machine, region, today, "Cloud Billing Catalog API");
+            let mut row = PriceRow::of(machine, region, today, "Cloud Billing Catalog API");
             row.on_demand = self.sum(&self.on_demand, family, machine, region);
             row.spot = self.sum(&self.spot, family, machine, region);
             if row.spot.is_some() {

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Basis, Catalog, Money, PER_ACCELERATOR_USD};
 
-use super::row::Row;
+use super::row::PriceRow;
 
 /// A row that was not believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Rejected {
 }
 
 pub(super) struct Judged {
-    pub(super) kept: Vec<Row>,
+    pub(super) kept: Vec<PriceRow>,
     pub(super) rejected: Vec<Rejected>,
 }
 
@@ -35,7 +35,12 @@ const MOST_CHANGE: f64 = 3.0;
 const PLACEHOLDERS_USD: [f64; 2] = [0.0, 700.0];
 
 /// Judges rows one by one, and the answer as a whole: a list that has lost half of its machines is a broken answer.
-pub(super) fn judge(provider: &str, catalog: &Catalog, rows: Vec<Row>, accept_changes: bool) -> Result<Judged, String> {
+pub(super) fn judge(
+    provider: &str,
+    catalog: &Catalog,
+    rows: Vec<PriceRow>,
+    accept_changes: bool,
+) -> Result<Judged, String> {
     let mut regions: Vec<String> = rows.iter().map(|row| row.region.clone()).collect();
     regions.sort();
     regions.dedup();
@@ -49,7 +54,7 @@ pub(super) fn judge(provider: &str, catalog: &Catalog, rows: Vec<Row>, accept_ch
 }
 
 /// Judges rows one by one: of a list that need not be whole.
-pub(super) fn judge_rows(provider: &str, catalog: &Catalog, rows: Vec<Row>, accept_changes: bool) -> Judged {
+pub(super) fn judge_rows(provider: &str, catalog: &Catalog, rows: Vec<PriceRow>, accept_changes: bool) -> Judged {
     let mut judged = Judged { kept: Vec::new(), rejected: Vec::new() };
     for row in rows {
         match refusal(provider, catalog, &row, accept_changes) {
@@ -60,7 +65,7 @@ pub(super) fn judge_rows(provider: &str, catalog: &Catalog, rows: Vec<Row>, acce
     judged
 }
 
-fn refusal(provider: &str, catalog: &Catalog, row: &Row, accept_changes: bool) -> Option<String> {
+fn refusal(provider: &str, catalog: &Catalog, row: &PriceRow, accept_changes: bool) -> Option<String> {
     let prices = [row.on_demand, row.spot, row.reserved_1y, row.reserved_3y];
     for price in prices.into_iter().flatten() {
         if price < Money::ZERO || PLACEHOLDERS_USD.contains(&price.usd()) {

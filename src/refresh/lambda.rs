@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, Method, Request};
+use crate::http::{Error, HttpRequest, Method};
 
-use super::row::Row;
-use super::{Access, Fetched, Place, malformed};
+use super::row::PriceRow;
+use super::{Access, Fetched, PriceSource, malformed};
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     (access.progress)("Lambda instance types");
-    let client = access.client(Place::Lambda, access.bearer())?;
-    let reply = client.send(&Request::new(Method::Get, ["api", "v1", "instance-types"]))?.json()?;
+    let client = access.client(PriceSource::Lambda, access.bearer())?;
+    let reply = client.send(&HttpRequest::new(Method::Get, ["api", "v1", "instance-types"]))?.json()?;
     let types =
         reply.get("data").and_then(Value::as_object).ok_or_else(|| malformed("Lambda lists no instance types"))?;
     let mut fetched = Fetched::default();
@@ -23,13 +23,13 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         let number = |key: &str| specs.and_then(|specs| specs.get(key)).and_then(Value::as_f64);
         let Some(count) = number("gpus").filter(|count| *count > 0.0) else { continue };
         let mut row = match catalog.machine("lambda", name) {
-            Some(machine) => Row::of(&machine, "*", &access.today, "Lambda API"),
+            Some(machine) => PriceRow::of(&machine, "*", &access.today, "Lambda API"),
             None => {
                 let described = entry.pointer("/instance_type/gpu_description").and_then(Value::as_str);
                 let Some(accelerator) = described.and_then(|text| described_accelerator(catalog, text)) else {
                     continue;
                 };
-                Row { accelerator, ..new_row(name, &access.today) }
+                PriceRow { accelerator, ..new_row(name, &access.today) }
             }
         };
         row.accelerator_count = count;
@@ -40,14 +40,14 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     Ok(fetched)
 }
 
-fn new_row(name: &str, today: &str) -> Row {
-    Row {
+fn new_row(name: &str, today: &str) -> PriceRow {
+    PriceRow {
         machine: name.to_owned(),
         region: "*".to_owned(),
         as_of: today.to_owned(),
         source: "Lambda API".to_owned(),
         confidence: "high".to_owned(),
-        ..Row::default()
+        ..PriceRow::default()
     }
 }
 

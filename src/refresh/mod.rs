@@ -17,13 +17,13 @@ mod vast;
 use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
-use crate::http::{Client, Clock, Credential, Error, Kind, Origin, Secret, Settings};
+use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
 pub use guard::Rejected;
 pub use release::{
-    LONGEST_RELEASE_BYTES, Release, fetch as fetch_release, take as take_release, verify as verify_release,
+    LONGEST_RELEASE_BYTES, PriceRelease, fetch as fetch_release, take as take_release, verify as verify_release,
 };
-pub use row::Row;
+pub use row::PriceRow;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vendor {
@@ -69,7 +69,7 @@ impl Vendor {
 
 /// The interfaces that are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum PriceSource {
     AwsPrices,
     AwsAdvisor,
     AwsSpot,
@@ -80,41 +80,41 @@ pub enum Place {
     Vast,
 }
 
-impl Place {
-    pub const ALL: [Place; 8] = [
-        Place::AwsPrices,
-        Place::AwsAdvisor,
-        Place::AwsSpot,
-        Place::Azure,
-        Place::Gcp,
-        Place::Lambda,
-        Place::Runpod,
-        Place::Vast,
+impl PriceSource {
+    pub const ALL: [PriceSource; 8] = [
+        PriceSource::AwsPrices,
+        PriceSource::AwsAdvisor,
+        PriceSource::AwsSpot,
+        PriceSource::Azure,
+        PriceSource::Gcp,
+        PriceSource::Lambda,
+        PriceSource::Runpod,
+        PriceSource::Vast,
     ];
 
     /// Where the vendor documents it, 2026-11.
     pub fn address(self) -> &'static str {
         match self {
-            Place::AwsPrices => "https://pricing.us-east-1.amazonaws.com",
-            Place::AwsAdvisor => "https://spot-bid-advisor.s3.amazonaws.com",
-            Place::AwsSpot => "https://website.spot.ec2.aws.a2z.com",
-            Place::Azure => "https://prices.azure.com",
-            Place::Gcp => "https://cloudbilling.googleapis.com",
-            Place::Lambda => "https://cloud.lambda.ai",
-            Place::Runpod => "https://api.runpod.io",
-            Place::Vast => "https://console.vast.ai",
+            PriceSource::AwsPrices => "https://pricing.us-east-1.amazonaws.com",
+            PriceSource::AwsAdvisor => "https://spot-bid-advisor.s3.amazonaws.com",
+            PriceSource::AwsSpot => "https://website.spot.ec2.aws.a2z.com",
+            PriceSource::Azure => "https://prices.azure.com",
+            PriceSource::Gcp => "https://cloudbilling.googleapis.com",
+            PriceSource::Lambda => "https://cloud.lambda.ai",
+            PriceSource::Runpod => "https://api.runpod.io",
+            PriceSource::Vast => "https://console.vast.ai",
         }
     }
 }
 
 /// How the network is reached, and what is asked for.
 pub struct Access<'a> {
-    pub http: Settings,
+    pub http: HttpSettings,
     pub clock: &'a dyn Clock,
     /// Of the vendor that is asked, if there is one.
     pub key: Option<Secret>,
     /// Other addresses than the documented ones, for a mirror.
-    pub addresses: BTreeMap<Place, String>,
+    pub addresses: BTreeMap<PriceSource, String>,
     /// Regions of the large clouds.
     pub regions: Vec<String>,
     /// `2026-11-21`, for vendors that do not date their prices.
@@ -129,7 +129,7 @@ pub struct Access<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
     /// Every row that holds now: those that arrived, and earlier ones that were not replaced.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PriceRow>,
     pub arrived: usize,
     pub rejected: Vec<Rejected>,
     /// What could not be read and is not needed: a second source of spot prices.
@@ -146,7 +146,7 @@ impl Update {
 /// Rows as a vendor states them, before they are judged.
 #[derive(Debug, Default)]
 struct Fetched {
-    rows: Vec<Row>,
+    rows: Vec<PriceRow>,
     /// Rows whose currency or unit is not what it must be.
     rejected: Vec<Rejected>,
     notes: Vec<String>,
@@ -156,7 +156,7 @@ struct Fetched {
 /// rows hold on.
 pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<'_>) -> Result<Update, Error> {
     if let (Some((variable, true)), None) = (vendor.key(), &access.key) {
-        return Err(Error::new(Kind::Unusable, format!("nothing can be asked without a key: set {variable}")));
+        return Err(Error::new(HttpErrorKind::Unusable, format!("nothing can be asked without a key: set {variable}")));
     }
     let fetched = match vendor {
         Vendor::Aws => aws::fetch(catalog, access)?,
@@ -168,7 +168,7 @@ pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<
     };
     let earlier = row::read(earlier);
     let judged = guard::judge(vendor.name(), catalog, fetched.rows, access.accept_changes)
-        .map_err(|why| Error::new(Kind::Malformed, why))?;
+        .map_err(|why| Error::new(HttpErrorKind::Malformed, why))?;
     let mut rejected = fetched.rejected;
     rejected.extend(judged.rejected);
     let arrived = judged.kept.len();
@@ -176,9 +176,9 @@ pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<
 }
 
 impl Access<'_> {
-    fn client(&self, place: Place, credential: Credential) -> Result<Client<'_>, Error> {
+    fn client(&self, place: PriceSource, credential: Credential) -> Result<Client<'_>, Error> {
         let address = self.addresses.get(&place).map_or(place.address(), String::as_str);
-        let origin = Origin::parse(address, self.http.allow_plain_http)?;
+        let origin = HttpOrigin::parse(address, self.http.allow_plain_http)?;
         Client::new(origin, credential, self.http.clone(), self.clock)
     }
 
@@ -205,5 +205,5 @@ const MOST_ROWS: usize = 50_000;
 const LONGEST_LINK: usize = 8 << 10;
 
 fn malformed(what: impl Into<String>) -> Error {
-    Error::new(Kind::Malformed, what)
+    Error::new(HttpErrorKind::Malformed, what)
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::catalog::{Basis, Catalog};
-use crate::http::{Credential, Error, Kind, Method, Request};
+use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
 
-use super::row::{self, Row};
+use super::row::{self, PriceRow};
 use super::{Access, Update, guard, malformed};
 
 /// More than all machines of all providers take.
@@ -22,7 +22,7 @@ const KEY_DIGITS: usize = 64;
 
 /// What a release brought, by provider, and what was left as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Release {
+pub struct PriceRelease {
     pub updates: BTreeMap<String, Update>,
     /// Rows that say nothing newer than what is known.
     pub not_newer: usize,
@@ -31,10 +31,10 @@ pub struct Release {
 /// The bytes of a release and its signature from an address: the signature lies beside it and ends in `.sig`.
 pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Error> {
     (access.progress)("signed prices");
-    let origin = crate::http::Origin::parse(address, access.http.allow_plain_http)?;
+    let origin = crate::http::HttpOrigin::parse(address, access.http.allow_plain_http)?;
     let beside = format!("{}.sig", origin.path());
     let client = crate::http::Client::new(origin, Credential::Anonymous, access.http.clone(), access.clock)?;
-    let request = || Request { accept: "*/*", ..Request::new(Method::Get, []) };
+    let request = || HttpRequest { accept: "*/*", ..HttpRequest::new(Method::Get, []) };
     let bytes = client.send(&request())?.body;
     let signature = client.at(&beside).send(&request())?.text();
     Ok((bytes, signature))
@@ -43,7 +43,7 @@ pub fn fetch(address: &str, access: &Access<'_>) -> Result<(Vec<u8>, String), Er
 /// Whether the bytes were signed by the holder of a key. Key and signature are hexadecimal; lines that begin with `#` are
 /// remarks.
 pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
-    let unusable = |what: &str| Error::new(Kind::Unusable, what.to_owned());
+    let unusable = |what: &str| Error::new(HttpErrorKind::Unusable, what.to_owned());
     let key = digits(key, KEY_DIGITS).ok_or_else(|| unusable("the key is not one of 64 hexadecimal digits"))?;
     let signature = digits(signature, SIGNATURE_DIGITS)
         .ok_or_else(|| malformed("the signature is not one of 128 hexadecimal digits: nothing was taken over"))?;
@@ -67,10 +67,10 @@ pub fn take(
     catalog: &Catalog,
     earlier: &[(String, String)],
     accept_changes: bool,
-) -> Result<Release, Error> {
+) -> Result<PriceRelease, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| malformed("the prices are no text"))?;
-    let mut release = Release::default();
-    let mut by_provider: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    let mut release = PriceRelease::default();
+    let mut by_provider: BTreeMap<String, Vec<PriceRow>> = BTreeMap::new();
     for (provider, row) in row::read_with_provider(text) {
         // The name becomes that of a file.
         if catalog.providers().iter().any(|known| **known == *provider) {
@@ -82,7 +82,7 @@ pub fn take(
     }
     for (provider, rows) in by_provider {
         let all = rows.len();
-        let newer: Vec<Row> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
+        let newer: Vec<PriceRow> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
         release.not_newer += all - newer.len();
         let judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
         if judged.kept.is_empty() && judged.rejected.is_empty() {
@@ -96,7 +96,7 @@ pub fn take(
     Ok(release)
 }
 
-fn is_newer(catalog: &Catalog, provider: &str, row: &Row) -> bool {
+fn is_newer(catalog: &Catalog, provider: &str, row: &PriceRow) -> bool {
     let machine = catalog.machine(provider, &row.machine);
     let quote = machine.as_ref().and_then(|machine| catalog.quote(machine, &row.region));
     let listed = quote.filter(|quote| matches!(quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. }));

@@ -6,7 +6,7 @@ use crate::catalog::{Machine, Money, records};
 
 /// What one machine costs in one region.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Row {
+pub struct PriceRow {
     pub machine: String,
     pub region: String,
     pub accelerator: String,
@@ -48,10 +48,10 @@ const COLUMNS: [&str; 18] = [
     "notes",
 ];
 
-impl Row {
+impl PriceRow {
     /// A row without prices for a machine that the catalog knows.
-    pub(super) fn of(machine: &Machine<'_>, region: &str, as_of: &str, source: &str) -> Row {
-        Row {
+    pub(super) fn of(machine: &Machine<'_>, region: &str, as_of: &str, source: &str) -> PriceRow {
+        PriceRow {
             machine: machine.name.to_string(),
             region: region.to_owned(),
             accelerator: machine.accelerator.to_string(),
@@ -61,7 +61,7 @@ impl Row {
             as_of: as_of.to_owned(),
             source: source.to_owned(),
             confidence: "high".to_owned(),
-            ..Row::default()
+            ..PriceRow::default()
         }
     }
 
@@ -123,18 +123,18 @@ impl Row {
 }
 
 /// The rows of a file of the cache; what is broken in it is left out, for it can be fetched again.
-pub(super) fn read(text: &str) -> Vec<Row> {
+pub(super) fn read(text: &str) -> Vec<PriceRow> {
     read_with_provider(text).into_iter().map(|(_, row)| row).collect()
 }
 
 /// The same of a table with a column `provider`, with what that column says; blank where there is none.
-pub(super) fn read_with_provider(text: &str) -> Vec<(String, Row)> {
+pub(super) fn read_with_provider(text: &str) -> Vec<(String, PriceRow)> {
     let mut records = records(text);
     let Some((_, Ok(header))) = records.next() else { return Vec::new() };
     let mut rows = Vec::new();
     for (_, record) in records {
         let Ok(cells) = record else { continue };
-        let mut row = Row::default();
+        let mut row = PriceRow::default();
         let mut provider = String::new();
         for (column, cell) in header.iter().zip(&cells) {
             if column == "provider" {
@@ -149,7 +149,7 @@ pub(super) fn read_with_provider(text: &str) -> Vec<(String, Row)> {
     rows
 }
 
-pub(super) fn text(rows: &[Row]) -> String {
+pub(super) fn text(rows: &[PriceRow]) -> String {
     let mut text = COLUMNS.join(",") + "\n";
     for row in rows {
         let cells: Vec<String> = row.cells().iter().map(|cell| quoted(cell)).collect();
@@ -160,8 +160,8 @@ pub(super) fn text(rows: &[Row]) -> String {
 }
 
 /// The newer rows, and the older ones of machines and regions that did not arrive again; sorted.
-pub(super) fn merge(older: Vec<Row>, newer: Vec<Row>) -> Vec<Row> {
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+pub(super) fn merge(older: Vec<PriceRow>, newer: Vec<PriceRow>) -> Vec<PriceRow> {
+    let mut rows: BTreeMap<(String, String), PriceRow> = BTreeMap::new();
     for row in older.into_iter().chain(newer) {
         rows.insert((row.machine.to_ascii_lowercase(), row.region.to_ascii_lowercase()), row);
     }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn rows_survive_being_written_and_read() {
-        let row = Row {
+        let row = PriceRow {
             machine: "p4d.24xlarge".into(),
             region: "us-east-1".into(),
             accelerator: "A100-40GB".into(),
@@ -195,18 +195,18 @@ mod tests {
             on_demand: Some(Money::from_usd(21.957642)),
             spot_interruption: ">20%".into(),
             source: "a, \"b\"".into(),
-            ..Row::default()
+            ..PriceRow::default()
         };
         assert_eq!(read(&text(std::slice::from_ref(&row))), [row]);
     }
 
     #[test]
     fn a_newer_row_replaces_an_older_one_of_the_same_place() {
-        let row = |region: &str, usd: f64| Row {
+        let row = |region: &str, usd: f64| PriceRow {
             machine: "m".into(),
             region: region.into(),
             on_demand: Some(Money::from_usd(usd)),
-            ..Row::default()
+            ..PriceRow::default()
         };
         let merged = merge(vec![row("a", 1.0), row("b", 2.0)], vec![row("a", 3.0)]);
         assert_eq!(merged, [row("a", 3.0), row("b", 2.0)]);

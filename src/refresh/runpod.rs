@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, Method, Request};
+use crate::http::{Error, HttpRequest, Method};
 
-use super::row::Row;
-use super::{Access, Fetched, Place, malformed};
+use super::row::PriceRow;
+use super::{Access, Fetched, PriceSource, malformed};
 
 const QUERY: &str = "query { gpuTypes { id displayName memoryInGb securePrice communityPrice secureSpotPrice \
                      communitySpotPrice lowestPrice(input: { gpuCount: 1 }) { minVcpu minMemory } } }";
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     (access.progress)("RunPod GPU types");
-    let client = access.client(Place::Runpod, access.bearer())?;
-    let request = Request::new(Method::Post, ["graphql"]).json(json!({ "query": QUERY })).repeatable();
+    let client = access.client(PriceSource::Runpod, access.bearer())?;
+    let request = HttpRequest::new(Method::Post, ["graphql"]).json(json!({ "query": QUERY })).repeatable();
     let reply = client.send(&request)?.json()?;
     let types = reply.pointer("/data/gpuTypes").and_then(Value::as_array);
     let types = types.ok_or_else(|| malformed("RunPod lists no GPU types"))?;
@@ -26,7 +26,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
         for (cloud, price, spot) in
             [("secure", "/securePrice", "/secureSpotPrice"), ("community", "/communityPrice", "/communitySpotPrice")]
         {
-            let row = Row {
+            let row = PriceRow {
                 machine: format!("{cloud}/{}", accelerator.name),
                 region: "*".to_owned(),
                 accelerator: accelerator.name.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
                 source: "RunPod GraphQL".to_owned(),
                 confidence: "high".to_owned(),
                 notes: format!("{cloud} cloud"),
-                ..Row::default()
+                ..PriceRow::default()
             };
             if row.has_price() {
                 fetched.rows.push(row);

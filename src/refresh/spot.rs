@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::catalog::Money;
-use crate::http::{Credential, Error, Method, Request};
+use crate::http::{Credential, Error, HttpRequest, Method};
 
 use super::aws::Rows;
-use super::{Access, Place, malformed};
+use super::{Access, PriceSource, malformed};
 
 /// The feed still has the names of the first regions.
 const OLD_REGIONS: [(&str, &str); 6] = [
@@ -32,8 +32,8 @@ pub(super) fn add(rows: &mut Rows, access: &Access<'_>) -> Vec<String> {
 }
 
 fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
-    let client = access.client(Place::AwsAdvisor, Credential::Anonymous)?;
-    let data = client.send(&Request::new(Method::Get, ["spot-advisor-data.json"]))?.json()?;
+    let client = access.client(PriceSource::AwsAdvisor, Credential::Anonymous)?;
+    let data = client.send(&HttpRequest::new(Method::Get, ["spot-advisor-data.json"]))?.json()?;
     let regions = data.get("spot_advisor").and_then(Value::as_object);
     let regions = regions.ok_or_else(|| malformed("the spot advisor names no regions"))?;
     let label = |index: u64| -> Option<&str> {
@@ -54,8 +54,8 @@ fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
 }
 
 fn feed(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {
-    let client = access.client(Place::AwsSpot, Credential::Anonymous)?;
-    let text = client.send(&Request::new(Method::Get, ["spot.js"]))?.text();
+    let client = access.client(PriceSource::AwsSpot, Credential::Anonymous)?;
+    let text = client.send(&HttpRequest::new(Method::Get, ["spot.js"]))?.text();
     let data: Value = serde_json::from_str(without_callback(&text)).map_err(|_| malformed("the feed is not JSON"))?;
     let regions = data.pointer("/config/regions").and_then(Value::as_array);
     for region in regions.ok_or_else(|| malformed("the feed names no regions"))? {

@@ -5,25 +5,25 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Money};
-use crate::http::{Error, Method, Request};
+use crate::http::{Error, HttpRequest, Method};
 
-use super::row::Row;
-use super::{Access, Fetched, Place, malformed};
+use super::row::PriceRow;
+use super::{Access, Fetched, PriceSource, malformed};
 
 /// Hosts that fail more often are no price to plan with.
 const LEAST_RELIABILITY: f64 = 0.9;
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     (access.progress)("Vast offers");
-    let client = access.client(Place::Vast, access.bearer())?;
+    let client = access.client(PriceSource::Vast, access.bearer())?;
     let query = json!({
         "verified": { "eq": true }, "rentable": { "eq": true }, "rented": { "eq": false }, "num_gpus": { "eq": 1 },
         "type": "on-demand", "order": [["dph_total", "asc"]], "limit": 2000,
     });
-    let request = Request::new(Method::Post, ["api", "v0", "bundles"]).json(query).repeatable();
+    let request = HttpRequest::new(Method::Post, ["api", "v0", "bundles"]).json(query).repeatable();
     let reply = client.send(&request)?.json()?;
     let offers = reply.get("offers").and_then(Value::as_array).ok_or_else(|| malformed("Vast lists no offers"))?;
-    let mut cheapest: BTreeMap<String, Row> = BTreeMap::new();
+    let mut cheapest: BTreeMap<String, PriceRow> = BTreeMap::new();
     for offer in offers {
         let Some(row) = read(catalog, offer, &access.today) else { continue };
         match cheapest.get_mut(&row.machine) {
@@ -38,7 +38,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     Ok(Fetched { rows: cheapest.into_values().collect(), ..Fetched::default() })
 }
 
-fn read(catalog: &Catalog, offer: &Value, today: &str) -> Option<Row> {
+fn read(catalog: &Catalog, offer: &Value, today: &str) -> Option<PriceRow> {
     let number = |key: &str| offer.get(key).and_then(Value::as_f64);
     let is = |key: &str, expected: bool| offer.get(key).and_then(Value::as_bool) == Some(expected);
     let verified = offer.get("verification").and_then(Value::as_str).is_none_or(|state| state == "verified");
@@ -49,7 +49,7 @@ fn read(catalog: &Catalog, offer: &Value, today: &str) -> Option<Row> {
     let accelerator = catalog.accelerator(offer.get("gpu_name")?.as_str()?)?;
     let price = number("dph_total").filter(|price| *price > 0.0)?;
     let bid = number("min_bid").filter(|bid| *bid > 0.0 && *bid <= price);
-    Some(Row {
+    Some(PriceRow {
         machine: accelerator.name.to_owned(),
         region: "*".to_owned(),
         accelerator: accelerator.name.to_owned(),
@@ -62,6 +62,6 @@ fn read(catalog: &Catalog, offer: &Value, today: &str) -> Option<Row> {
         source: "Vast API".to_owned(),
         confidence: "medium".to_owned(),
         notes: "single GPU; lowest offer of a verified host".to_owned(),
-        ..Row::default()
+        ..PriceRow::default()
     })
 }

@@ -7,7 +7,7 @@ use super::page::{self, LooksAt, Mistake};
 use super::template;
 use crate::fit::Market;
 use crate::inventory::WantedRaw;
-use crate::languages::cel::{Budget, Program, Value};
+use crate::languages::cel::{CelBudget, CelValue, Program};
 use crate::source::Span;
 
 /// An expression that is tried.
@@ -55,10 +55,10 @@ impl Attempt {
         let many = inventory.resources.len() + inventory.objects.len() + inventory.blocks.len();
         let answer = |(place, (address, span)): (usize, (String, Option<Span>))| {
             let asking = ground.asking(self.looks_at.subject(), place);
-            let result = self.program.evaluate(&asking, &mut Budget::for_many(many)).result;
+            let result = self.program.evaluate(&asking, &mut CelBudget::for_many(many)).result;
             let (answer, cause) = match result {
-                Ok(Value::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
-                Ok(Value::Absent) => ("absent".to_owned(), Some("the text does not say it".to_owned())),
+                Ok(CelValue::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
+                Ok(CelValue::Absent) => ("absent".to_owned(), Some("the text does not say it".to_owned())),
                 Ok(value) => (shown(&value), None),
                 Err(failure) => ("error".to_owned(), Some(failure.message)),
             };
@@ -68,11 +68,11 @@ impl Attempt {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn shown(value: &CelValue) -> String {
     match value.as_number() {
         Some(number) => super::format::number(number),
         None => match template::plain(value) {
-            text if text.is_empty() && !matches!(value, Value::Text(_)) => "a value".to_owned(),
+            text if text.is_empty() && !matches!(value, CelValue::Text(_)) => "a value".to_owned(),
             text => text,
         },
     }

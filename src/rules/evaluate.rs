@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::fit::Market;
-use crate::languages::cel::{self, About, Budget, Host, Read, Unknown, Value};
+use crate::languages::cel::{self, About, CelBudget, CelHost, CelValue, Read, UnknownValue};
 
 use super::facts::{Asking, End, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
@@ -42,50 +42,52 @@ impl<'a> Ground<'a> {
 
 /// What a condition comes to.
 #[derive(Debug)]
-pub(super) enum Verdict {
+pub(super) enum ConditionOutcome {
     No,
     /// With the facts that decided.
     Yes(Vec<Read>),
-    Unknown(Arc<Unknown>),
+    Unknown(Arc<UnknownValue>),
     Failed(String),
 }
 
 /// Evaluates `match` and `when`.
-pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> Verdict {
+pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> ConditionOutcome {
     let mut reads = Vec::new();
     let mut unknown = None;
     for wanted in &page.matches {
         match accepts(wanted, asking) {
             Answer::Yes => reads.push(asking.read(wanted.fact)),
-            Answer::No => return Verdict::No,
-            Answer::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+            Answer::No => return ConditionOutcome::No,
+            Answer::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
         }
     }
     for when in page.when() {
         let evaluation = when.program.evaluate(asking, &mut budget(page, asking));
         match evaluation.result {
-            Ok(Value::Flag(true)) => reads.extend(evaluation.reads),
-            Ok(Value::Flag(false) | Value::Absent | Value::Null) => return Verdict::No,
+            Ok(CelValue::Flag(true)) => reads.extend(evaluation.reads),
+            Ok(CelValue::Flag(false) | CelValue::Absent | CelValue::Null) => return ConditionOutcome::No,
             // a price that is missing silences no rule
-            Ok(Value::Unknown(why)) if why.about == About::Price => reads.extend(evaluation.reads),
-            Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
-            Ok(_) => return Verdict::Failed("the condition is neither true nor false".to_owned()),
-            Err(failure) => return Verdict::Failed(place(page, when.start + failure.at.start, &failure.message)),
+            Ok(CelValue::Unknown(why)) if why.about == About::Price => reads.extend(evaluation.reads),
+            Ok(CelValue::Unknown(why)) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
+            Ok(_) => return ConditionOutcome::Failed("the condition is neither true nor false".to_owned()),
+            Err(failure) => {
+                return ConditionOutcome::Failed(place(page, when.start + failure.at.start, &failure.message));
+            }
         }
     }
     match unknown {
-        Some(unknown) => Verdict::Unknown(unknown),
-        None => Verdict::Yes(reads),
+        Some(unknown) => ConditionOutcome::Unknown(unknown),
+        None => ConditionOutcome::Yes(reads),
     }
 }
 
 /// What an expression of a page may cost: its messages look at as much as its conditions.
-pub(super) fn budget(page: &Page, asking: &Asking<'_>) -> Budget {
+pub(super) fn budget(page: &Page, asking: &Asking<'_>) -> CelBudget {
     let inventory = asking.world.inventory;
     let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
     match is_about_one && !page.raw.everything() {
-        true => Budget::standard(),
-        false => Budget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
+        true => CelBudget::standard(),
+        false => CelBudget::for_many(inventory.resources.len() + inventory.objects.len() + inventory.blocks.len()),
     }
 }
 
@@ -98,15 +100,15 @@ pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
 enum Answer {
     Yes,
     No,
-    Unknown(Arc<Unknown>),
+    Unknown(Arc<UnknownValue>),
 }
 
 fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
     let Read { record, field } = asking.read(wanted.fact);
-    let is_accepted = |value: &Value| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
+    let is_accepted = |value: &CelValue| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
     match asking.field(record, field) {
-        Value::Absent => Answer::No,
-        Value::Unknown(unknown) => {
+        CelValue::Absent => Answer::No,
+        CelValue::Unknown(unknown) => {
             let mut answers = unknown.candidates.iter().map(is_accepted);
             match answers.next() {
                 Some(first) if answers.all(|answer| answer == first) => {
@@ -119,7 +121,7 @@ fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
                 _ => Answer::Unknown(unknown),
             }
         }
-        Value::List(items) if items.iter().any(is_accepted) => Answer::Yes,
+        CelValue::List(items) if items.iter().any(is_accepted) => Answer::Yes,
         value if is_accepted(&value) => Answer::Yes,
         _ => Answer::No,
     }

@@ -12,7 +12,7 @@ pub struct Example {
     pub title: String,
     /// Counted from 1 in the page.
     pub line: usize,
-    pub files: Vec<File>,
+    pub files: Vec<ExampleFile>,
     /// Own prices, as a price file.
     pub prices: Option<String>,
     /// A `gpulint.toml`.
@@ -20,7 +20,7 @@ pub struct Example {
     pub today: Option<String>,
     pub expected: Vec<Expected>,
     /// What the rule tells, word for word.
-    pub told: Option<Told>,
+    pub told: Option<ExpectedOutput>,
     /// What its fixes make of the files.
     pub fixed: Vec<Fixed>,
 }
@@ -37,14 +37,14 @@ pub struct Fixed {
 
 /// The fence of an example with what the rule must tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ExpectedOutput {
     pub text: String,
     /// Where it stands in the page, in bytes.
     pub at: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct ExampleFile {
     pub path: String,
     pub text: String,
     /// The line of the page before its first.
@@ -128,10 +128,12 @@ pub fn examples(page: &str) -> Vec<Example> {
                 let path = named.map(str::to_owned);
                 current.fixed.push(Fixed { path, text: text.to_owned(), at });
             }
-            ("text", _) if !current.files.is_empty() => current.told = Some(Told { text: text.to_owned(), at }),
+            ("text", _) if !current.files.is_empty() => {
+                current.told = Some(ExpectedOutput { text: text.to_owned(), at })
+            }
             (_, Some(path)) => {
                 current.expected.extend(markers(path, text));
-                current.files.push(File { path: path.to_owned(), text: text.to_owned(), line });
+                current.files.push(ExampleFile { path: path.to_owned(), text: text.to_owned(), line });
             }
             _ => {}
         }

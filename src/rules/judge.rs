@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
-use crate::languages::cel::{Budget, Key, Read, Unknown, Value};
-use crate::pricing::{Item, Period};
+use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
+use crate::pricing::{BillItem, Period};
 use crate::source::Span;
 
 use super::combine::combine;
-use super::evaluate::{self, Ground, Verdict, evaluate};
+use super::evaluate::{self, ConditionOutcome, Ground, evaluate};
 use super::facts::{self, Asking, End, Stand, Subject, World};
-use super::page::{At, Expression, Grouping, LooksAt, Page};
+use super::page::{At, Grouping, LooksAt, Page, PageExpression};
 use super::settings::Settings;
-use super::template::{self, Template};
+use super::template::{self, MessageTemplate};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
 
 /// `is_meant` limits what rules about one thing look at.
@@ -86,9 +86,9 @@ impl Judge<'_> {
         };
         let asking = self.ground.asking(Subject::Resource, 0);
         let all = match self.value(&grouping.each, &asking) {
-            Ok(Value::List(all)) => all,
-            Ok(Value::Absent | Value::Null) => return,
-            Ok(Value::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
+            Ok(CelValue::List(all)) => all,
+            Ok(CelValue::Absent | CelValue::Null) => return,
+            Ok(CelValue::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
             Ok(_) => return into.fail(self.page, "`each` is no list".to_owned()),
             Err(message) => return into.fail(self.page, message),
         };
@@ -122,7 +122,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn value(&self, expression: &Expression, asking: &Asking<'_>) -> Result<Value, String> {
+    fn value(&self, expression: &PageExpression, asking: &Asking<'_>) -> Result<CelValue, String> {
         let result = expression.program.evaluate(asking, &mut evaluate::budget(self.page, asking)).result;
         result.map_err(|failure| evaluate::place(self.page, expression.start + failure.at.start, &failure.message))
     }
@@ -133,7 +133,7 @@ impl Judge<'_> {
         self.judge(self.ground.asking(subject, place), about, None, into)
     }
 
-    fn undecided(&self, asking: &Asking<'_>, about: About, unknown: &Unknown, into: &mut Judgement) {
+    fn undecided(&self, asking: &Asking<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
         if let Some(span) = self.span(asking, about, &[]) {
             into.undetermined.push(Undetermined {
                 rule: self.page.name.clone(),
@@ -147,13 +147,13 @@ impl Judge<'_> {
 
     fn judge(&self, mut asking: Asking<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
         match evaluate(self.page, &asking) {
-            Verdict::No => {}
-            Verdict::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
-            Verdict::Failed(message) => {
+            ConditionOutcome::No => {}
+            ConditionOutcome::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
+            ConditionOutcome::Failed(message) => {
                 into.fail(self.page, message);
                 return false;
             }
-            Verdict::Yes(reads) => {
+            ConditionOutcome::Yes(reads) => {
                 match self.saves(&asking) {
                     Ok(saves) => asking.saves = saves,
                     Err(message) => {
@@ -181,7 +181,7 @@ impl Judge<'_> {
         let mut ends = [0.0; 3];
         for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
             asking.end.set(end);
-            let result = saves.program.evaluate(asking, &mut Budget::standard()).result;
+            let result = saves.program.evaluate(asking, &mut CelBudget::standard()).result;
             asking.end.set(End::Expected);
             match result {
                 Ok(value) => match value.as_number().filter(|n| n.is_finite()) {
@@ -213,7 +213,7 @@ impl Judge<'_> {
         let doubt = item.filter(|_| asking.saves.is_some() && asking.asked_spot.get());
         let doubt = doubt.and_then(|it| it.spot_in_doubt.as_deref());
         let saves = asking.saves.map(|it| if doubt.is_some() { MoneyRange { floor: Money::ZERO, ..it } } else { it });
-        let is_estimated = doubt.is_some() || asking.saves.is_some() && item.is_some_and(Item::is_estimated);
+        let is_estimated = doubt.is_some() || asking.saves.is_some() && item.is_some_and(BillItem::is_estimated);
         let message = self.first_known(&page.speech().messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
             rule: page.name.clone(),
@@ -262,7 +262,7 @@ impl Judge<'_> {
     }
 
     /// The first text of which every fact is known; the last where none is.
-    fn first_known(&self, templates: &[Template], asking: &Asking<'_>) -> Result<Option<String>, String> {
+    fn first_known(&self, templates: &[MessageTemplate], asking: &Asking<'_>) -> Result<Option<String>, String> {
         let mut last = None;
         let budget = evaluate::budget(self.page, asking);
         for template in templates {
@@ -313,14 +313,14 @@ impl Judge<'_> {
 
     /// The member that became dearer most, or that costs most.
     fn dearest_member(&self, asking: &Asking<'_>) -> Option<usize> {
-        let Value::List(members) = &asking.one.members else { return None };
+        let CelValue::List(members) = &asking.one.members else { return None };
         let increase = |id: usize| {
             let changes = &self.world.delta?.changes;
             changes.iter().find(|it| it.after == Some(ResourceId(id))).map(|it| it.increase)
         };
         let cost = |id: usize| self.world.bill.items.get(id).and_then(|it| it.monthly).map(|it| it.expected);
         let ids = members.iter().filter_map(|it| match it {
-            Value::Record(handle) => Some(handle.id as usize),
+            CelValue::Record(handle) => Some(handle.id as usize),
             _ => None,
         });
         ids.max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
@@ -383,10 +383,10 @@ impl Judgement {
 /// What one of them is called, by its name or by what it is, and what it comes to.
 fn total_of(it: &facts::OneOf) -> Total {
     let name = match &it.each {
-        Value::Map(map) => map.get(&Key::Text("name".into())).map(template::plain),
+        CelValue::Map(map) => map.get(&MapKey::Text("name".into())).map(template::plain),
         other => Some(template::plain(other)),
     };
-    let money = |value: &Value| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
+    let money = |value: &CelValue| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
     Total { name: name.unwrap_or_default().into(), amount: money(&it.amount), limit: money(&it.limit) }
 }
 

@@ -11,13 +11,13 @@ use super::set::Rules;
 use super::settings::{PathLayer, Settings};
 
 /// Layers, by their numbers, that hold for something.
-pub(super) type Key = Vec<usize>;
+pub(super) type LayerKey = Vec<usize>;
 
 /// Which layers hold for each thing that rules look at.
 pub(super) struct Held {
-    resources: Vec<Key>,
-    objects: Vec<Key>,
-    blocks: Vec<Key>,
+    resources: Vec<LayerKey>,
+    objects: Vec<LayerKey>,
+    blocks: Vec<LayerKey>,
 }
 
 impl Held {
@@ -34,7 +34,7 @@ impl Held {
             known.entry(file).or_insert_with(of_file).clone()
         };
         let inventory = world.inventory;
-        let mut key = |spans: &mut dyn Iterator<Item = Span>| -> Key {
+        let mut key = |spans: &mut dyn Iterator<Item = Span>| -> LayerKey {
             let all: BTreeSet<usize> = spans.flat_map(&mut of_span).collect();
             all.into_iter().collect()
         };
@@ -55,7 +55,7 @@ impl Held {
     }
 
     /// Every way in which layers come together.
-    pub(super) fn keys(&self) -> BTreeSet<&Key> {
+    pub(super) fn keys(&self) -> BTreeSet<&LayerKey> {
         let all = [&self.resources, &self.objects, &self.blocks];
         all.into_iter().flatten().filter(|key| !key.is_empty()).collect()
     }

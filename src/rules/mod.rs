@@ -33,8 +33,10 @@ pub use crate::languages::cel::Kubernetes;
 pub use attempt::{Answer, Attempt};
 pub use combine::combine_lacks;
 pub use document::{contents, document, link};
-pub use example::{Example, Expected, File, Fixed, Marker, Surprise, Told, compare, examples, tell, unmarked};
-pub use facts::{Entry, World, functions, vocabulary};
+pub use example::{
+    Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, examples, tell, unmarked,
+};
+pub use facts::{VocabularyEntry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
 pub use seen::{Seen, seen};

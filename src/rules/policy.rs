@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::languages::cel::{Kubernetes, Value};
+use crate::languages::cel::{CelValue, Kubernetes};
 
 use super::facts;
 use super::page::{LooksAt, Page};
@@ -79,7 +79,7 @@ fn kinds(page: &Page) -> Result<Vec<Place>, String> {
     let Some(named) = named else {
         return Err("it does not say which kinds it is about; add `match: { kind: [...] }`".to_owned());
     };
-    let place = |kind: &Value| {
+    let place = |kind: &CelValue| {
         let kind = kind.as_text().unwrap_or_default();
         KINDS.iter().find(|(known, ..)| *known == kind).copied().ok_or_else(|| {
             format!("it is not known where a cluster keeps objects of the kind `{}`", kind.escape_debug())
@@ -92,7 +92,7 @@ fn kinds(page: &Page) -> Result<Vec<Place>, String> {
 fn names(page: &Page) -> Option<Vec<String>> {
     let place = facts::name_of_object();
     let named = page.matches.iter().find(|it| Some(it.fact) == place)?;
-    Some(named.accepts.iter().filter_map(Value::as_text).map(crate::languages::cel::quoted).collect())
+    Some(named.accepts.iter().filter_map(CelValue::as_text).map(crate::languages::cel::quoted).collect())
 }
 
 fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) -> String {

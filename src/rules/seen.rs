@@ -6,8 +6,8 @@ use super::facts::{self, Asking, Subject, World};
 use super::page::LooksAt;
 use super::template;
 use crate::fit::Market;
-use crate::inventory::{Raw, RawData, Tree};
-use crate::languages::cel::{Host, Map, Read, Type, Value};
+use crate::inventory::{Raw, RawData, RawTree};
+use crate::languages::cel::{CelHost, CelValue, Map, Read, Type};
 use crate::source::Span;
 
 /// A name that a page may use, and what it is here.
@@ -53,7 +53,7 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
         let origin = stand.as_ref().and_then(|it| it.origin.as_ref()).map(|it| it.name());
         let span = stand.and_then(|it| it.span);
         let value = asking.field(read.record, place);
-        if let (Type::Record(inner), Value::Record(record)) = (&field.holds, &value) {
+        if let (Type::Record(inner), CelValue::Record(record)) = (&field.holds, &value) {
             for (place, part) in inner.fields.iter().enumerate() {
                 let read = Read { record: *record, field: place };
                 let name = format!("{}.{}", field.name, part.name);
@@ -62,7 +62,7 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
             continue;
         }
         // manifests and blocks are listed by themselves, with the line of each part
-        if let (Value::Map(map), "labels") = (&value, field.name) {
+        if let (CelValue::Map(map), "labels") = (&value, field.name) {
             members(asking, field.name, map, into);
             continue;
         }
@@ -74,7 +74,7 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
 fn members(asking: &Asking<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
     let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
     for (key, value) in map.iter() {
-        let Value::Text(key) = key else { continue };
+        let CelValue::Text(key) = key else { continue };
         let span = entries.and_then(|entries| entries.get(&**key)?.span());
         one(asking, member(of, key), value.clone(), None, span, into);
     }
@@ -94,20 +94,20 @@ fn member(of: &str, key: &str) -> String {
 fn one(
     asking: &Asking<'_>,
     name: String,
-    value: Value,
+    value: CelValue,
     origin: Option<&'static str>,
     span: Option<Span>,
     into: &mut Vec<Seen>,
 ) {
     let value = match value {
-        Value::Absent => return,
-        Value::Record(record) => match record.schema.number {
+        CelValue::Absent => return,
+        CelValue::Record(record) => match record.schema.number {
             Some(number) => asking.field(record, number),
             None => return,
         },
         other => other,
     };
-    if let Value::Unknown(unknown) = &value {
+    if let CelValue::Unknown(unknown) = &value {
         let (unknown, span) = (Some(unknown.why.to_string()), span.or(unknown.span));
         into.push(Seen { name, value: String::new(), unknown, origin, span });
         return;
@@ -119,7 +119,7 @@ fn one(
 }
 
 /// Each value in a tree, by its path.
-fn parts(name: String, tree: &Tree, limit: usize, into: &mut Vec<Seen>) {
+fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
     if into.len() >= limit {
         return;
     }

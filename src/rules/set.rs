@@ -21,7 +21,7 @@ mod embedded {
     use std::borrow::Cow;
 
     use crate::rules::page::Front;
-    use crate::rules::yaml::{Name, Node, Value};
+    use crate::rules::yaml::{PageName, PageNode, PageValue};
 
     include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::languages::cel::nearest;
 use crate::languages::cel::{
-    self, About, Budget, Host, Kubernetes, Map, Problem, Program, Scope, Type, Unknown, Value,
+    self, About, CelBudget, CelHost, CelValue, ExpressionScope, Kubernetes, Map, Problem, Program, Type, UnknownValue,
 };
 
 use super::format;
 
 #[derive(Debug)]
-pub(super) struct Template {
+pub(super) struct MessageTemplate {
     parts: Vec<Part>,
 }
 
@@ -41,12 +41,12 @@ const FORMATS: [(&str, Format); 4] =
 /// A message with its facts, or which of them is missing.
 pub(super) struct Rendered {
     pub(super) text: String,
-    pub(super) missing: Option<Arc<Unknown>>,
+    pub(super) missing: Option<Arc<UnknownValue>>,
     pub(super) failure: Option<String>,
 }
 
-impl Template {
-    pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Template, Problem> {
+impl MessageTemplate {
+    pub(super) fn parse(text: &str, scope: &ExpressionScope<'_>) -> Result<MessageTemplate, Problem> {
         let mut parts = Vec::new();
         let mut plain = String::new();
         let mut at = 0;
@@ -72,7 +72,7 @@ impl Template {
         if !plain.is_empty() {
             parts.push(Part::Text(plain));
         }
-        Ok(Template { parts })
+        Ok(MessageTemplate { parts })
     }
 
     /// As an expression of a Kubernetes API server; nothing where it shows what such a server cannot.
@@ -94,7 +94,7 @@ impl Template {
     }
 
     /// Each value in it may cost as much as the budget allows.
-    pub(super) fn render(&self, host: &dyn Host, budget: &Budget) -> Rendered {
+    pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
         // Of `{bill.cost | usd}/{bill.per}`.
@@ -125,16 +125,16 @@ impl Template {
                 Part::Range(program, _) => (program, Format::Usd),
             };
             match program.evaluate(host, &mut budget.clone()).result {
-                Ok(Value::Unknown(unknown)) => {
+                Ok(CelValue::Unknown(unknown)) => {
                     after_unknown_money = format == Format::Usd || unknown.about == About::Price;
                     rendered.text.push_str(if after_unknown_money { "an unknown price" } else { "unknown" });
                     rendered.missing = Some(unknown);
                 }
-                Ok(Value::Absent) => {
+                Ok(CelValue::Absent) => {
                     rendered.text.push_str("none");
                     rendered.missing.get_or_insert_with(|| {
                         let why = "the text does not say it".into();
-                        Arc::new(Unknown { why, span: None, about: About::Fact, candidates: Vec::new() })
+                        Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() })
                     });
                 }
                 Ok(value) => match (part, value.as_number()) {
@@ -150,8 +150,8 @@ impl Template {
 
 impl Rendered {
     /// What is nothing most of the time may still be a lot.
-    fn push_most(&mut self, most: &Program, host: &dyn Host) {
-        let most = most.evaluate(host, &mut Budget::standard()).result.ok().and_then(|it| it.as_number());
+    fn push_most(&mut self, most: &Program, host: &dyn CelHost) {
+        let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
         let most = most.filter(|it| *it > 0.0);
         if let (Some(_), Some(kept)) = (most, self.text.strip_suffix("about ")) {
             self.text.truncate(kept.len());
@@ -179,7 +179,7 @@ fn closing(text: &str, open: usize) -> Result<usize, Problem> {
     Err(Problem::new(open..open + 1, "`{` is not closed").with_help("write `{{` for a brace"))
 }
 
-fn placeholder(text: &str, inner: Range<usize>, scope: &Scope<'_>) -> Result<Part, Problem> {
+fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> Result<Part, Problem> {
     let body = &text[inner.clone()];
     let (expression, format) = match split_format(body) {
         Some(bar) => {
@@ -245,7 +245,7 @@ fn split_format(body: &str) -> Option<usize> {
     found
 }
 
-fn written(value: &Value, format: Format) -> String {
+fn written(value: &CelValue, format: Format) -> String {
     match (value.as_number(), format) {
         (Some(n), Format::Usd) => format::usd(n),
         (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
@@ -257,20 +257,20 @@ fn written(value: &Value, format: Format) -> String {
 }
 
 /// A value as text, as evidence and related places show it.
-pub(super) fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &CelValue) -> String {
     match value {
-        Value::Text(text) => text.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Double(number) => format::number(*number),
-        Value::List(items) => {
+        CelValue::Text(text) => text.to_string(),
+        CelValue::Flag(flag) => flag.to_string(),
+        CelValue::Integer(number) => number.to_string(),
+        CelValue::Double(number) => format::number(*number),
+        CelValue::List(items) => {
             let items: Vec<String> = items.iter().map(|item| written(item, Format::Plain)).collect();
             items.join(", ")
         }
-        Value::Timestamp(time) => time.to_string(),
-        Value::Duration(time) => format::time(time.seconds as f64),
-        Value::Null | Value::Absent => "none".to_owned(),
-        Value::Unknown(_) => "unknown".to_owned(),
+        CelValue::Timestamp(time) => time.to_string(),
+        CelValue::Duration(time) => format::time(time.seconds as f64),
+        CelValue::Null | CelValue::Absent => "none".to_owned(),
+        CelValue::Unknown(_) => "unknown".to_owned(),
         _ => String::new(),
     }
 }

@@ -9,30 +9,30 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle};
 
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) value: Value,
+pub(super) struct PageNode {
+    pub(super) value: PageValue,
     /// Bytes from the start of the text that was parsed.
     pub(super) at: Range<usize>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum PageValue {
     Null,
     Flag(bool),
     Integer(i64),
     Number(f64),
     Text(Cow<'static, str>),
-    List(Cow<'static, [Node]>),
-    Map(Cow<'static, [(Name, Node)]>),
+    List(Cow<'static, [PageNode]>),
+    Map(Cow<'static, [(PageName, PageNode)]>),
 }
 
-impl Node {
+impl PageNode {
     /// Gives it and everything in it another place.
     pub(super) fn move_to(&mut self, at: &Range<usize>) {
         self.at = at.clone();
         match &mut self.value {
-            Value::List(items) => items.to_mut().iter_mut().for_each(|item| item.move_to(at)),
-            Value::Map(entries) => {
+            PageValue::List(items) => items.to_mut().iter_mut().for_each(|item| item.move_to(at)),
+            PageValue::Map(entries) => {
                 for (name, node) in entries.to_mut() {
                     name.at = at.clone();
                     node.move_to(at);
@@ -44,7 +44,7 @@ impl Node {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Name {
+pub(super) struct PageName {
     pub(super) text: Cow<'static, str>,
     pub(super) at: Range<usize>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Broken {
 /// Nobody nests front matter deeper.
 const NESTING_LIMIT: usize = 64;
 
-pub(super) fn parse(text: &str) -> Result<Node, Broken> {
+pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
     let options = granit_parser::options! {
         block_nesting_limit: NESTING_LIMIT,
         flow_nesting_limit: NESTING_LIMIT,
@@ -73,19 +73,19 @@ pub(super) fn parse(text: &str) -> Result<Node, Broken> {
         let at = span.byte_range().map_or(0..0, |range| range.start..range.end);
         builder.take(event, at)?;
     }
-    Ok(builder.root.unwrap_or(Node { value: Value::Null, at: 0..0 }))
+    Ok(builder.root.unwrap_or(PageNode { value: PageValue::Null, at: 0..0 }))
 }
 
 /// Turns parser events into a tree without recursion.
 #[derive(Default)]
 struct Builder {
     open: Vec<Open>,
-    root: Option<Node>,
+    root: Option<PageNode>,
 }
 
 enum Open {
-    List { start: usize, items: Vec<Node> },
-    Map { start: usize, entries: Vec<(Name, Node)>, key: Option<Name> },
+    List { start: usize, items: Vec<PageNode> },
+    Map { start: usize, entries: Vec<(PageName, PageNode)>, key: Option<PageName> },
 }
 
 impl Builder {
@@ -96,14 +96,14 @@ impl Builder {
                     if entries.iter().any(|(known, _)| known.text == text) {
                         return Err(Broken { message: format!("`{text}` is written twice"), at });
                     }
-                    *key = Some(Name { text: text.into_owned().into(), at });
+                    *key = Some(PageName { text: text.into_owned().into(), at });
                 }
                 _ => {
                     let value = match style {
                         ScalarStyle::Plain => plain(&text).map_err(|message| Broken { message, at: at.clone() })?,
-                        _ => Value::Text(text.into_owned().into()),
+                        _ => PageValue::Text(text.into_owned().into()),
                     };
-                    self.finish(Node { value, at });
+                    self.finish(PageNode { value, at });
                 }
             },
             Event::SequenceStart(..) | Event::MappingStart(..) if self.wants_key() => {
@@ -130,18 +130,18 @@ impl Builder {
         let node = match self.open.pop() {
             Some(Open::List { start, items }) => {
                 let end = items.last().map_or(end, |last| last.at.end.max(end));
-                Node { value: Value::List(items.into()), at: start..end }
+                PageNode { value: PageValue::List(items.into()), at: start..end }
             }
             Some(Open::Map { start, entries, .. }) => {
                 let end = entries.last().map_or(end, |(_, last)| last.at.end.max(end));
-                Node { value: Value::Map(entries.into()), at: start..end }
+                PageNode { value: PageValue::Map(entries.into()), at: start..end }
             }
             None => return,
         };
         self.finish(node);
     }
 
-    fn finish(&mut self, node: Node) {
+    fn finish(&mut self, node: PageNode) {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List { items, .. }) => items.push(node),
@@ -151,15 +151,15 @@ impl Builder {
 }
 
 /// What a text without quotes says, by the core schema of YAML 1.2.
-fn plain(text: &str) -> Result<Value, String> {
+fn plain(text: &str) -> Result<PageValue, String> {
     Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Flag(true),
-        "false" | "False" | "FALSE" => Value::Flag(false),
+        "" | "~" | "null" | "Null" | "NULL" => PageValue::Null,
+        "true" | "True" | "TRUE" => PageValue::Flag(true),
+        "false" | "False" | "FALSE" => PageValue::Flag(false),
         _ => match text.parse::<i64>() {
-            Ok(n) => Value::Integer(n),
+            Ok(n) => PageValue::Integer(n),
             Err(_) if is_digits(text) => return Err("the number does not fit 64 bits".to_owned()),
-            Err(_) => number(text).map_or_else(|| Value::Text(text.to_owned().into()), Value::Number),
+            Err(_) => number(text).map_or_else(|| PageValue::Text(text.to_owned().into()), PageValue::Number),
         },
     })
 }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn every_part_knows_where_it_stands() {
         let text = "name: é\nmatch: { purpose: [a, b] }\nwhen: |\n  x > 1\nat: \"x\"\nn: 3\n";
-        let Value::Map(entries) = parse(text).unwrap().value else { panic!() };
+        let PageValue::Map(entries) = parse(text).unwrap().value else { panic!() };
         let text_at = |at: &Range<usize>| text.get(at.clone()).unwrap_or("?").trim_end().to_owned();
         let places: Vec<(String, String)> =
             entries.iter().map(|(key, value)| (text_at(&key.at), text_at(&value.at))).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::inventory::Counted;
 use crate::source::{is_example, matches, parent};
 
-use super::Options;
+use super::RunOptions;
 
 /// Names of examples that environments have too.
 const EITHER: [&str; 2] = ["test", "demo"];
@@ -58,7 +58,7 @@ impl<'r> Folders<'r> {
 }
 
 /// What a run in this folder counts as. Only folders below what was named say so: who names `examples/a` means it.
-pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &Options) -> Counted {
+pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions) -> Counted {
     if options.exclude.iter().any(|pattern| covers(pattern, folder)) {
         return Counted::Excluded;
     }
@@ -113,7 +113,7 @@ mod tests {
     fn counted(folder: &str, named: &[&str], exclude: &[&str]) -> Counted {
         let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
         let folders = Folders::of(["live/prod", "live/test", folder].into_iter());
-        by_place(folder, &folders, &Options { named: owned(named), exclude: owned(exclude) })
+        by_place(folder, &folders, &RunOptions { named: owned(named), exclude: owned(exclude) })
     }
 
     #[test]

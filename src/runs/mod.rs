@@ -12,7 +12,7 @@ use crate::inventory::{Counted, Inventory, RunId, settle};
 
 /// What the command line and the settings say about runs.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct RunOptions {
     /// Directories and files that were named, as paths of the tree: what lies below one is judged as deployed.
     pub named: Vec<String>,
     /// Patterns of paths that nobody deploys.
@@ -20,7 +20,7 @@ pub struct Options {
 }
 
 /// Whether a path is among those that nobody deploys.
-pub fn is_excluded(path: &str, options: &Options) -> bool {
+pub fn is_excluded(path: &str, options: &RunOptions) -> bool {
     options.exclude.iter().any(|pattern| counted::covers(pattern, path))
 }
 
@@ -30,7 +30,7 @@ pub fn is_copy(path: &str) -> bool {
 }
 
 /// Settles the runs of an inventory, and tells each resource what its run counts as.
-pub fn complete(inventory: &mut Inventory, options: &Options) {
+pub fn complete(inventory: &mut Inventory, options: &RunOptions) {
     settle(&mut inventory.runs);
     let places: Vec<Arc<str>> = inventory.runs.iter().map(|run| run.folder.clone()).collect();
     let folders = counted::Folders::of(places.iter().map(|it| &**it));

@@ -19,7 +19,8 @@ impl Default for Date {
 
 impl Date {
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
-        let valid = (1..=9999).contains(&year) && (1..=12).contains(&month) && day >= 1 && day <= length(year, month);
+        let exists = (1..=days_in_month(i64::from(year), i64::from(month))).contains(&i64::from(day));
+        let valid = (1..=9999).contains(&year) && (1..=12).contains(&month) && exists;
         valid.then_some(Date { year, month, day })
     }
 
@@ -62,9 +63,10 @@ pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year + cycle * 400 + i64::from(month <= 2), month, day)
 }
 
-fn length(year: u16, month: u8) -> u8 {
+/// How long a month of any year is.
+pub fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 /// short, which nearly all of them are, and by the fast one, whose programs cost a hundred times more to build, where one
 /// is long. On ASCII both mean the same.
 #[derive(Debug)]
-pub struct Expression {
+pub struct AdaptiveRegex {
     text: String,
     small: OnceLock<Option<regex_lite::Regex>>,
     whole: OnceLock<Option<Regex>>,
@@ -20,9 +20,9 @@ const SHORT: usize = 512;
 /// What the small engine does not know or would read in another way.
 const BEYOND_SMALL: [&str; 9] = ["&&", "--", "~~", "[[", "\\p", "\\P", "\\b{", "(?u", "(?x"];
 
-impl Expression {
+impl AdaptiveRegex {
     pub fn new(text: impl Into<String>) -> Self {
-        Expression { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
+        AdaptiveRegex { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
     }
 
     /// It compiles and has a group.
@@ -93,7 +93,7 @@ mod tests {
             r"([\p{L}]+)",
             "(x?)",
         ] {
-            let expression = Expression::new(pattern);
+            let expression = AdaptiveRegex::new(pattern);
             let whole = Regex::new(pattern).unwrap();
             for text in texts {
                 let group = whole.captures(text).and_then(|it| Some(it.get(1)?.as_str().to_owned()));

@@ -15,7 +15,7 @@ pub(crate) struct GoLines<'t> {
 }
 
 /// A text for the parser, as long as the one that was written.
-pub(crate) struct Reading {
+pub(crate) struct ParserText {
     pub(crate) text: String,
     /// Breaks that are left as they are, since they stand in quotes: a parse that finds them anywhere else is none.
     kept: Vec<usize>,
@@ -60,7 +60,7 @@ impl<'t> GoLines<'t> {
 
     /// What the parser is to try, one after the other. It wants the lines of quoted text indented and Go's library does not:
     /// first are those left alone that stand in quotes.
-    pub(crate) fn readings(&self) -> impl Iterator<Item = Reading> {
+    pub(crate) fn readings(&self) -> impl Iterator<Item = ParserText> {
         let all = self.reading(Vec::new());
         let quoted = [quoted(self.text), quoted(&all.text)];
         let is_quoted = |at: &usize| quoted.iter().any(|ranges| is_within(ranges, *at));
@@ -69,12 +69,12 @@ impl<'t> GoLines<'t> {
         first.into_iter().chain([all])
     }
 
-    fn reading(&self, kept: Vec<usize>) -> Reading {
+    fn reading(&self, kept: Vec<usize>) -> ParserText {
         let mut bytes = self.text.as_bytes().to_vec();
         for at in self.places.iter().filter(|at| kept.binary_search(at).is_err()) {
             break_at(&mut bytes, *at);
         }
-        Reading { text: String::from_utf8_lossy(&bytes).into_owned(), kept }
+        ParserText { text: String::from_utf8_lossy(&bytes).into_owned(), kept }
     }
 
     /// What a scalar is that the parser read: NEL is a line break as any other, LS and PS are kept where lines are joined.
@@ -92,7 +92,7 @@ impl<'t> GoLines<'t> {
     }
 }
 
-impl Reading {
+impl ParserText {
     /// How many of the breaks that were left alone stand within a scalar.
     pub(crate) fn kept_in(&self, start: usize, end: usize) -> usize {
         let first = self.kept.partition_point(|at| *at < start);
@@ -185,7 +185,7 @@ mod tests {
     fn places_and_lengths_stay_what_they_are() {
         for text in ["a: 1 # x\u{85}b: 2\n", "a: 1 # x\u{2028}b: 2\n", "a:\u{2029}  b: \u{e9}\u{20ac}\u{a0}\n"] {
             let lines = GoLines::of(text).unwrap();
-            let all: Vec<Reading> = lines.readings().collect();
+            let all: Vec<ParserText> = lines.readings().collect();
             assert_eq!(all.len(), 1, "{text:?}");
             assert_eq!(all[0].text.len(), text.len());
             assert_eq!(all[0].text.lines().count(), 2, "{text:?}");

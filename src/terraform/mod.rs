@@ -27,7 +27,7 @@ use code::library::{Library, Tool};
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 
-pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Found, Number, Value};
+pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, PathTarget, Value};
 pub use block::{Attribute, Block, Provider};
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
@@ -63,7 +63,7 @@ pub struct Options {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct TerraformReading {
     pub inventory: Inventory,
     /// Manifests inside Terraform, for the Kubernetes front end.
     pub embedded: Vec<Embedded>,
@@ -109,7 +109,7 @@ pub struct Embedded {
 }
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
-pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Reading {
+pub fn read(sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
     let library = Library::new(sources, Tool::OpenTofu);
     let reading = read_with(&library, sources, paths, options);
     library.close();
@@ -122,7 +122,7 @@ pub fn syntax_errors(file: FileId, text: &str) -> Vec<Diagnostic> {
     errors.into_iter().map(|error| Diagnostic::unreadable(error.message, error.span)).collect()
 }
 
-fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> Reading {
+fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
     let plans = plans::find(sources, paths);
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     // Downloaded modules are read when something calls them.
@@ -139,11 +139,11 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let candidates = roots::Candidates::new(sources, &modules, &variable_files, &options.named_roots);
     let rounds = rounds::Rounds::new(sources, library, &variable_files, options);
     let (planned, left_out) = rounds.evaluate(&candidates);
-    let mut reading = Reading::default();
+    let mut reading = TerraformReading::default();
     for planned in planned {
         reading.add(planned, options);
     }
-    let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::Run::inputs).collect();
+    let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::UnitRun::inputs).collect();
     reading.tell_unused(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
@@ -166,7 +166,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
 }
 
 /// The units of Terragrunt, each as a root that lies where the unit does.
-fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut Reading) {
+fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, reading: &mut TerraformReading) {
     let id = |directory: &str| RunId::of(RunKind::Unit, directory, None);
     let made = parallel::map(units.runs.len(), |index| {
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
@@ -178,7 +178,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         )
     });
     for (unit, (mut resources, embedded)) in units.runs.into_iter().zip(made) {
-        let terragrunt::Run { directory, root, files } = unit;
+        let terragrunt::UnitRun { directory, root, files } = unit;
         for resource in &mut resources {
             resource.run = Some(id(&directory));
             resource.root = Some(directory.as_str().into());
@@ -204,7 +204,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
     reading.roots.sort_by(|a, b| a.directory.cmp(&b.directory));
 }
 
-impl Reading {
+impl TerraformReading {
     fn add(&mut self, planned: rounds::Planned, options: &Options) {
         let rounds::Planned { directory, variant, why, root, mut resources, embedded } = planned;
         let mut run = Run::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree, Unknown};
+use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, Unknown};
 use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
 
@@ -47,14 +47,14 @@ impl Builder {
     }
 
     /// Attributes, and lists of nested blocks by their names, as a plan writes them. What is null is not set.
-    fn block(&mut self, block: &Block) -> Tree {
+    fn block(&mut self, block: &Block) -> RawTree {
         if !self.take() {
-            return Tree::too_large(block.span);
+            return RawTree::too_large(block.span);
         }
-        let mut entries: BTreeMap<Arc<str>, Tree> = BTreeMap::new();
+        let mut entries: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
         for (name, Attribute { value, span, .. }) in &block.attributes {
             if !value.is_null() {
-                entries.insert(name.as_str().into(), Tree { span: *span, ..self.value(value) });
+                entries.insert(name.as_str().into(), RawTree { span: *span, ..self.value(value) });
             }
         }
         let mut nested: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
@@ -64,7 +64,7 @@ impl Builder {
         for (name, inner) in nested {
             let Some(first) = inner.first() else { continue };
             let items = inner.iter().map(|inner| self.block(inner)).collect();
-            entries.insert(name.into(), Tree::new(RawData::List(items), first.span));
+            entries.insert(name.into(), RawTree::new(RawData::List(items), first.span));
         }
         let mut open = None;
         for (name, cause) in &block.open_blocks {
@@ -73,19 +73,19 @@ impl Builder {
                 open = Some(unknown);
             } else {
                 // some of them may be known, but not how many there are
-                entries.insert(name.as_str().into(), Tree::new(RawData::Unknown(unknown), cause.span));
+                entries.insert(name.as_str().into(), RawTree::new(RawData::Unknown(unknown), cause.span));
             }
         }
-        Tree::new(RawData::Map(entries.into_iter().collect(), open), block.span)
+        RawTree::new(RawData::Map(entries.into_iter().collect(), open), block.span)
     }
 
-    fn value(&mut self, value: &Value) -> Tree {
+    fn value(&mut self, value: &Value) -> RawTree {
         if !self.take() {
-            return Tree::too_large(value.span);
+            return RawTree::too_large(value.span);
         }
         // a secret must not reach a message, whatever a page says
         if value.sensitive {
-            return Tree::unknown("it is sensitive", value.span);
+            return RawTree::unknown("it is sensitive", value.span);
         }
         let data = match &value.data {
             Data::Null => RawData::Null,
@@ -104,15 +104,15 @@ impl Builder {
                 RawData::Map(known, entries.rest.as_ref().map(|cause| unknown(cause, value.span)))
             }
             Data::Unknown(cause) => {
-                let candidates: Vec<Tree> = cause.candidates.iter().map(|it| self.value(it)).collect();
+                let candidates: Vec<RawTree> = cause.candidates.iter().map(|it| self.value(it)).collect();
                 let why = cause.why.as_str().into();
                 RawData::Unknown(Arc::new(Unknown { span: value.span, why, candidates }))
             }
         };
-        Tree::new(data, value.span)
+        RawTree::new(data, value.span)
     }
 }
 
-fn unknown(cause: &Cause, span: Span) -> Arc<Unknown<Tree>> {
+fn unknown(cause: &Cause, span: Span) -> Arc<Unknown<RawTree>> {
     Arc::new(Unknown { span, why: cause.why.as_str().into(), candidates: Vec::new() })
 }

@@ -82,6 +82,46 @@ fn module(path: &Path) -> Vec<String> {
     module
 }
 
+/// What everybody searches for by its name is found by it: a type that others see shares its name with one other at most.
+#[test]
+fn no_name_stands_for_more_than_two_types_that_others_see() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files(&root.join("src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let path = file.strip_prefix(root).unwrap().display().to_string();
+        for name in text.lines().filter_map(type_that_others_see) {
+            types.entry(name).or_default().push(path.clone());
+        }
+    }
+    assert!(types.len() > 500, "the types were not found");
+    let wrong: Vec<String> =
+        types.iter().filter(|(_, at)| at.len() > 2).map(|(name, at)| format!("{name}: {}", at.join(", "))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A pattern of the code that does not compile is to fail a test, and not to find nothing: `static_regex!` makes both.
+#[test]
+fn no_pattern_of_the_code_may_be_missing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let optional = |file: &PathBuf| fs::read_to_string(file).unwrap().contains("LazyLock<Option<Regex");
+    let wrong: Vec<PathBuf> = files(&root).into_iter().filter(optional).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// `pub(super) struct Name<'a> {` → Name
+fn type_that_others_see(line: &str) -> Option<String> {
+    let after = line.trim_start().strip_prefix("pub")?;
+    let after = match after.strip_prefix('(') {
+        Some(inside) => inside.split_once(')')?.1,
+        None => after,
+    };
+    let (keyword, name) = after.strip_prefix(' ')?.split_once(' ')?;
+    let is_type = ["struct", "enum", "trait", "type"].contains(&keyword);
+    // Macros leave the name to their callers.
+    is_type.then(|| identifier(name)).filter(|name| !name.is_empty())
+}
+
 /// The rooms inside of a module's room that its text names.
 fn reached(text: &str, module: &[String]) -> BTreeSet<String> {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap();

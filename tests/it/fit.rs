@@ -5,11 +5,11 @@ use std::sync::Arc;
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::complete::complete_machines;
 use gpulint::fit::{
-    Alternative, Assessment, Engine, Method, Placed, Sharding, Task, Training, Verdict, Workload, assess_all, budget,
-    device, estimate, verdict,
+    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Task, Training, Workload, assess_all,
+    budget, device, estimate, verdict,
 };
 use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
-use gpulint::pricing::{self, Settings};
+use gpulint::pricing::{self, PricingSettings};
 use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, Sources, Span};
 
@@ -86,12 +86,12 @@ impl Pod {
     }
 
     /// On its accelerators.
-    fn placed(self) -> Placed {
+    fn placed(self) -> PlacedModel {
         self.assess().value().unwrap().placed.value().unwrap().clone()
     }
 
     fn assess(self) -> Fact<Assessment> {
-        let (catalog, settings) = (Catalog::embedded(), Settings::default());
+        let (catalog, settings) = (Catalog::embedded(), PricingSettings::default());
         let mut inventory = Inventory { resources: vec![self.resource], ..Inventory::default() };
         complete_machines(&mut inventory, &catalog, &settings.defaults);
         let bill = pricing::bill(&inventory, &catalog, &settings);
@@ -108,7 +108,7 @@ fn a_small_model_on_a_large_card_names_the_small_card() {
     for provider in ["aws", "gcp", "azure"] {
         let pod = h100().with(Key::Provider, provider).with(Key::Model, "meta-llama/Llama-3.1-8B-Instruct");
         let placed = pod.number(Key::Context, 8192.0).placed();
-        assert_eq!(placed.verdict, Verdict::Fits);
+        assert_eq!(placed.verdict, FitVerdict::Fits);
         let smallest = &placed.instead[&Alternative::Smallest];
         assert!(["L4", "A10G", "A10", "A100-80GB"].contains(&&*smallest.accelerator), "{smallest:?}");
         assert!(provider == "azure" || smallest.accelerator != "A100-80GB", "{smallest:?}");
@@ -154,7 +154,7 @@ fn a_server_that_cannot_hold_its_model_refuses_to_start() {
         .number(Key::AcceleratorCount, 1.0)
         .with(Key::Model, "Qwen/Qwen2.5-32B-Instruct");
     let placed = pod.placed();
-    assert!(placed.refuses && placed.verdict == Verdict::DoesNotFit, "{placed:?}");
+    assert!(placed.refuses && placed.verdict == FitVerdict::DoesNotFit, "{placed:?}");
     assert!(!placed.fits_in_eight_bits, "{placed:?}");
     let ollama =
         Pod::new().with(Key::Program, "ollama").with(Key::Accelerator, "L4").number(Key::AcceleratorCount, 1.0);
@@ -185,8 +185,16 @@ fn worked_examples_of_training() {
     let zero = |sharding| Training { sharding, ..Training::default() };
     let qlora = Training { method: Method::Qlora, ..Training::default() };
     let examples = [
-        ("meta-llama/Llama-3.1-8B", Precision::Bf16, zero(Sharding::Everything), 4.0, "A100-80", 39.7, Verdict::Fits),
-        ("meta-llama/Llama-3.1-70B", Precision::Nf4, qlora, 1.0, "A100-80", 58.6, Verdict::Fits),
+        (
+            "meta-llama/Llama-3.1-8B",
+            Precision::Bf16,
+            zero(Sharding::Everything),
+            4.0,
+            "A100-80",
+            39.7,
+            FitVerdict::Fits,
+        ),
+        ("meta-llama/Llama-3.1-70B", Precision::Nf4, qlora, 1.0, "A100-80", 58.6, FitVerdict::Fits),
         (
             "meta-llama/Llama-3.1-70B",
             Precision::Bf16,
@@ -194,7 +202,7 @@ fn worked_examples_of_training() {
             16.0,
             "H100-80",
             85.5,
-            Verdict::Borderline,
+            FitVerdict::Borderline,
         ),
     ];
     let models = Models::default();

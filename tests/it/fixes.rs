@@ -77,7 +77,7 @@ fn wish(random: &mut Random) -> Wish {
     }
 }
 
-fn read(text: &str) -> (Sources, terraform::Reading) {
+fn read(text: &str) -> (Sources, terraform::TerraformReading) {
     let sources = Sources::new(MemoryTree::new().with("main.tf", text));
     let reading = terraform::read(&sources, &["main.tf".to_owned()], &terraform::Options::default());
     (sources, reading)

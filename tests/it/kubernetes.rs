@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::fences;
 use gpulint::inventory::{Fact, Origin, Range, Resource};
-use gpulint::kubernetes::{self, Options, Reading};
+use gpulint::kubernetes::{self, KubernetesReading, Options};
 use gpulint::source::{MemoryTree, Sources, Span};
 
 #[test]
@@ -34,7 +34,7 @@ fn check(text: &str) -> String {
     found.iter().rev().fold(text.to_owned(), |text, (fence, shown)| fences::replaced(&text, fence, shown))
 }
 
-fn render(sources: &Sources, reading: &Reading) -> String {
+fn render(sources: &Sources, reading: &KubernetesReading) -> String {
     let mut out = String::new();
     for resource in &reading.inventory.resources {
         render_resource(sources, resource, &mut out);

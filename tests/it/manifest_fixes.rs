@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use gpulint::inventory::{Key, Part, Resource, Value, Wish};
-use gpulint::kubernetes::{self, Options, Reading};
+use gpulint::kubernetes::{self, KubernetesReading, Options};
 use gpulint::source::{Edit, MemoryTree, Sources, Span};
 
 use crate::fixes::Random;
@@ -240,7 +240,7 @@ fn wishes(random: &mut Random) -> Vec<Wish> {
     }
 }
 
-fn read(text: &str) -> (Sources, Reading) {
+fn read(text: &str) -> (Sources, KubernetesReading) {
     let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
     let reading = kubernetes::read(&sources, &["a.yaml".to_owned()], &[], &Options::default());
     (sources, reading)

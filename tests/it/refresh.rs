@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gpulint::catalog::{Catalog, File, Money};
-use gpulint::http::{Clock, Error, Kind, Secret, Settings};
-use gpulint::refresh::{Access, Place, Row, Update, Vendor, update};
+use gpulint::catalog::{Catalog, CsvFile, Money};
+use gpulint::http::{Clock, Error, HttpErrorKind, HttpSettings, Secret};
+use gpulint::refresh::{Access, PriceRow, PriceSource, Update, Vendor, update};
 
 use crate::forge::server::{Answer, Received, Server};
 
@@ -71,7 +71,7 @@ pub(crate) fn catalog_of(prices: &str) -> Catalog {
     let table =
         |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(name)).unwrap();
     let (accelerators, aliases) = (table("accelerators.csv"), table("aliases.csv"));
-    let file = |stem, text| File { path: stem, stem, text };
+    let file = |stem, text| CsvFile { path: stem, stem, text };
     Catalog::from_tables(&[
         file("accelerators", &accelerators),
         file("aliases", &aliases),
@@ -120,21 +120,21 @@ pub(crate) fn refreshed_over(
     accept_changes: bool,
 ) -> Result<Update, Error> {
     let clock = Impatient(RefCell::default());
-    let http = Settings {
+    let http = HttpSettings {
         timeout: Duration::from_millis(500),
         max_reply_bytes: 1 << 20,
         max_stream_bytes: 1 << 20,
-        ..Settings::default()
+        ..HttpSettings::default()
     };
     update(vendor, catalog, earlier, &Access { accept_changes, ..access_to(server, vendor, http, &clock) })
 }
 
-pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: Settings, clock: &'a dyn Clock) -> Access<'a> {
+pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: HttpSettings, clock: &'a dyn Clock) -> Access<'a> {
     Access {
         http,
         clock,
         key: vendor.key().map(|_| Secret::new(KEY)),
-        addresses: Place::ALL.into_iter().map(|place| (place, server.url())).collect::<BTreeMap<_, _>>(),
+        addresses: PriceSource::ALL.into_iter().map(|place| (place, server.url())).collect::<BTreeMap<_, _>>(),
         regions: Vec::new(),
         today: "2026-11-21".to_owned(),
         accept_changes: false,
@@ -149,7 +149,7 @@ pub(crate) fn answered(
     refreshed(vendor, "", &Server::start(handler), false)
 }
 
-pub(crate) fn row<'u>(update: &'u Update, machine: &str) -> &'u Row {
+pub(crate) fn row<'u>(update: &'u Update, machine: &str) -> &'u PriceRow {
     update.rows.iter().find(|row| row.machine == machine).unwrap_or_else(|| panic!("{machine}: {update:#?}"))
 }
 
@@ -228,7 +228,7 @@ fn gpu_clouds_are_read() {
 fn what_an_update_brings_is_found_before_the_embedded_row() {
     let update = answered(Vendor::Aws, good).unwrap();
     let text = update.text().replace("55.04", "50");
-    let catalog = catalog().with_refreshed(&[File { path: "aws.csv", stem: "aws", text: &text }]).unwrap();
+    let catalog = catalog().with_refreshed(&[CsvFile { path: "aws.csv", stem: "aws", text: &text }]).unwrap();
     let machine = catalog.machine("aws", "p5.48xlarge").unwrap();
     assert_eq!(usd(catalog.quote(&machine, "us-east-1").unwrap().on_demand), 50.0);
 }
@@ -271,7 +271,7 @@ fn a_list_that_breaks_off_is_asked_for_again_and_never_half_believed() {
                     if path.is_empty() || asked.path == path { cut(good(asked)) } else { good(asked) }
                 },
             );
-        assert_eq!(always.unwrap_err().kind, Kind::Interrupted, "{}", vendor.name());
+        assert_eq!(always.unwrap_err().kind, HttpErrorKind::Interrupted, "{}", vendor.name());
     }
 }
 
@@ -295,7 +295,7 @@ fn nobody_is_followed_to_another_host() {
     for vendor in Vendor::ALL {
         let elsewhere = |_: &Received| Answer::new(302, "").with("location", "https://elsewhere.test/prices");
         let error = answered(vendor, elsewhere).unwrap_err();
-        assert_eq!(error.kind, Kind::Redirected, "{}", vendor.name());
+        assert_eq!(error.kind, HttpErrorKind::Redirected, "{}", vendor.name());
     }
     let leads_away = |asked: &Received| {
         let page = good(asked);
@@ -303,14 +303,14 @@ fn nobody_is_followed_to_another_host() {
         let host = format!("http://{}/", asked.header("host").unwrap());
         Answer::new(200, text.replace(&host, "https://elsewhere.test/"))
     };
-    assert_eq!(answered(Vendor::Azure, leads_away).unwrap_err().kind, Kind::Redirected);
+    assert_eq!(answered(Vendor::Azure, leads_away).unwrap_err().kind, HttpErrorKind::Redirected);
 }
 
 #[test]
 fn too_much_is_not_read() {
     let endless = |_: &Received| Answer::new(200, vec![b' '; 2 << 20]);
     for vendor in Vendor::ALL {
-        assert_eq!(answered(vendor, endless).unwrap_err().kind, Kind::TooLarge, "{}", vendor.name());
+        assert_eq!(answered(vendor, endless).unwrap_err().kind, HttpErrorKind::TooLarge, "{}", vendor.name());
     }
 }
 
@@ -336,10 +336,10 @@ fn without_a_key_nothing_is_asked() {
     let server = Server::start(good);
     let clock = Impatient(RefCell::default());
     let access = Access {
-        http: Settings::default(),
+        http: HttpSettings::default(),
         clock: &clock,
         key: None,
-        addresses: Place::ALL.into_iter().map(|place| (place, server.url())).collect(),
+        addresses: PriceSource::ALL.into_iter().map(|place| (place, server.url())).collect(),
         regions: Vec::new(),
         today: "2026-11-21".to_owned(),
         accept_changes: false,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use gpulint::http::{Kind, Settings};
+use gpulint::http::{HttpErrorKind, HttpSettings};
 use gpulint::refresh::{Update, Vendor, update};
 use serde_json::json;
 
@@ -82,7 +82,7 @@ fn a_hung_connection_is_given_up() {
                 let error = answered(vendor, hung).unwrap_err();
                 *gone.0.lock().unwrap() = true;
                 gone.1.notify_all();
-                assert_eq!(error.kind, Kind::Interrupted, "{}", vendor.name());
+                assert_eq!(error.kind, HttpErrorKind::Interrupted, "{}", vendor.name());
                 assert!(error.message.contains("did not answer in time"), "{}: {}", vendor.name(), error.message);
             });
         }
@@ -130,7 +130,7 @@ fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
         }
         let server = Server::start(good);
         let error = refreshed_over(&catalog_of(&known), vendor, "", &server, false).unwrap_err();
-        assert_eq!(error.kind, Kind::Malformed, "{}", vendor.name());
+        assert_eq!(error.kind, HttpErrorKind::Malformed, "{}", vendor.name());
         assert!(error.message.ends_with("are known: nothing was taken over"), "{}", error.message);
     }
 }
@@ -192,7 +192,7 @@ fn another_currency_or_unit_is_not_believed() {
     ] {
         match answered(vendor, with(path, before, after)) {
             // All rows are of that kind: the list as a whole is refused.
-            Err(error) => assert_eq!(error.kind, Kind::Malformed, "{}: {}", vendor.name(), error.message),
+            Err(error) => assert_eq!(error.kind, HttpErrorKind::Malformed, "{}: {}", vendor.name(), error.message),
             Ok(update) => {
                 assert!(update.rejected.iter().any(|it| it.why.contains(told)), "{told}: {:#?}", update.rejected);
                 assert!(update.rows.iter().all(|row| row.on_demand.is_none()), "{told}: {:#?}", update.rows);
@@ -339,7 +339,7 @@ fn linting_is_the_same_without_a_network() {
 /// One attempt and a deadline; everything else as the program has it.
 fn hurried(vendor: Vendor, server: &Server) -> Result<Update, gpulint::http::Error> {
     let clock = Impatient(RefCell::default());
-    let settings = Settings { timeout: Duration::from_millis(400), attempts: 1, ..Settings::default() };
+    let settings = HttpSettings { timeout: Duration::from_millis(400), attempts: 1, ..HttpSettings::default() };
     update(vendor, &catalog_of(KNOWN), "", &access_to(server, vendor, settings, &clock))
 }
 
@@ -350,7 +350,7 @@ fn an_answer_that_trickles_ends_by_the_deadline() {
         let started = Instant::now();
         let error = hurried(vendor, &server).unwrap_err();
         assert!(started.elapsed() < Duration::from_secs(10), "{}: {:?}", vendor.name(), started.elapsed());
-        assert_eq!(error.kind, Kind::Interrupted, "{}: {error}", vendor.name());
+        assert_eq!(error.kind, HttpErrorKind::Interrupted, "{}: {error}", vendor.name());
     }
 }
 
@@ -359,7 +359,7 @@ fn few_bytes_do_not_become_many_values() {
     let brackets = |_: &Received| Answer::new(200, format!("[{}0]", "0,".repeat(2_000_000)));
     for vendor in Vendor::ALL {
         let error = hurried(vendor, &Server::start(brackets)).unwrap_err();
-        assert_eq!(error.kind, Kind::TooLarge, "{}: {error}", vendor.name());
+        assert_eq!(error.kind, HttpErrorKind::TooLarge, "{}: {error}", vendor.name());
     }
 }
 
@@ -408,10 +408,10 @@ fn a_list_of_endless_pages_ends() {
         Answer::json(200, &json!({ "Items": [], "NextPageLink": next, "padding": padding }))
     });
     let clock = Impatient(RefCell::default());
-    let settings = Settings { max_total_bytes: 64 << 20, ..Settings::default() };
+    let settings = HttpSettings { max_total_bytes: 64 << 20, ..HttpSettings::default() };
     let access = access_to(&server, Vendor::Azure, settings, &clock);
     let error = update(Vendor::Azure, &catalog_of(KNOWN), "", &access).unwrap_err();
-    assert_eq!(error.kind, Kind::TooLarge, "{error}");
+    assert_eq!(error.kind, HttpErrorKind::TooLarge, "{error}");
     assert!(error.message.contains("more than 64 MiB in all"), "{error}");
     assert_eq!(server.asked().len(), 16);
 }
@@ -432,7 +432,7 @@ fn a_plan_of_endless_texts_or_rates_is_refused() {
             _ => good(asked),
         });
         let clock = Impatient(RefCell::default());
-        let access = access_to(&server, Vendor::Aws, Settings::default(), &clock);
+        let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
         let update = update(Vendor::Aws, &catalog_of(KNOWN), "", &access).unwrap();
         let told = update.notes.iter().any(|note| note.starts_with("without savings plans") && note.contains(why));
         assert!(told, "{why}: {:?}", update.notes);

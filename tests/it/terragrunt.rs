@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Data, Options, Reading, Value, read};
+use gpulint::terraform::{Data, Options, TerraformReading, Value, read};
 
 use crate::fences;
 
@@ -93,7 +93,7 @@ fn tree(files: &[(String, String)]) -> MemoryTree {
 fn shown(files: &[(String, String)]) -> String {
     let sources = Sources::new(tree(files));
     let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
-    let Reading { inventory, blocks, roots, .. } = read(&sources, &paths, &Options::default());
+    let TerraformReading { inventory, blocks, roots, .. } = read(&sources, &paths, &Options::default());
     let mut text = String::new();
     for root in &roots {
         let _ = writeln!(text, "{}", if root.directory.is_empty() { "." } else { &root.directory });

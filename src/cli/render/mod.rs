@@ -15,7 +15,7 @@ use crate::inventory::Skipped;
 use crate::kubernetes::{Plan, Rendered, Renderer, plan};
 use crate::source::Sources;
 
-use process::Program;
+use process::RenderProgram;
 use workspace::Workspace;
 
 /// Rendered text beyond this is an attack or a mistake.
@@ -34,18 +34,18 @@ pub(super) struct Request {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct RenderOutcome {
     pub(super) rendered: Vec<Rendered>,
     pub(super) failed: Vec<Skipped>,
 }
 
 /// Renders what there is to render among the files at `paths`.
-pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Outcome {
+pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> RenderOutcome {
     let (plans, refused) = plan(sources, paths, &request.values);
     let (charts, kustomizations): (Vec<Plan>, Vec<Plan>) = plans.into_iter().partition(|it| it.by == Renderer::Helm);
-    let mut outcome = Outcome::default();
+    let mut outcome = RenderOutcome::default();
     outcome.failed.extend(refused.iter().map(|no| failed(no.by, &no.directory, &no.why)));
-    match (Program::find(&["helm"], &request.repository), charts.is_empty()) {
+    match (RenderProgram::find(&["helm"], &request.repository), charts.is_empty()) {
         (_, true) => {}
         (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
         (None, false) => {
@@ -53,7 +53,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
             outcome.failed.push(Skipped { path: ".".to_owned(), reason });
         }
     }
-    match (Program::find(&["kustomize", "kubectl"], &request.repository), kustomizations.is_empty()) {
+    match (RenderProgram::find(&["kustomize", "kubectl"], &request.repository), kustomizations.is_empty()) {
         (_, true) => {}
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
@@ -68,7 +68,7 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Out
 
 type Made = Result<Rendered, Skipped>;
 
-impl Outcome {
+impl RenderOutcome {
     fn add(&mut self, all: Vec<Made>) {
         for made in all {
             match made {
@@ -79,7 +79,7 @@ impl Outcome {
     }
 
     /// What is part of another chart or kustomization is rendered with it, and by itself where that one does not show it.
-    fn build(&mut self, sources: &Sources, program: &Program, mut waiting: Vec<Plan>, time: Duration) {
+    fn build(&mut self, sources: &Sources, program: &RenderProgram, mut waiting: Vec<Plan>, time: Duration) {
         let mut built: BTreeSet<String> = BTreeSet::new();
         while !waiting.is_empty() {
             let is_part = |plan: &Plan| waiting.iter().any(|other| other.parts.contains(&plan.directory));
@@ -96,7 +96,7 @@ impl Outcome {
     }
 }
 
-fn one(sources: &Sources, program: &Program, plan: &Plan, time: Duration) -> Made {
+fn one(sources: &Sources, program: &RenderProgram, plan: &Plan, time: Duration) -> Made {
     let made = || -> Result<String, String> {
         let workspace = Workspace::new().map_err(|error| format!("no temporary directory: {error}"))?;
         workspace.lay_out(sources, &plan.inputs)?;
@@ -110,7 +110,7 @@ fn one(sources: &Sources, program: &Program, plan: &Plan, time: Duration) -> Mad
 }
 
 /// The arguments; directories are relative to the copy of the tree.
-fn arguments(program: &Program, plan: &Plan) -> Vec<String> {
+fn arguments(program: &RenderProgram, plan: &Plan) -> Vec<String> {
     let inside = |path: &str| Path::new(".").join(path).to_string_lossy().into_owned();
     let directory = inside(&plan.directory);
     match plan.by {

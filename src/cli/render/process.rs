@@ -19,15 +19,15 @@ const MOST_COMPLAINTS: u64 = 64 << 10;
 const LONGEST_COMPLAINT: usize = 200;
 
 /// A program that renders.
-pub(super) struct Program {
+pub(super) struct RenderProgram {
     name: &'static str,
     path: PathBuf,
 }
 
-impl Program {
+impl RenderProgram {
     /// The first of these that is installed.
-    pub(super) fn find(names: &[&'static str], repository: &Path) -> Option<Program> {
-        names.iter().find_map(|name| Some(Program { name, path: programs::find(name, repository)? }))
+    pub(super) fn find(names: &[&'static str], repository: &Path) -> Option<RenderProgram> {
+        names.iter().find_map(|name| Some(RenderProgram { name, path: programs::find(name, repository)? }))
     }
 
     pub(super) fn is(&self, name: &str) -> bool {
@@ -140,7 +140,7 @@ mod tests {
 
     fn shell(script: &str, time_limit: Duration, most_bytes: u64) -> Result<String, String> {
         let workspace = Workspace::new().unwrap();
-        let program = Program::find(&["sh"], &workspace.tree()).unwrap();
+        let program = RenderProgram::find(&["sh"], &workspace.tree()).unwrap();
         program.run(&workspace, &["-c".to_owned(), script.to_owned()], time_limit, most_bytes)
     }
 

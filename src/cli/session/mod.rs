@@ -159,7 +159,7 @@ impl Session {
                     given_runs: config.runs().into_iter().map(given_run).collect(),
                     ..terraform_options(input, &place, &variable_files, piped)?
                 },
-                runs: crate::runs::Options { named: named_directories(&place), exclude: excluded(input, &config) },
+                runs: crate::runs::RunOptions { named: named_directories(&place), exclude: excluded(input, &config) },
                 pricing: prices::settings(&config, today),
                 catalog: settings::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
@@ -717,7 +717,7 @@ fn excluded(input: &Input, config: &Config) -> Vec<String> {
     configured.chain(input.exclude.iter().cloned()).collect()
 }
 
-fn given_run(run: crate::config::Run) -> GivenRun {
+fn given_run(run: crate::config::RunSetting) -> GivenRun {
     GivenRun {
         paths: run.paths,
         name: run.name,

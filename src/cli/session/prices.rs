@@ -8,7 +8,7 @@ use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
 use crate::complete::Defaults;
 use crate::config::{Config, Table, setting};
-use crate::pricing::{Contract, Owned, Purchased, Scenario, Settings, Terms, Usage};
+use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Terms, Usage};
 use crate::source::Date;
 
 /// The catalog that `--prices` names, and whether it names a file of the user's own.
@@ -48,10 +48,10 @@ pub(in crate::cli) fn show_currency(config: &Config) {
     Currency::stated(code, rate).into_iter().for_each(Currency::show);
 }
 
-pub fn settings(config: &Config, today: Date) -> Settings {
+pub fn settings(config: &Config, today: Date) -> PricingSettings {
     let text = |key| config.text(key).map(|(text, _)| text.to_owned());
     let discounts = config.below(setting!("prices.discount"));
-    Settings {
+    PricingSettings {
         defaults: Defaults {
             provider: text(setting!("defaults.provider")),
             region: text(setting!("defaults.region")),

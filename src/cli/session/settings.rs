@@ -216,7 +216,7 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
     }
 }
 
-fn limit(it: &config::Limit<'_>) -> rules::Limit {
+fn limit(it: &config::LimitSetting<'_>) -> rules::Limit {
     let (name, label) = whose(it.of);
     rules::Limit {
         name,
@@ -228,7 +228,7 @@ fn limit(it: &config::Limit<'_>) -> rules::Limit {
     }
 }
 
-fn budget(it: &config::Budget<'_>) -> rules::Budget {
+fn budget(it: &config::BudgetSetting<'_>) -> rules::Budget {
     let (name, label) = whose(it.of);
     rules::Budget { name, label, monthly_usd: it.monthly_usd }
 }
@@ -296,12 +296,12 @@ fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Optio
 pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
     let parameter = |(name, entry): &(&str, &config::Entry)| {
         let value = match &entry.value {
-            config::Value::Text(text) => Parameter::Text(text.clone()),
-            config::Value::Texts(_) => Parameter::Texts(entry.value.texts()),
-            config::Value::Integer(n) => Parameter::Integer(*n),
-            config::Value::Number(n) => Parameter::Number(*n),
-            config::Value::Flag(flag) => Parameter::Flag(*flag),
-            config::Value::Date(date) => Parameter::Text(date.to_string()),
+            config::SettingValue::Text(text) => Parameter::Text(text.clone()),
+            config::SettingValue::Texts(_) => Parameter::Texts(entry.value.texts()),
+            config::SettingValue::Integer(n) => Parameter::Integer(*n),
+            config::SettingValue::Number(n) => Parameter::Number(*n),
+            config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
+            config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
         };
         ((*name).to_owned(), value, Some(entry.span))
     };

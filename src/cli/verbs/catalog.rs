@@ -17,7 +17,7 @@ use crate::cli::world::network::SystemClock;
 use crate::cli::world::{cache, ci, clock, output};
 use crate::cli::{Failure, Outcome};
 use crate::http::Secret;
-use crate::refresh::{self, Access, Place, Update, Vendor};
+use crate::refresh::{self, Access, PriceSource, Update, Vendor};
 use crate::source::Date;
 
 #[derive(Debug, Subcommand)]
@@ -235,7 +235,7 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn 
     // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
     // to four hundred, and is read while it arrives.
     http.max_reply_bytes = 32 << 20;
-    let mirror = arguments.mirror.iter().flat_map(|address| Place::ALL.map(|place| (place, address.clone())));
+    let mirror = arguments.mirror.iter().flat_map(|address| PriceSource::ALL.map(|place| (place, address.clone())));
     Access {
         http,
         clock: &SystemClock,

@@ -13,8 +13,8 @@ use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
 use crate::cli::world::{output, secrets};
 use crate::cli::{Failure, Outcome};
-use crate::forge::{self, Host, LineNote, Mode, Reviewed, Tag, Target, Wire};
-use crate::http::{Credential, Secret, Settings};
+use crate::forge::{self, CodeHost, CommentTarget, LineNote, Mode, Reviewed, Tag, Wire};
+use crate::http::{Credential, HttpSettings, Secret};
 use crate::report::{self, Note, Room, Saved};
 use crate::rules::Rules;
 use crate::source::normalize;
@@ -29,7 +29,7 @@ const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 pub(in crate::cli) struct Comment {
     /// The code host: github, gitlab, bitbucket, azure or gitea
     #[arg(value_parser = host)]
-    host: Host,
+    host: CodeHost,
     /// What `gpulint diff --format json` or `check --format json` wrote: the comment is made for this host; `-` for standard
     /// input
     #[arg(long, value_name = "FILE", required_unless_present = "body", conflicts_with = "body")]
@@ -78,8 +78,8 @@ pub(in crate::cli) struct Comment {
     dry_run: bool,
 }
 
-fn host(name: &str) -> Result<Host, String> {
-    Host::from_name(name).ok_or_else(|| format!("the hosts are {}", Host::ALL.map(Host::name).join(", ")))
+fn host(name: &str) -> Result<CodeHost, String> {
+    CodeHost::from_name(name).ok_or_else(|| format!("the hosts are {}", CodeHost::ALL.map(CodeHost::name).join(", ")))
 }
 
 fn mode(name: &str) -> Result<Mode, String> {
@@ -96,7 +96,7 @@ pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
         mode: arguments.mode,
         only_if_present: arguments.only_if_present || is_quiet,
     };
-    let settings = Settings { allow_plain_http: arguments.allow_plain_http, ..network::settings(environment) };
+    let settings = HttpSettings { allow_plain_http: arguments.allow_plain_http, ..network::settings(environment) };
     let wire = Wire { settings, clock: &SystemClock };
     let addressee = target(arguments, found, &wire)?;
     if let Addressee::Known(target) = &addressee {
@@ -105,13 +105,13 @@ pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
     let outcome = match &addressee {
         Addressee::Known(target) if arguments.dry_run => return preview(target, &comment),
         Addressee::Known(target) => forge::upsert(target, &comment, &wire).map_err(failed)?,
-        Addressee::Unreachable { reason } => forge::Outcome::JobSummary { reason: reason.clone() },
+        Addressee::Unreachable { reason } => forge::CommentOutcome::JobSummary { reason: reason.clone() },
     };
     let summary = arguments.summary.clone().or_else(|| environment("GITHUB_STEP_SUMMARY").map(PathBuf::from));
     tell(&outcome, &comment.body, summary.as_deref())?;
     if let Addressee::Known(target) = &addressee
         && arguments.review
-        && !matches!(outcome, forge::Outcome::JobSummary { .. } | forge::Outcome::Superseded { .. })
+        && !matches!(outcome, forge::CommentOutcome::JobSummary { .. } | forge::CommentOutcome::Superseded { .. })
     {
         let notes: Vec<LineNote> = notes.into_iter().map(|it| line_note(it, arguments, &target.credential)).collect();
         tell_review(&forge::review(target, &arguments.tag, &notes, &wire).map_err(failed)?);
@@ -186,7 +186,7 @@ fn tell_review(reviewed: &Reviewed) {
 
 /// Whether there is somebody to write to.
 enum Addressee {
-    Known(Box<Target>),
+    Known(Box<CommentTarget>),
     Unreachable { reason: String },
 }
 
@@ -212,7 +212,7 @@ fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addre
     if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::of_process, api)) {
         return Err(Failure::new(why).with_help("if this is meant, name the interface with --api"));
     }
-    let mut target = Target {
+    let mut target = CommentTarget {
         host,
         api: arguments.api.clone().or(named).ok_or_else(|| missing("the host's interface", "--api URL"))?,
         repository: arguments
@@ -246,7 +246,7 @@ fn failed(error: crate::http::Error) -> Failure {
     }
 }
 
-fn preview(target: &Target, comment: &forge::Comment) -> Result<Outcome, Failure> {
+fn preview(target: &CommentTarget, comment: &forge::Comment) -> Result<Outcome, Failure> {
     let mode = comment.mode.name();
     output::complain(&format!(
         "dry run: would {mode} the comment `{}` on {} {} #{}",
@@ -259,8 +259,8 @@ fn preview(target: &Target, comment: &forge::Comment) -> Result<Outcome, Failure
     Ok(Outcome::Passed)
 }
 
-fn tell(outcome: &forge::Outcome, body: &str, summary: Option<&Path>) -> Result<(), Failure> {
-    use forge::Outcome as It;
+fn tell(outcome: &forge::CommentOutcome, body: &str, summary: Option<&Path>) -> Result<(), Failure> {
+    use forge::CommentOutcome as It;
     let place = |url: &Option<String>| url.as_ref().map(|url| format!(": {url}")).unwrap_or_default();
     let line = match outcome {
         It::Created { url } => format!("comment created{}", place(url)),
@@ -306,7 +306,7 @@ fn text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
 }
 
 /// The first line of a file, without telling what stands in it when it is none.
-fn token_of(host: Host, file: &Path) -> Result<Credential, Failure> {
+fn token_of(host: CodeHost, file: &Path) -> Result<Credential, Failure> {
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::new(format!("the token file `{}` cannot be read: {error}", file.display())))?;
     let token = text.trim();

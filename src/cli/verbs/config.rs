@@ -8,7 +8,7 @@ use crate::cli::args::Input;
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::config::{self, SETTINGS, Value};
+use crate::config::{self, SETTINGS, SettingValue};
 
 pub(in crate::cli) fn run(verb: &args::Config) -> Result<Outcome, Failure> {
     match verb {
@@ -50,14 +50,14 @@ fn show(input: &Input) -> Result<(), Failure> {
 }
 
 /// As it would stand in TOML.
-fn written(value: &Value) -> String {
+fn written(value: &SettingValue) -> String {
     match value {
-        Value::Text(text) => format!("{text:?}"),
-        Value::Texts(texts) => format!("{:?}", texts.iter().map(|(text, _)| text).collect::<Vec<_>>()),
-        Value::Integer(n) => n.to_string(),
-        Value::Number(n) => n.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Date(date) => date.to_string(),
+        SettingValue::Text(text) => format!("{text:?}"),
+        SettingValue::Texts(texts) => format!("{:?}", texts.iter().map(|(text, _)| text).collect::<Vec<_>>()),
+        SettingValue::Integer(n) => n.to_string(),
+        SettingValue::Number(n) => n.to_string(),
+        SettingValue::Flag(flag) => flag.to_string(),
+        SettingValue::Date(date) => date.to_string(),
     }
 }
 

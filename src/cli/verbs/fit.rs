@@ -10,7 +10,7 @@ use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Market, Place, cases};
+use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
 use crate::pricing;
@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     if let Some(file) = &arguments.cases {
         return run_cases(file, &catalog);
     }
-    let settings = pricing::Settings::default();
+    let settings = pricing::PricingSettings::default();
     let market = Market::new(&catalog, &settings);
     let places = places(arguments, &catalog)?;
     let mut inventory = Inventory { resources: vec![question(arguments, &catalog)?], ..Inventory::default() };
@@ -57,7 +57,11 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
     output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
     let placed = fact.value().and_then(|it| it.placed.value());
-    Ok(if placed.is_some_and(|it| it.verdict == fit::Verdict::DoesNotFit) { Outcome::Failed } else { Outcome::Passed })
+    Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {
+        Outcome::Failed
+    } else {
+        Outcome::Passed
+    })
 }
 
 /// A name that nobody knows is a slip more often than a new model.
@@ -79,7 +83,7 @@ fn nothing_to_hold_it(fact: &mut Fact<Assessment>) {
 }
 
 /// Where machines are looked for.
-fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<Place<'c>>, Failure> {
+fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<MarketPlace<'c>>, Failure> {
     let known = catalog.providers();
     let providers: Vec<&str> = match &arguments.provider {
         Some(wanted) => match known.iter().find(|provider| provider.eq_ignore_ascii_case(wanted)) {
@@ -94,7 +98,11 @@ fn places<'c>(arguments: &'c Fit, catalog: &'c Catalog) -> Result<Vec<Place<'c>>
     let place = |provider| {
         let region = arguments.region.as_deref().and_then(|region| catalog.region(provider, region));
         // Whoever asks here rents whole machines: nobody sells a part of one.
-        Place { provider, region: region.unwrap_or_else(|| catalog.base_region(provider)), ..Place::default() }
+        MarketPlace {
+            provider,
+            region: region.unwrap_or_else(|| catalog.base_region(provider)),
+            ..MarketPlace::default()
+        }
     };
     Ok(providers.into_iter().map(place).collect())
 }

@@ -5,7 +5,7 @@ use crate::cli::args::Price;
 use crate::cli::session::prices;
 use crate::cli::world::{clock, output};
 use crate::cli::{Failure, Outcome};
-use crate::pricing::{self, Run};
+use crate::pricing::{self, PlannedHours};
 use crate::report::{self, Format, Prices};
 
 /// Looks a machine, an accelerator or a planned run up.
@@ -29,8 +29,8 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
 }
 
 fn planned(catalog: &Catalog, arguments: &Price, text: &str, hours: f64) -> Result<Outcome, Failure> {
-    let run = Run::parse(text, hours).map_err(Failure::new)?;
-    let run = Run { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
+    let run = PlannedHours::parse(text, hours).map_err(Failure::new)?;
+    let run = PlannedHours { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
     let ways = pricing::ways(catalog, &run);
     if ways.is_empty() {
         return Err(Failure::new(format!("the catalog has no price for {text}")));

@@ -7,7 +7,7 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::languages::kustomize::{self, Built, Cause, Document, Trouble};
+use crate::languages::kustomize::{self, Built, Document, Trouble, TroubleCause};
 use crate::source::{Span, join, parent};
 
 #[derive(Debug, clap::Args)]
@@ -105,9 +105,9 @@ fn told(session: &Session, directory: &str, trouble: &Trouble) -> String {
     let directory = trouble.directory.as_deref().unwrap_or(directory);
     let at = trouble.at.map_or_else(|| shown(session, directory), place);
     let why = match trouble.cause {
-        Cause::Refused | Cause::Absent => "kustomize would refuse it",
-        Cause::NotAtHand => "it is not in the tree",
-        Cause::Beyond => "it is beyond the limits",
+        TroubleCause::Refused | TroubleCause::Absent => "kustomize would refuse it",
+        TroubleCause::NotAtHand => "it is not in the tree",
+        TroubleCause::Beyond => "it is beyond the limits",
     };
     let note = trouble.note.as_ref().map(|(at, note)| format!(" ({}: {note})", place(*at))).unwrap_or_default();
     format!("{at}: {}{note}: {why}", trouble.message)

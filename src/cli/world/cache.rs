@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ci::Environment;
 use super::replace::replace;
-use crate::catalog::{Catalog, File};
+use crate::catalog::{Catalog, CsvFile};
 use crate::cli::Failure;
 
 /// Longer than any list of machines with accelerators.
@@ -67,7 +67,7 @@ pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> 
     if files.is_empty() {
         return Ok(catalog);
     }
-    let files: Vec<File> = files.iter().map(|(stem, text)| File { path: stem, stem, text }).collect();
+    let files: Vec<CsvFile> = files.iter().map(|(stem, text)| CsvFile { path: stem, stem, text }).collect();
     catalog.with_refreshed(&files).map_err(|error| {
         Failure::new(format!("the cache of prices is broken: {error}"))
             .with_help("`gpulint catalog update` writes it anew; --prices embedded does without it")

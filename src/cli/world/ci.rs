@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::forge::Host;
+use crate::forge::CodeHost;
 use crate::http::{Credential, Secret};
 
 /// The value of a variable, when it is set and not empty.
@@ -29,44 +29,44 @@ pub(in crate::cli) struct Surroundings {
     pub(in crate::cli) source: Option<(String, String)>,
 }
 
-pub(in crate::cli) fn surroundings(host: Host, environment: Environment, event: Option<&Value>) -> Surroundings {
+pub(in crate::cli) fn surroundings(host: CodeHost, environment: Environment, event: Option<&Value>) -> Surroundings {
     match host {
-        Host::Github => github(environment, event),
-        Host::Gitlab => gitlab(environment),
-        Host::Bitbucket => bitbucket(environment),
-        Host::Azure => azure(environment),
-        Host::Gitea => gitea(environment, event),
+        CodeHost::Github => github(environment, event),
+        CodeHost::Gitlab => gitlab(environment),
+        CodeHost::Bitbucket => bitbucket(environment),
+        CodeHost::Azure => azure(environment),
+        CodeHost::Gitea => gitea(environment, event),
     }
 }
 
 /// Which variables may hold the token, for the message that there is none.
-pub(in crate::cli) fn token_variables(host: Host) -> &'static str {
+pub(in crate::cli) fn token_variables(host: CodeHost) -> &'static str {
     match host {
-        Host::Github => "GITHUB_TOKEN or GH_TOKEN",
-        Host::Gitlab => "GITLAB_TOKEN",
-        Host::Bitbucket => "BITBUCKET_TOKEN, or BITBUCKET_USERNAME and BITBUCKET_APP_PASSWORD",
-        Host::Azure => "SYSTEM_ACCESSTOKEN or AZURE_DEVOPS_EXT_PAT",
-        Host::Gitea => "GITEA_TOKEN, FORGEJO_TOKEN or GITHUB_TOKEN",
+        CodeHost::Github => "GITHUB_TOKEN or GH_TOKEN",
+        CodeHost::Gitlab => "GITLAB_TOKEN",
+        CodeHost::Bitbucket => "BITBUCKET_TOKEN, or BITBUCKET_USERNAME and BITBUCKET_APP_PASSWORD",
+        CodeHost::Azure => "SYSTEM_ACCESSTOKEN or AZURE_DEVOPS_EXT_PAT",
+        CodeHost::Gitea => "GITEA_TOKEN, FORGEJO_TOKEN or GITHUB_TOKEN",
     }
 }
 
 /// How the host wants to be shown a token that came without a name.
-pub(in crate::cli) fn credential(host: Host, token: Secret, user: Option<String>, has_dots: bool) -> Credential {
+pub(in crate::cli) fn credential(host: CodeHost, token: Secret, user: Option<String>, has_dots: bool) -> Credential {
     match host {
-        Host::Github => Credential::Bearer(token),
-        Host::Gitlab => Credential::Header { name: "private-token", value: token },
-        Host::Bitbucket => match user {
+        CodeHost::Github => Credential::Bearer(token),
+        CodeHost::Gitlab => Credential::Header { name: "private-token", value: token },
+        CodeHost::Bitbucket => match user {
             Some(user) => Credential::Basic { user, password: token },
             None => Credential::Bearer(token),
         },
         // The token of a build is a JSON web token and has dots; a personal one has none.
-        Host::Azure if has_dots => Credential::Bearer(token),
-        Host::Azure => Credential::Basic { user: String::new(), password: token },
-        Host::Gitea => Credential::Token(token),
+        CodeHost::Azure if has_dots => Credential::Bearer(token),
+        CodeHost::Azure => Credential::Basic { user: String::new(), password: token },
+        CodeHost::Gitea => Credential::Token(token),
     }
 }
 
-fn token(host: Host, environment: Environment, names: &[&str]) -> Option<Credential> {
+fn token(host: CodeHost, environment: Environment, names: &[&str]) -> Option<Credential> {
     let found = names.iter().find_map(|name| environment(name))?;
     let found = found.trim();
     Some(credential(host, Secret::new(found), None, found.contains('.')))
@@ -82,7 +82,7 @@ fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
         api: Some(environment("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned())),
         number: number("/pull_request/number").or_else(|| number("/issue/number").filter(|_| is_comment_on_pull)),
         head: text("/pull_request/head/sha").or_else(|| text("/workflow_run/head_sha")),
-        credential: token(Host::Github, environment, &["GITHUB_TOKEN", "GH_TOKEN"]),
+        credential: token(CodeHost::Github, environment, &["GITHUB_TOKEN", "GH_TOKEN"]),
         from_fork: comes_from.is_some() && comes_from != ours,
         source: text("/workflow_run/head_repository/owner/login").zip(text("/workflow_run/head_branch")),
         repository: ours,
@@ -90,14 +90,14 @@ fn github(environment: Environment, event: Option<&Value>) -> Surroundings {
 }
 
 /// Why a token must not go to the interface that the environment names: it is none of the server that the job is on.
-pub(in crate::cli) fn stray_interface(host: Host, environment: Environment, api: &str) -> Option<String> {
+pub(in crate::cli) fn stray_interface(host: CodeHost, environment: Environment, api: &str) -> Option<String> {
     let (server, variables) = match host {
-        Host::Github => {
+        CodeHost::Github => {
             let server = environment("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned());
             (server, "GITHUB_API_URL is no interface of GITHUB_SERVER_URL")
         }
-        Host::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is no interface of CI_SERVER_URL"),
-        Host::Bitbucket | Host::Azure | Host::Gitea => return None,
+        CodeHost::Gitlab => (environment("CI_SERVER_URL")?, "CI_API_V4_URL is no interface of CI_SERVER_URL"),
+        CodeHost::Bitbucket | CodeHost::Azure | CodeHost::Gitea => return None,
     };
     let (api, server) = (host_of(api), host_of(&server));
     let is_local = matches!(api.as_str(), "localhost" | "127.0.0.1" | "[::1]");
@@ -122,7 +122,7 @@ fn gitlab(environment: Environment) -> Surroundings {
         number: environment("CI_MERGE_REQUEST_IID").and_then(|number| number.parse().ok()),
         // In a pipeline of merged results the commit of the build is a merge that nobody pushed.
         head: environment("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA").or_else(|| environment("CI_COMMIT_SHA")),
-        credential: token(Host::Gitlab, environment, &["GITLAB_TOKEN"]),
+        credential: token(CodeHost::Gitlab, environment, &["GITLAB_TOKEN"]),
         from_fork: source.is_some() && source != target,
         repository: target.or_else(|| environment("CI_PROJECT_ID")),
         source: None,
@@ -138,7 +138,7 @@ fn bitbucket(environment: Environment) -> Surroundings {
         repository: names.map(|(workspace, name)| format!("{workspace}/{name}")),
         number: environment("BITBUCKET_PR_ID").and_then(|number| number.parse().ok()),
         head: environment("BITBUCKET_COMMIT"),
-        credential: token(Host::Bitbucket, environment, &["BITBUCKET_TOKEN"]).or(basic),
+        credential: token(CodeHost::Bitbucket, environment, &["BITBUCKET_TOKEN"]).or(basic),
         ..Surroundings::default()
     }
 }
@@ -152,7 +152,7 @@ fn azure(environment: Environment) -> Surroundings {
         repository: names.map(|(project, repository)| format!("{project}/{repository}")),
         number: environment("SYSTEM_PULLREQUEST_PULLREQUESTID").and_then(|number| number.parse().ok()),
         head: environment("SYSTEM_PULLREQUEST_SOURCECOMMITID"),
-        credential: token(Host::Azure, environment, &["SYSTEM_ACCESSTOKEN", "AZURE_DEVOPS_EXT_PAT"]),
+        credential: token(CodeHost::Azure, environment, &["SYSTEM_ACCESSTOKEN", "AZURE_DEVOPS_EXT_PAT"]),
         from_fork: environment("SYSTEM_PULLREQUEST_ISFORK").is_some_and(|it| it.eq_ignore_ascii_case("true")),
         source: None,
     }
@@ -164,7 +164,7 @@ fn gitea(environment: Environment, event: Option<&Value>) -> Surroundings {
     let below_server = server.map(|server| format!("{}/api/v1", server.trim_end_matches('/')));
     Surroundings {
         api: environment("GITEA_API_URL").or(below_server),
-        credential: token(Host::Gitea, environment, &["GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"]),
+        credential: token(CodeHost::Gitea, environment, &["GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"]),
         source: None,
         ..github(environment, event)
     }
@@ -185,7 +185,7 @@ mod tests {
         let environment = with(&[("GITHUB_REPOSITORY", "acme/infra"), ("GITHUB_SHA", "fffffff")]);
         let head = json!({ "sha": "aaaaaaa", "repo": { "full_name": "someone/infra" } });
         let event = json!({ "pull_request": { "number": 7, "head": head } });
-        let found = surroundings(Host::Github, &environment, Some(&event));
+        let found = surroundings(CodeHost::Github, &environment, Some(&event));
         assert_eq!((found.number, found.head.as_deref()), (Some(7), Some("aaaaaaa")));
         assert_eq!(found.api.as_deref(), Some("https://api.github.com"));
         assert!(found.from_fork);
@@ -195,7 +195,7 @@ mod tests {
     fn a_token_goes_to_an_interface_of_its_own_server_only() {
         let stray = |server: &'static str, api: &str| {
             let environment = move |name: &str| (name == "GITHUB_SERVER_URL").then(|| server.to_owned());
-            stray_interface(Host::Github, &environment, api).is_some()
+            stray_interface(CodeHost::Github, &environment, api).is_some()
         };
         for (server, api) in [
             ("https://github.com", "https://api.github.com"),
@@ -215,26 +215,26 @@ mod tests {
         ] {
             assert!(stray(server, api), "{server} {api}");
         }
-        assert!(stray_interface(Host::Github, &with(&[]), "https://evil.example").is_some());
+        assert!(stray_interface(CodeHost::Github, &with(&[]), "https://evil.example").is_some());
         let gitlab = with(&[("CI_SERVER_URL", "https://gitlab.com")]);
-        assert!(stray_interface(Host::Gitlab, &gitlab, "https://evil.example/api/v4").is_some());
-        assert!(stray_interface(Host::Gitlab, &gitlab, "https://gitlab.com/api/v4").is_none());
+        assert!(stray_interface(CodeHost::Gitlab, &gitlab, "https://evil.example/api/v4").is_some());
+        assert!(stray_interface(CodeHost::Gitlab, &gitlab, "https://gitlab.com/api/v4").is_none());
     }
 
     #[test]
     fn an_issue_is_no_pull_request() {
         let environment = with(&[]);
         let issue = json!({ "issue": { "number": 7 } });
-        assert_eq!(surroundings(Host::Github, &environment, Some(&issue)).number, None);
+        assert_eq!(surroundings(CodeHost::Github, &environment, Some(&issue)).number, None);
         let pull = json!({ "issue": { "number": 7, "pull_request": {} } });
-        assert_eq!(surroundings(Host::Github, &environment, Some(&pull)).number, Some(7));
+        assert_eq!(surroundings(CodeHost::Github, &environment, Some(&pull)).number, Some(7));
     }
 
     #[test]
     fn a_run_after_another_run_says_where_the_change_comes_from() {
         let run = json!({ "head_sha": "aaaaaaa", "head_branch": "more-gpus",
                           "head_repository": { "owner": { "login": "someone" } } });
-        let found = surroundings(Host::Github, &with(&[]), Some(&json!({ "workflow_run": run })));
+        let found = surroundings(CodeHost::Github, &with(&[]), Some(&json!({ "workflow_run": run })));
         assert_eq!(found.source, Some(("someone".to_owned(), "more-gpus".to_owned())));
         assert_eq!((found.number, found.head.as_deref()), (None, Some("aaaaaaa")));
     }
@@ -246,16 +246,16 @@ mod tests {
             ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "2"),
             ("CI_MERGE_REQUEST_IID", "12"),
         ]);
-        let found = surroundings(Host::Gitlab, &environment, None);
+        let found = surroundings(CodeHost::Gitlab, &environment, None);
         assert_eq!((found.repository.as_deref(), found.number, found.from_fork), (Some("1"), Some(12), true));
         assert_eq!(found.credential, None);
     }
 
     #[test]
     fn azure_tells_two_kinds_of_tokens_apart() {
-        let build = surroundings(Host::Azure, &with(&[("SYSTEM_ACCESSTOKEN", "aaa.bbb.ccc")]), None);
+        let build = surroundings(CodeHost::Azure, &with(&[("SYSTEM_ACCESSTOKEN", "aaa.bbb.ccc")]), None);
         assert_eq!(build.credential, Some(Credential::Bearer(Secret::new("aaa.bbb.ccc"))));
-        let own = surroundings(Host::Azure, &with(&[("AZURE_DEVOPS_EXT_PAT", "abcdef")]), None);
+        let own = surroundings(CodeHost::Azure, &with(&[("AZURE_DEVOPS_EXT_PAT", "abcdef")]), None);
         let basic = Credential::Basic { user: String::new(), password: Secret::new("abcdef") };
         assert_eq!(own.credential, Some(basic));
     }
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn gitea_is_found_below_its_server() {
         let environment = with(&[("GITHUB_SERVER_URL", "https://git.example.org/"), ("GITHUB_TOKEN", "t0ken")]);
-        let found = surroundings(Host::Gitea, &environment, None);
+        let found = surroundings(CodeHost::Gitea, &environment, None);
         assert_eq!(found.api.as_deref(), Some("https://git.example.org/api/v1"));
         assert_eq!(found.credential, Some(Credential::Token(Secret::new("t0ken"))));
     }

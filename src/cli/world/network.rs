@@ -5,17 +5,17 @@ use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::ci::Environment;
-use crate::http::{Clock, Proxies, Secret, Settings};
+use crate::http::{Clock, HttpSettings, Proxies, Secret};
 
 /// The usual variables. `HTTP_PROXY` in capitals is left out: a web server sets it from a header of whoever asks.
-pub(in crate::cli) fn settings(environment: Environment) -> Settings {
+pub(in crate::cli) fn settings(environment: Environment) -> HttpSettings {
     let first = |names: &[&str]| names.iter().find_map(|name| environment(name)).map(Secret::new);
     let proxies = Proxies {
         https: first(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
         http: first(&["http_proxy", "all_proxy", "ALL_PROXY"]),
         except: environment("no_proxy").or_else(|| environment("NO_PROXY")),
     };
-    Settings { proxies, ..Settings::default() }
+    HttpSettings { proxies, ..HttpSettings::default() }
 }
 
 pub(in crate::cli) struct SystemClock;

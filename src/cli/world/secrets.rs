@@ -1,22 +1,18 @@
 //! What looks like a password has no place in a comment, wherever it came from.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 
 use crate::http::{Credential, Secret};
+use crate::source::static_regex;
 
-/// Tokens that say by their form what they are: code hosts, clouds, chats, model hubs, web tokens, private keys.
-static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)
+static_regex!(
+    /// Tokens that say by their form what they are: code hosts, clouds, chats, model hubs, web tokens, private keys.
+    static FORMS: Regex = r"(?x)
         \bgh[pousr]_[A-Za-z0-9]{30,} | \bgithub_pat_[A-Za-z0-9_]{40,} | \bglpat-[A-Za-z0-9_-]{20,}
         | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b | \bxox[abprs]-[A-Za-z0-9-]{10,} | \bhf_[A-Za-z0-9]{30,} | \bsk-[A-Za-z0-9_-]{32,}
         | \bAIza[0-9A-Za-z_-]{35} | \beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
-        | -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[^<]*",
-    )
-    .ok()
-});
+        | -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[^<]*"
+);
 
 const HIDDEN: &str = "(hidden)";
 
@@ -27,9 +23,9 @@ pub(in crate::cli) fn hidden(text: String, credential: &Credential) -> String {
         Some(secret) if secret.len() >= 8 => text.replace(secret, HIDDEN),
         _ => text,
     };
-    match &*FORMS {
-        Some(forms) if forms.is_match(&text) => forms.replace_all(&text, HIDDEN).into_owned(),
-        _ => text,
+    match FORMS.is_match(&text) {
+        true => FORMS.replace_all(&text, HIDDEN).into_owned(),
+        false => text,
     }
 }
 

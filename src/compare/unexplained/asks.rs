@@ -1,15 +1,13 @@
 //! Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
 //! stands there, and nothing says that it was not judged.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 
 use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
 use crate::compare::State;
 use crate::decide;
-use crate::source::{from_base64, is_example, parent};
+use crate::source::{from_base64, is_example, parent, static_regex};
 
 /// Words of templates about what only a release or a cluster decides.
 const CLUSTER_DECIDES: [&str; 6] =
@@ -116,24 +114,26 @@ impl<'c> Asking<'c> {
     }
 }
 
-/// A key of devices with a number, or with what a template fills in.
-static DEVICES: LazyLock<Regex> = LazyLock::new(|| {
-    let known = r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*";
-    // Of others by the name alone; behind the colon of an image no blank stands.
-    let others = r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*";
-    let amount = r#"\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
-    super::pattern(&format!(r#"({known})\\?["']?\s*[:=]\s*{amount}|({others})\\?["']?\s*:\s+{amount}"#))
-});
+static_regex!(
+/// A key of devices with a number, or with what a template fills in. Of makers that no table knows by the name alone; behind
+/// the colon of an image no blank stands.
+static DEVICES: Regex = concat!(
+    r"((?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*)",
+    r#"\\?["']?\s*[:=]\s*\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#,
+    r"|(\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*)",
+    r#"\\?["']?\s*:\s+\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#,
+));
 
+static_regex!(
 /// A family of machines by itself.
-static FAMILY: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#));
+static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
+static_regex!(
 /// Text that is carried in base64.
-static ENCODED: LazyLock<Regex> = LazyLock::new(|| super::pattern(r"[A-Za-z0-9+/]{24,}={0,2}"));
+static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");
 
+static_regex!(
 /// A key and its value, wherever they stand in a line.
-static PAIRS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#)
-});
+static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
 
 /// Keys whose values are for people.
 const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

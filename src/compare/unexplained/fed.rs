@@ -1,14 +1,13 @@
 //! Files that something unread takes: a program that Terraform runs, and what that program takes in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::States;
 use super::change::{Changed, Role};
 use crate::front_ends::files;
-use crate::source::{join, parent};
+use crate::source::{join, parent, static_regex};
 
 /// Programs that programs call: as deep as anybody looks.
 const DEEPEST: usize = 4;
@@ -149,18 +148,11 @@ fn end_of(text: &str) -> usize {
     text.len()
 }
 
-static CALLS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#,
-    )
-});
+static_regex!(static CALLS: Regex = r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#);
 
+static_regex!(
 /// Lines of scripts and pipelines in which what they run writes what is deployed.
-static CALLED: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b",
-    )
-});
+static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
 
 #[cfg(test)]
 mod tests {

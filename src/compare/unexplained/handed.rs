@@ -8,14 +8,13 @@
 //! It counts where something here has accelerators.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::States;
 use super::change::{Changed, Line, Role, lines};
 use crate::front_ends::files;
-use crate::source::parent;
+use crate::source::{parent, static_regex};
 
 /// What values of charts and placeholders speak of that matter.
 const WORDS: [&str; 25] = [
@@ -236,70 +235,52 @@ fn is_naming(name: &str) -> bool {
     NAMING.iter().any(|word| low.ends_with(word)) && !speaks(&low.replace("name", ""))
 }
 
-static DECLARED: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"(?m)^\s*variable\s+"?([\w-]+)"?"#));
-static VARIABLES: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#));
-static FILES: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#,
-    )
-});
-static VALUES: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#));
-static WORKSPACE: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]"));
+static_regex!(static DECLARED: Regex = r#"(?m)^\s*variable\s+"?([\w-]+)"?"#);
+static_regex!(static VARIABLES: Regex = r#"(?:\bTF_VAR_|(?:^|[\s"'\[,=(])--?var[\s=,"']+)([A-Za-z_][\w-]*)["']?\s*[:=]"#);
+static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)|\bhelm(?:file)?\b.*\s(?:-f|--values)(?:\s+|=)["']?([^\s"']+)"#);
+static_regex!(static VALUES: Regex = r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#);
+static_regex!(static WORKSPACE: Regex = r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]");
+static_regex!(
 /// A placeholder of a shell, of kustomize or Flux, of pipelines, of Jinja and Go, of Terragrunt and helmfile.
-static PLACEHOLDERS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(concat!(
+static PLACEHOLDERS: Regex = concat!(
         r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
         r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
-    ))
-});
+    ));
+static_regex!(
 /// A name that is given something.
-static ASSIGNED: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#));
+static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
+static_regex!(
 /// A value whose name stands beside it.
-static GIVEN: LazyLock<Regex> = LazyLock::new(|| super::pattern(r#"\b(?:value|default)["']?\s*[:=]"#));
-static NAMED: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#));
+static GIVEN: Regex = r#"\b(?:value|default)["']?\s*[:=]"#);
+static_regex!(static NAMED: Regex = r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#);
+static_regex!(
 /// Commands that change how much of something runs.
-static SCALES: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(concat!(
+static SCALES: Regex = concat!(
         r"\b(?:kubectl|oc)\s[^#|;]*?\b(?:scale|autoscale|patch|set\s+resources)\b",
         r"|--replicas[= ]\S|\bset-desired-capacity\b|--desired-(?:capacity|count)\b|--(?:max|min)-size\b",
         r"|\bclusters\s+resize\b|--(?:num|max|min|total-max|total-min)-nodes\b|--(?:node|min|max)-count\b|--new-capacity\b",
         r"|--nodes(?:-max|-min)?[= ]\d|\bregister-scalable-target\b|\bput-scheduled-update-group-action\b",
         r"|\bupdate-endpoint-weights-and-capacities\b|\bupdate-nodegroup-config\b|\binstance-groups\s+managed\s+resize\b",
-    ))
-});
+    ));
+static_regex!(
 /// Commands that make or take away what runs.
-static DEPLOYS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(concat!(
+static DEPLOYS: Regex = concat!(
         r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bapply\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace)\s",
         r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
         r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
-    ))
-});
+    ));
+static_regex!(
 /// Modules of Ansible that make machines.
-static MODULES: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b",
-    )
-});
+static MODULES: Regex = r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b");
+static_regex!(
 /// A command that takes away what runs; without it, it goes on.
-static STOPS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b")
-});
+static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
+static_regex!(
 /// Lists by which a pipeline or a script does something several times.
-static TIMES: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):")
-});
+static TIMES: Regex = r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):");
+static_regex!(
 /// Calls of clouds from programs.
-static CALLS_CLOUDS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#,
-    )
-});
+static CALLS_CLOUDS: Regex = r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#);
 
 #[cfg(test)]
 mod tests {

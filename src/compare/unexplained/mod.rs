@@ -21,8 +21,6 @@ mod objects;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use regex::Regex;
-
 use super::State;
 use super::Touched;
 use crate::analysis::Analysis;
@@ -242,10 +240,4 @@ impl Explained {
     fn has(&self, path: &str, line: usize) -> bool {
         self.lines(path).contains(&line)
     }
-}
-
-/// A pattern of this room. They are written here and tested: one that did not compile would find nothing.
-fn pattern(text: &str) -> Regex {
-    #[allow(clippy::unwrap_used, reason = "written here, and compiled by a test")]
-    Regex::new(text).unwrap()
 }

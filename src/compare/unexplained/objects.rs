@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -11,35 +10,21 @@ use super::States;
 use super::asks::{Asking, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
 use crate::decide;
-use crate::source::{is_example, join, parent};
+use crate::source::{is_example, join, parent, static_regex};
 
+static_regex!(
 /// Whoever applies what stands elsewhere.
-static DEPLOYERS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#,
-    )
-});
+static DEPLOYERS: Regex = r#"(?ms)(?:argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|coreos\.com|kcl).*^\s*["']?kind["']?\s*:\s*["']?(?:Application|ApplicationSet|HelmRelease|HelmChart|HelmChartConfig|GitRepository|OCIRepository|HelmRepository|Bucket|Kustomization|Terraform|GitRepo|Bundle|RootSync|RepoSync|PackageInstall|App|Stack|Workspace|Subscription|Component|Composition|HelmOp)\b"#);
+static_regex!(
 /// Where those say which text it is.
-static REVISION: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#,
-    )
-});
-static PATHS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#,
-    )
-});
+static REVISION: Regex = r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#);
+static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#);
+static_regex!(
 /// Blocks of Terraform that rent nothing themselves.
-static EVALUATED: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b")
-});
+static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b");
+static_regex!(
 /// Kinds that write into other objects when these are admitted or spread over clusters.
-static WRITERS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#,
-    )
-});
+static WRITERS: Regex = r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#);
 /// What they write that matters.
 const WRITTEN: [&str; 10] = [
     "replica",
@@ -54,27 +39,17 @@ const WRITTEN: [&str; 10] = [
     "nvidia",
 ];
 
+static_regex!(
 /// What of an object says how often or how long it runs, in words of others.
-static HOURS: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r"\bdownscaler/\w|\bkube-green\b|\bwithSequence\b|\bwithItems\b|\bwithParam\b|\bconsolidateAfter\b|\bconsolidationPolicy\b",
-    )
-});
+static HOURS: Regex = r"\bdownscaler/\w|\bkube-green\b|\bwithSequence\b|\bwithItems\b|\bwithParam\b|\bconsolidateAfter\b|\bconsolidationPolicy\b");
+static_regex!(
 /// Attributes by which one block changes whether, when or how much of another runs.
-static STATE: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=",
-    )
-});
+static STATE: Regex = r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=");
 
+static_regex!(
 /// Keys whose digits are names.
-static NAMING: LazyLock<Regex> = LazyLock::new(|| {
-    super::pattern(
-        r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#,
-    )
-});
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| super::pattern(r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])"));
+static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#);
+static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
 
 /// Part of a text: a document of YAML, a block of HCL, else all of it. Lines from 0.
 fn part_of(text: &str, path: &str, line: usize) -> Range<usize> {

@@ -2,12 +2,12 @@
 
 use crate::inventory::key::{Key, Value};
 
-use super::table::{Program, TABLE, Target, normalize_flag};
-use super::values::{Meaning, meaning};
+use super::table::{DeclaredTarget, KnownProgram, TABLE, normalize_flag};
+use super::values::{ValueMeaning, meaning};
 
 /// Words of a command that tell a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct DeclaringWords {
     /// The flag, and the last word that belongs to it.
     pub first: usize,
     pub last: usize,
@@ -16,7 +16,7 @@ pub struct Told {
 }
 
 /// All places among the words of a command where the program is told that a fact has this value.
-pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<Told> {
+pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<DeclaringWords> {
     let Some((_, program)) = TABLE.program(program) else { return Vec::new() };
     let mut places = Vec::new();
     for (first, word) in words.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
@@ -25,23 +25,23 @@ pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<Told>
             None => (*word, None),
         };
         let name = normalize_flag(name);
-        let is_flag = program.flags.get(&name).is_some_and(|(target, _)| *target == Target::Key(key));
+        let is_flag = program.flags.get(&name).is_some_and(|(target, _)| *target == DeclaredTarget::Key(key));
         let last = first + usize::from(inline.is_none());
         if is_flag && let Some(text) = words.get(last).and_then(|word| word.get(inline.unwrap_or(0)..)) {
             if means(program, key, text, value) {
-                places.push(Told { first, last, value: Some(inline.unwrap_or(0)) });
+                places.push(DeclaringWords { first, last, value: Some(inline.unwrap_or(0)) });
             }
         } else if let Some(sets) = program.switches.get(&name).filter(|_| inline.is_none())
             && sets.iter().any(|(known, text)| *known == key && means(program, key, text, value))
         {
-            places.push(Told { first, last: first, value: None });
+            places.push(DeclaringWords { first, last: first, value: None });
         }
     }
     places
 }
 
-fn means(program: &Program, key: Key, text: &str, value: &Value) -> bool {
-    matches!(meaning(Some(program), key, text), Meaning::Value(meant) if meant == *value)
+fn means(program: &KnownProgram, key: Key, text: &str, value: &Value) -> bool {
+    matches!(meaning(Some(program), key, text), ValueMeaning::Value(meant) if meant == *value)
 }
 
 /// The program chooses well itself what nobody tells it.
@@ -62,12 +62,12 @@ mod tests {
     fn the_words_that_tell_a_fact_are_found() {
         let fp32 = Value::text("fp32");
         let told = |words: &[&str]| told("vllm", Key::Precision, &fp32, words);
-        assert_eq!(told(&["--dtype=float32"]), [Told { first: 0, last: 0, value: Some(8) }]);
-        assert_eq!(told(&["serve", "--dtype", "float"]), [Told { first: 1, last: 2, value: Some(0) }]);
+        assert_eq!(told(&["--dtype=float32"]), [DeclaringWords { first: 0, last: 0, value: Some(8) }]);
+        assert_eq!(told(&["serve", "--dtype", "float"]), [DeclaringWords { first: 1, last: 2, value: Some(0) }]);
         assert_eq!(told(&["--load-format", "auto", "--dtype", "bfloat16", "--dtype"]), []);
         let off = Value::Flag(false);
         let switch = super::told("sglang", Key::PrefixCache, &off, &["--disable-radix-cache", "--tp", "2"]);
-        assert_eq!(switch, [Told { first: 0, last: 0, value: None }]);
+        assert_eq!(switch, [DeclaringWords { first: 0, last: 0, value: None }]);
     }
 
     #[test]

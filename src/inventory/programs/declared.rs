@@ -7,11 +7,11 @@ use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
 use super::super::resource::{Purpose, Resource};
 use super::table;
-use super::values::{self, Meaning};
-use super::{Facts, Word};
+use super::values::{self, ValueMeaning};
+use super::{ProgramFacts, Word};
 
 /// What is declared by hand under gpulint's own name: `gpulint.dev/model`, `…/params`, `…/precision`, and the like.
-pub fn declared<'a>(labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> Facts {
+pub fn declared<'a>(labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> ProgramFacts {
     let ours =
         labels.into_iter().filter_map(|(label, word)| Some((key_of(label.strip_prefix("gpulint.dev/")?)?, word)));
     ours.map(|(key, word)| (key, declared_value(key, word))).collect()
@@ -96,9 +96,9 @@ fn key_of(name: &str) -> Option<Key> {
 fn declared_value(key: Key, word: &Word) -> Fact<Value> {
     match word {
         Fact::Known(known) => match values::meaning(None, key, &known.value) {
-            Meaning::Value(value) => word.clone().map(|_| value.clone()),
-            Meaning::Nothing => Fact::Absent,
-            Meaning::Unclear(why) => Fact::unknown(why, known.span),
+            ValueMeaning::Value(value) => word.clone().map(|_| value.clone()),
+            ValueMeaning::Nothing => Fact::Absent,
+            ValueMeaning::Unclear(why) => Fact::unknown(why, known.span),
         },
         Fact::Unknown(unknown) => Fact::unknown(unknown.why.clone(), unknown.span),
         Fact::Absent => Fact::Absent,

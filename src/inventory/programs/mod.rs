@@ -17,16 +17,16 @@ use std::sync::Arc;
 
 use super::fact::{Fact, Origin};
 use super::key::{Key, Value};
-use read::Found;
-use table::{Program, TABLE};
-use words::{Command, Token};
+use read::FoundFacts;
+use table::{KnownProgram, TABLE};
+use words::{Command, CommandWord};
 
 pub use crate::languages::shell::HOLE;
-pub use argument::{Told, chooses, flag, told};
+pub use argument::{DeclaringWords, chooses, flag, told};
 pub use declared::{declare, declared};
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
-pub type Facts = BTreeMap<Key, Fact<Value>>;
+pub type ProgramFacts = BTreeMap<Key, Fact<Value>>;
 
 /// Why a model is taken for one that the text only names to its clients: the weights may be held in fewer bits.
 pub const SERVED_NAME: &str = "the name under which it is served";
@@ -56,7 +56,7 @@ pub struct Setting {
 }
 
 /// What a container says. Empty where no program is recognized and nothing is declared.
-pub fn recognize(container: &Container) -> Facts {
+pub fn recognize(container: &Container) -> ProgramFacts {
     let commands = words::of_container(container);
     let joins = container.open_env.is_some() || container.env.keys().any(|name| name.starts_with("RAY_"));
     let alone = !joins && !commands.iter().any(speaks_of_ray);
@@ -83,20 +83,20 @@ fn speaks_of_ray(command: &Command) -> bool {
 }
 
 /// What a start-up script says: `docker run … IMAGE args`, or a program started directly.
-pub fn recognize_script(script: &Word) -> Facts {
+pub fn recognize_script(script: &Word) -> ProgramFacts {
     best(words::of_script(script), false)
 }
 
 /// What a settings tree says: values of a chart, fields of a custom resource, a configuration file of a program. The
 /// program is named where the caller knows it; otherwise settings that several programs share are read.
-pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts {
+pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> ProgramFacts {
     let named = program.and_then(|name| TABLE.program(name)).map(|(_, program)| program);
-    let mut found = Found::default();
+    let mut found = FoundFacts::default();
     let programs = [named.unwrap_or(&TABLE.generic)];
     found.settings(&programs, settings);
     let facts = found.into_facts();
     let (Some(program), Some(span)) = (named, facts.values().find_map(Fact::span)) else { return facts };
-    let mut found = Found::default();
+    let mut found = FoundFacts::default();
     for (key, fact) in facts {
         found.put(key, 0, fact);
     }
@@ -105,8 +105,8 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Facts 
 
 /// The facts of the command that says most: one that names its program before one that only runs in its image, then one
 /// with a model before one without.
-fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
-    let mut best = Facts::new();
+fn best(commands: Vec<Command>, accelerated: bool) -> ProgramFacts {
+    let mut best = ProgramFacts::new();
     let mut is_best_named = false;
     let cluster = commands.iter().find_map(|command| match command.words.as_slice() {
         [name, verb, ..] if words::base_name(&name.text) == "ray" && verb.text == "start" => Some(name.clone()),
@@ -115,7 +115,7 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
     for command in commands {
         let facts = recognize_command(&command, accelerated);
         let is_named = command.bare_arguments || !matching_programs(&command.words).is_empty();
-        let score = |is_named: bool, facts: &Facts| {
+        let score = |is_named: bool, facts: &ProgramFacts| {
             (is_named, facts.contains_key(&Key::Model), facts.contains_key(&Key::Program), facts.len() > 2)
         };
         if !facts.is_empty() && (best.is_empty() || score(is_named, &facts) > score(is_best_named, &best)) {
@@ -129,18 +129,18 @@ fn best(commands: Vec<Command>, accelerated: bool) -> Facts {
     best
 }
 
-fn recognize_command(command: &Command, accelerated: bool) -> Facts {
+fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     let names: Vec<&str> = command.words.iter().take(2).map(|word| words::base_name(&word.text)).collect();
     if TABLE.only_fetches(&names) {
-        return Facts::new();
+        return ProgramFacts::new();
     }
     let matches = matching_programs(&command.words);
     let image = command.image.as_ref().filter(|image| !image.has_hole());
     if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {
-        return Facts::new();
+        return ProgramFacts::new();
     }
     let by_image = image.and_then(|image| TABLE.by_image(&image.text));
-    let mut programs: Vec<&Program> = Vec::new();
+    let mut programs: Vec<&KnownProgram> = Vec::new();
     // A custom image says nothing, but its arguments may be those of one program only.
     let bare = accelerated && matches.is_empty() && by_image.is_none() && command.bare_arguments;
     let signature = bare.then(|| command.words.iter().find_map(|word| TABLE.by_signature(&word.text))).flatten();
@@ -151,7 +151,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
             programs.push(program);
         }
     }
-    let mut found = Found::default();
+    let mut found = FoundFacts::default();
     let start = matches.first().map_or(0, |first| first.end);
     let positional = !matches.is_empty() || command.bare_arguments;
     if !programs.is_empty() {
@@ -165,7 +165,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
     {
         found.model_of_image(image);
     }
-    let evidence: Option<&Token> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
+    let evidence: Option<&CommandWord> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
     let mut facts = match evidence.or(command.words.first().filter(|_| signature.is_some())) {
         Some(token) if signature.is_some() => {
             let origin = Origin::Inferred("its arguments are those of this program".into());
@@ -186,7 +186,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> Facts {
 }
 
 /// Over how many pods a launcher spreads what it starts: they answer as one.
-fn pods_together(words: &[Token]) -> Option<Fact<Value>> {
+fn pods_together(words: &[CommandWord]) -> Option<Fact<Value>> {
     const FLAGS: [&str; 4] = ["--nnodes", "--num_machines", "--num-machines", "--num_nodes"];
     let (place, flag) = words.iter().enumerate().find_map(|(place, word)| {
         let name = word.text.split_once('=').map_or(&*word.text, |(name, _)| name);
@@ -201,7 +201,7 @@ fn pods_together(words: &[Token]) -> Option<Fact<Value>> {
 }
 
 /// The script that a launcher starts, where its name says that it answers requests.
-fn script_that_serves(words: &[Token]) -> Option<&Token> {
+fn script_that_serves(words: &[CommandWord]) -> Option<&CommandWord> {
     const SERVES: [&str; 7] = ["api", "infer", "inference", "predict", "serve", "server", "serving"];
     let script = words.iter().find(|word| word.text.ends_with(".py"))?;
     let stem = words::base_name(&script.text).trim_end_matches(".py").to_ascii_lowercase();
@@ -216,7 +216,7 @@ struct Match {
 }
 
 /// Programs in the order of the table: those that say more stand before those that launch them.
-fn matching_programs(words: &[Token]) -> Vec<Match> {
+fn matching_programs(words: &[CommandWord]) -> Vec<Match> {
     /// A program's name stands near the start of its command.
     const NAMED_WITHIN: usize = 48;
     let names: Vec<&str> = words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
-use super::table::{Program, Rank, Reader, TABLE, Target, normalize_flag, normalize_path};
-use super::values::{self, Meaning, meaning};
-use super::words::{self, Command, Token};
-use super::{Facts, Setting};
+use super::table::{DeclaredTarget, KnownProgram, Rank, TABLE, TextReader, normalize_flag, normalize_path};
+use super::values::{self, ValueMeaning, meaning};
+use super::words::{self, Command, CommandWord};
+use super::{ProgramFacts, Setting};
 use crate::languages::shell::HOLE;
 use crate::source::Span;
 
@@ -20,14 +20,14 @@ const NAMES: Rank = 3000;
 
 /// What was found so far: for each fact the strongest place.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundFacts {
     facts: BTreeMap<Key, (Rank, Fact<Value>)>,
     /// There are arguments or variables that are not known: what was not found may be among them.
     open: Option<(Arc<str>, Span)>,
-    expert_parallel: Option<Token>,
+    expert_parallel: Option<CommandWord>,
 }
 
-impl Found {
+impl FoundFacts {
     pub(super) fn put(&mut self, key: Key, rank: Rank, fact: Fact<Value>) {
         if self.facts.get(&key).is_none_or(|(known, _)| rank <= *known) && !fact.is_absent() {
             self.facts.insert(key, (rank, fact));
@@ -43,83 +43,86 @@ impl Found {
     }
 
     /// A word that declares a fact.
-    fn word(&mut self, programs: &[&Program], key: Key, rank: Rank, token: &Token) {
+    fn word(&mut self, programs: &[&KnownProgram], key: Key, rank: Rank, token: &CommandWord) {
         if token.has_hole() {
             return self.put(key, rank, Fact::unknown(token.why(), token.span));
         }
         match meaning(programs.first().copied(), key, &token.text) {
-            Meaning::Value(value) => self.put(key, rank, known(value, token)),
-            Meaning::Unclear(why) => self.put(key, rank, Fact::unknown(why, token.span)),
-            Meaning::Nothing => {}
+            ValueMeaning::Value(value) => self.put(key, rank, known(value, token)),
+            ValueMeaning::Unclear(why) => self.put(key, rank, Fact::unknown(why, token.span)),
+            ValueMeaning::Nothing => {}
         }
     }
 
     /// A value that the table gives, at the place that made it speak.
-    fn fixed(&mut self, programs: &[&Program], key: Key, rank: Rank, value: &str, token: &Token) {
+    fn fixed(&mut self, programs: &[&KnownProgram], key: Key, rank: Rank, value: &str, token: &CommandWord) {
         if key == Key::ExpertParallel && value == "group" {
             self.expert_parallel = Some(token.clone());
             return;
         }
-        let token = Token { text: value.to_owned(), why: None, ..token.clone() };
+        let token = CommandWord { text: value.to_owned(), why: None, ..token.clone() };
         self.word(programs, key, rank, &token);
     }
 
-    fn apply(&mut self, programs: &[&Program], target: Target, rank: Rank, token: &Token) {
+    fn apply(&mut self, programs: &[&KnownProgram], target: DeclaredTarget, rank: Rank, token: &CommandWord) {
         match target {
-            Target::Key(key) => self.word(programs, key, rank, token),
-            Target::Reader(_) if token.has_hole() => {
-                if target == Target::Reader(Reader::Arguments) {
+            DeclaredTarget::Key(key) => self.word(programs, key, rank, token),
+            DeclaredTarget::Reader(_) if token.has_hole() => {
+                if target == DeclaredTarget::Reader(TextReader::Arguments) {
                     self.open = Some((token.why(), token.span));
                 }
             }
-            Target::Reader(reader) => self.read(programs, reader, rank, token),
+            DeclaredTarget::Reader(reader) => self.read(programs, reader, rank, token),
         }
     }
 
-    fn read(&mut self, programs: &[&Program], reader: Reader, rank: Rank, token: &Token) {
+    fn read(&mut self, programs: &[&KnownProgram], reader: TextReader, rank: Rank, token: &CommandWord) {
         let lower = token.text.to_ascii_lowercase();
         match reader {
-            Reader::Arguments => {
+            TextReader::Arguments => {
                 let words = words::of_arguments(token);
                 self.arguments(programs, &words, 0, false);
             }
-            Reader::Profile => self.profile(programs, rank, token),
-            Reader::Speculation => {
+            TextReader::Profile => self.profile(programs, rank, token),
+            TextReader::Speculation => {
                 let model = serde_json::from_str::<serde_json::Value>(&token.text).ok();
                 let model = model.as_ref().and_then(|json| json.get("model")).and_then(|model| model.as_str());
                 if let Some(model) = model {
                     self.fixed(programs, Key::DraftModel, rank, model, token);
                 }
             }
-            Reader::Deepspeed => {
+            TextReader::Deepspeed => {
                 self.word(programs, Key::Sharding, rank, token);
                 if lower.contains("offload") {
                     self.fixed(programs, Key::Offload, rank, "optimizer", token);
                 }
             }
-            Reader::Fsdp => {
+            TextReader::Fsdp => {
                 self.word(programs, Key::Sharding, rank, token);
                 if lower.split_whitespace().any(|word| word == "offload") {
                     self.fixed(programs, Key::Offload, rank, "weights", token);
                 }
             }
-            Reader::OffloadOptimizer | Reader::OffloadWeights | Reader::OffloadActivations | Reader::DropGradients => {
+            TextReader::OffloadOptimizer
+            | TextReader::OffloadWeights
+            | TextReader::OffloadActivations
+            | TextReader::DropGradients => {
                 let what = match reader {
-                    Reader::OffloadOptimizer => "optimizer",
-                    Reader::OffloadActivations => "activations",
-                    Reader::DropGradients => "gradients",
+                    TextReader::OffloadOptimizer => "optimizer",
+                    TextReader::OffloadActivations => "activations",
+                    TextReader::DropGradients => "gradients",
                     _ => "weights",
                 };
                 if values::flag(&lower) != Some(false) {
                     self.fixed(programs, Key::Offload, rank, what, token);
                 }
             }
-            Reader::Recipe => self.recipe(programs, rank, token),
+            TextReader::Recipe => self.recipe(programs, rank, token),
         }
     }
 
     /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` says precision and parallelism; other profiles are bare identifiers.
-    fn profile(&mut self, programs: &[&Program], rank: Rank, token: &Token) {
+    fn profile(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let number = |part: &str, prefix: &str| part.strip_prefix(prefix)?.parse::<u32>().ok();
         for part in token.text.to_ascii_lowercase().split('-') {
             if let Some(n) = number(part, "tp") {
@@ -133,7 +136,7 @@ impl Found {
     }
 
     /// `llama3_1/70B_qlora_single_device`: method and sharding are in the name of a recipe.
-    fn recipe(&mut self, programs: &[&Program], rank: Rank, token: &Token) {
+    fn recipe(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let lower = token.text.to_ascii_lowercase();
         let method = ["qlora", "lora", "full", "pretrain"].into_iter().find(|word| lower.contains(word));
         if let Some(method) = method {
@@ -148,7 +151,13 @@ impl Found {
     }
 
     /// Arguments of a command. `start` is the first word behind the program's own name.
-    pub(super) fn arguments(&mut self, programs: &[&Program], words: &[Token], start: usize, positional: bool) {
+    pub(super) fn arguments(
+        &mut self,
+        programs: &[&KnownProgram],
+        words: &[CommandWord],
+        start: usize,
+        positional: bool,
+    ) {
         let mut positional = positional.then(|| programs.first().and_then(|program| program.positional)).flatten();
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -182,16 +191,22 @@ impl Found {
     }
 
     /// One flag; says whether the word after it is its value.
-    fn flag(&mut self, programs: &[&Program], name: &str, value: Option<&Token>, word: &Token) -> bool {
-        let with_span = |value: &Token| Token { span: word.span.to(value.span), ..value.clone() };
+    fn flag(
+        &mut self,
+        programs: &[&KnownProgram],
+        name: &str,
+        value: Option<&CommandWord>,
+        word: &CommandWord,
+    ) -> bool {
+        let with_span = |value: &CommandWord| CommandWord { span: word.span.to(value.span), ..value.clone() };
         for program in programs {
             if let Some((target, rank)) = program.flags.get(name) {
                 let origin = Origin::Inferred(super::SERVED_NAME.into());
                 let served = value.filter(|_| name == "--served-model-name");
-                let served = served.map(|it| Token { origin: it.origin.clone().weakest(origin), ..it.clone() });
+                let served = served.map(|it| CommandWord { origin: it.origin.clone().weakest(origin), ..it.clone() });
                 match served.as_ref().or(value) {
                     Some(value) => self.apply(programs, *target, rank + 1, &with_span(value)),
-                    None if matches!(target, Target::Key(key) if *key == Key::Recompute) => {
+                    None if matches!(target, DeclaredTarget::Key(key) if *key == Key::Recompute) => {
                         self.fixed(programs, Key::Recompute, rank + 1, "true", word);
                     }
                     None => {}
@@ -210,10 +225,10 @@ impl Found {
         !programs.iter().any(|program| program.bare.iter().any(|bare| bare == name))
     }
 
-    pub(super) fn environment(&mut self, programs: &[&Program], command: &Command, generic: bool) {
+    pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &Command, generic: bool) {
         // A command line that names the model is how this program is told things.
         let told = self.has(Key::Model);
-        let mut sets: Vec<(&Program, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
+        let mut sets: Vec<(&KnownProgram, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {
             sets.push((&TABLE.generic, GENERIC));
         }
@@ -238,7 +253,7 @@ impl Found {
         }
     }
 
-    pub(super) fn settings(&mut self, programs: &[&Program], settings: &[Setting]) {
+    pub(super) fn settings(&mut self, programs: &[&KnownProgram], settings: &[Setting]) {
         for setting in settings {
             let path = normalize_path(&setting.path);
             let Some(token) = words::token(&setting.value) else { continue };
@@ -259,7 +274,7 @@ impl Found {
     }
 
     /// The model that the path of an image names: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`.
-    pub(super) fn model_of_image(&mut self, image: &Token) {
+    pub(super) fn model_of_image(&mut self, image: &CommandWord) {
         let (path, _) = super::table::image_parts(&image.text);
         let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
         parts.reverse();
@@ -271,7 +286,7 @@ impl Found {
     }
 
     /// Everything that was said, completed by what follows from it.
-    pub(super) fn finish(mut self, programs: &[&Program], span: Span, known_by: Origin) -> Facts {
+    pub(super) fn finish(mut self, programs: &[&KnownProgram], span: Span, known_by: Origin) -> ProgramFacts {
         let Some(program) = programs.first() else { return self.into_facts() };
         self.put(Key::Program, 0, Fact::known(Value::text(&*program.name), span, known_by.clone()));
         if let Some(task) = programs.iter().find_map(|program| program.task.as_deref()) {
@@ -293,7 +308,7 @@ impl Found {
                     let fact = Fact::unknown(why.clone(), *at);
                     self.facts.insert(*key, (NAMES, fact));
                 }
-                (None, Meaning::Value(value)) => {
+                (None, ValueMeaning::Value(value)) => {
                     self.facts.insert(*key, (NAMES, Fact::known(value, span, Origin::Default)));
                 }
                 _ => {}
@@ -333,12 +348,12 @@ impl Found {
         }
     }
 
-    pub(super) fn into_facts(self) -> Facts {
+    pub(super) fn into_facts(self) -> ProgramFacts {
         self.facts.into_iter().map(|(key, (_, fact))| (key, fact)).collect()
     }
 }
 
-fn known(value: Value, token: &Token) -> Fact<Value> {
+fn known(value: Value, token: &CommandWord) -> Fact<Value> {
     let mut fact = Fact::known(value, token.span, token.origin.clone());
     if let Fact::Known(known) = &mut fact {
         known.defined = token.defined;
@@ -347,16 +362,16 @@ fn known(value: Value, token: &Token) -> Fact<Value> {
 }
 
 /// `--flag=value` in its parts.
-fn split_flag(word: &Token) -> (&str, Option<Token>) {
+fn split_flag(word: &CommandWord) -> (&str, Option<CommandWord>) {
     match word.text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !name.contains(char::is_whitespace) => {
-            (name, Some(Token { text: value.trim_matches(['"', '\'']).to_owned(), ..word.clone() }))
+            (name, Some(CommandWord { text: value.trim_matches(['"', '\'']).to_owned(), ..word.clone() }))
         }
         _ => (&word.text, None),
     }
 }
 
 /// Flags begin with a dash, and so do negative numbers, which are values.
-fn is_value(word: &Token) -> bool {
+fn is_value(word: &CommandWord) -> bool {
     !word.text.starts_with('-') || word.text[1..].starts_with(|c: char| c.is_ascii_digit())
 }

@@ -11,18 +11,18 @@ use super::super::key::Key;
 const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.json"));
 
 /// The table, read once on first use.
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT));
+pub(super) static TABLE: LazyLock<ProgramTable> = LazyLock::new(|| ProgramTable::read(TEXT));
 
 /// What an argument, variable or setting declares: a fact, or text that a reader of its own takes apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum DeclaredTarget {
     Key(Key),
-    Reader(Reader),
+    Reader(TextReader),
 }
 
 /// Text with more than one fact in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum TextReader {
     /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput`
     Profile,
     /// Further arguments of the same program in one text.
@@ -47,19 +47,19 @@ pub(super) enum Reader {
 pub(super) type Rank = u16;
 
 #[derive(Debug, Default)]
-pub(super) struct Program {
+pub(super) struct KnownProgram {
     pub(super) name: String,
     pub(super) task: Option<String>,
     /// The image's path names the model.
     pub(super) model_from_image: bool,
-    pub(super) positional: Option<Target>,
-    pub(super) flags: HashMap<String, (Target, Rank)>,
+    pub(super) positional: Option<DeclaredTarget>,
+    pub(super) flags: HashMap<String, (DeclaredTarget, Rank)>,
     pub(super) switches: HashMap<String, Vec<(Key, String)>>,
     /// Arguments that stand alone, so that the word after them is not their value.
     pub(super) bare: Vec<String>,
-    pub(super) env: HashMap<String, (Target, Rank)>,
+    pub(super) env: HashMap<String, (DeclaredTarget, Rank)>,
     /// By the last part of the path.
-    pub(super) settings: HashMap<String, Vec<(String, Target, Rank)>>,
+    pub(super) settings: HashMap<String, Vec<(String, DeclaredTarget, Rank)>>,
     pub(super) setting_switches: HashMap<String, Vec<(Key, String)>>,
     pub(super) defaults: Vec<(Key, String)>,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
@@ -72,10 +72,10 @@ pub(super) struct Program {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    pub(super) programs: Vec<Program>,
+pub(super) struct ProgramTable {
+    pub(super) programs: Vec<KnownProgram>,
     /// Names that mean the same in every program.
-    pub(super) generic: Program,
+    pub(super) generic: KnownProgram,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
     /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
@@ -140,20 +140,20 @@ struct ProgramRow {
     values: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-impl Table {
+impl ProgramTable {
     /// The table is part of the program and a test reads all of it, so a row that makes no sense is left out here.
-    fn read(text: &str) -> Table {
-        let Ok(file) = serde_json::from_str::<TableFile>(text) else { return Table::default() };
+    fn read(text: &str) -> ProgramTable {
+        let Ok(file) = serde_json::from_str::<TableFile>(text) else { return ProgramTable::default() };
         let rows: HashMap<&str, &ProgramRow> = file.program.iter().map(|row| (&*row.name, row)).collect();
-        let mut table = Table {
-            generic: Program::build(&file.generic, &rows),
+        let mut table = ProgramTable {
+            generic: KnownProgram::build(&file.generic, &rows),
             values: values(&file.values),
             fetches: file.fetches.iter().map(|it| it.split(' ').map(str::to_owned).collect()).collect(),
             not_images: file.not_images.split_whitespace().map(str::to_owned).collect(),
-            ..Table::default()
+            ..ProgramTable::default()
         };
         for (index, row) in file.program.iter().enumerate() {
-            table.programs.push(Program::build(row, &rows));
+            table.programs.push(KnownProgram::build(row, &rows));
             table.images.extend(row.images.split_whitespace().map(|pattern| (pattern.to_owned(), index)));
             table.signatures.extend(row.signature.split_whitespace().map(|flag| (normalize_flag(flag), index)));
             for command in &row.commands {
@@ -169,7 +169,7 @@ impl Table {
         table
     }
 
-    pub(super) fn program(&self, name: &str) -> Option<(usize, &Program)> {
+    pub(super) fn program(&self, name: &str) -> Option<(usize, &KnownProgram)> {
         self.programs.iter().enumerate().find(|(_, program)| program.name == name)
     }
 
@@ -219,14 +219,14 @@ impl Table {
     }
 }
 
-impl Program {
-    fn build(row: &ProgramRow, rows: &HashMap<&str, &ProgramRow>) -> Program {
-        let mut program = Program {
+impl KnownProgram {
+    fn build(row: &ProgramRow, rows: &HashMap<&str, &ProgramRow>) -> KnownProgram {
+        let mut program = KnownProgram {
             name: row.name.clone(),
             task: row.task.clone(),
             model_from_image: row.model_from_image,
             launcher: row.launcher,
-            ..Program::default()
+            ..KnownProgram::default()
         };
         let mut chain = vec![row];
         while let Some(next) = chain.last().and_then(|row| row.like.as_deref()).and_then(|name| rows.get(name)) {
@@ -279,7 +279,7 @@ impl Program {
         }
     }
 
-    pub(super) fn setting(&self, path: &str) -> Option<(Target, Rank)> {
+    pub(super) fn setting(&self, path: &str) -> Option<(DeclaredTarget, Rank)> {
         let last = path.rsplit('.').next().unwrap_or_default();
         let candidates = self.settings.get(last)?;
         candidates
@@ -291,7 +291,7 @@ impl Program {
 }
 
 fn add_names(
-    into: &mut HashMap<String, (Target, Rank)>,
+    into: &mut HashMap<String, (DeclaredTarget, Rank)>,
     from: &BTreeMap<String, String>,
     normalize: fn(&str) -> String,
 ) {
@@ -321,19 +321,19 @@ fn labels(from: &BTreeMap<String, String>) -> HashMap<String, Key> {
     keys.flat_map(|(key, names)| names.split_whitespace().map(move |name| (name.to_owned(), key))).collect()
 }
 
-fn target(name: &str) -> Option<Target> {
-    Some(Target::Reader(match name {
-        "profile" => Reader::Profile,
-        "arguments" => Reader::Arguments,
-        "speculation" => Reader::Speculation,
-        "deepspeed" => Reader::Deepspeed,
-        "fsdp" => Reader::Fsdp,
-        "offload_optimizer" => Reader::OffloadOptimizer,
-        "offload_weights" => Reader::OffloadWeights,
-        "offload_activations" => Reader::OffloadActivations,
-        "drop_gradients" => Reader::DropGradients,
-        "recipe" => Reader::Recipe,
-        name => return Key::named(name).map(Target::Key),
+fn target(name: &str) -> Option<DeclaredTarget> {
+    Some(DeclaredTarget::Reader(match name {
+        "profile" => TextReader::Profile,
+        "arguments" => TextReader::Arguments,
+        "speculation" => TextReader::Speculation,
+        "deepspeed" => TextReader::Deepspeed,
+        "fsdp" => TextReader::Fsdp,
+        "offload_optimizer" => TextReader::OffloadOptimizer,
+        "offload_weights" => TextReader::OffloadWeights,
+        "offload_activations" => TextReader::OffloadActivations,
+        "drop_gradients" => TextReader::DropGradients,
+        "recipe" => TextReader::Recipe,
+        name => return Key::named(name).map(DeclaredTarget::Key),
     }))
 }
 

@@ -31,7 +31,7 @@ fn container(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)])
     }
 }
 
-fn show(facts: &Facts) -> String {
+fn show(facts: &ProgramFacts) -> String {
     let mut shown = String::new();
     for (key, fact) in facts {
         let text = match fact {
@@ -551,7 +551,7 @@ fn what_is_repeated_is_not_copied_without_end() {
     for (number, (command, variable)) in cases.iter().enumerate() {
         let commands = words::of_container(&container("", command, &args, &[("X", variable)]));
         let made: usize =
-            commands.iter().flat_map(|it| &it.words).map(|word| size_of::<Token>() + word.text.len()).sum();
+            commands.iter().flat_map(|it| &it.words).map(|word| size_of::<CommandWord>() + word.text.len()).sum();
         assert!(made < 24 << 20, "{number}: {made} bytes");
         assert!(commands.len() <= 2_000, "{number}: {} commands", commands.len());
     }

@@ -1,15 +1,15 @@
 //! What a word means for a fact: `32k` of context, `90%` of memory, `bitsandbytes-nf4` as a precision.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 
-use super::super::key::{Key, Type, Value};
-use super::table::{Program, TABLE, normalize_value};
+use crate::source::static_regex;
+
+use super::super::key::{Key, Value, ValueType};
+use super::table::{KnownProgram, TABLE, normalize_value};
 
 /// A word read as the value of a fact.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Meaning {
+pub(super) enum ValueMeaning {
     Value(Value),
     /// The word says nothing: `auto` for a precision means that the checkpoint decides.
     Nothing,
@@ -17,19 +17,19 @@ pub(super) enum Meaning {
     Unclear(String),
 }
 
-pub(super) fn meaning(program: Option<&Program>, key: Key, text: &str) -> Meaning {
+pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> ValueMeaning {
     let text = text.trim();
     let word = normalize_value(text);
     let own = program.and_then(|program| program.values.get(&key)).and_then(|map| map.get(&word));
     let mapped = own.or_else(|| TABLE.values.get(&key).and_then(|map| map.get(&word)));
     match mapped.map(String::as_str) {
-        Some("nothing") => return Meaning::Nothing,
-        Some("unclear") => return Meaning::Unclear(format!("`{text}` leaves {} to the program", key.name())),
+        Some("nothing") => return ValueMeaning::Nothing,
+        Some("unclear") => return ValueMeaning::Unclear(format!("`{text}` leaves {} to the program", key.name())),
         Some(value) => return typed(key, value),
         None => {}
     }
     if text.is_empty() {
-        return Meaning::Nothing;
+        return ValueMeaning::Nothing;
     }
     match key {
         Key::Context => context(text),
@@ -42,16 +42,16 @@ pub(super) fn meaning(program: Option<&Program>, key: Key, text: &str) -> Meanin
     }
 }
 
-fn typed(key: Key, text: &str) -> Meaning {
-    if key.value_type() == Type::Integer {
+fn typed(key: Key, text: &str) -> ValueMeaning {
+    if key.value_type() == ValueType::Integer {
         return match integer(text) {
-            Some(n) => Meaning::Value(Value::Integer(n)),
-            None => Meaning::Unclear(format!("`{text}` is no number for {}", key.name())),
+            Some(n) => ValueMeaning::Value(Value::Integer(n)),
+            None => ValueMeaning::Unclear(format!("`{text}` is no number for {}", key.name())),
         };
     }
     match Value::text(text).conform(key.value_type()) {
-        Some(value) => Meaning::Value(value),
-        None => Meaning::Unclear(format!("`{text}` is no {} for {}", key.value_type().name(), key.name())),
+        Some(value) => ValueMeaning::Value(value),
+        None => ValueMeaning::Unclear(format!("`{text}` is no {} for {}", key.value_type().name(), key.name())),
     }
 }
 
@@ -61,8 +61,8 @@ fn integer(text: &str) -> Option<i64> {
 }
 
 /// `32k` is 32,000 tokens and `32K` is 32,768: the engines that take suffixes tell them apart.
-fn context(text: &str) -> Meaning {
-    let unclear = || Meaning::Unclear(format!("`{text}` is no number of tokens"));
+fn context(text: &str) -> ValueMeaning {
+    let unclear = || ValueMeaning::Unclear(format!("`{text}` is no number of tokens"));
     let (number, factor) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 1000.0),
         Some(b'K') => (&text[..text.len() - 1], 1024.0),
@@ -71,30 +71,30 @@ fn context(text: &str) -> Meaning {
         _ => (text, 1.0),
     };
     match number.replace('_', "").parse::<f64>() {
-        Ok(-1.0) => Meaning::Unclear("the program takes as much context as fits".to_owned()),
+        Ok(-1.0) => ValueMeaning::Unclear("the program takes as much context as fits".to_owned()),
         // Zero means the model's own window wherever it is accepted.
-        Ok(0.0) => Meaning::Nothing,
-        Ok(n) if (1.0..1e9).contains(&(n * factor)) => Meaning::Value(Value::Integer((n * factor) as i64)),
+        Ok(0.0) => ValueMeaning::Nothing,
+        Ok(n) if (1.0..1e9).contains(&(n * factor)) => ValueMeaning::Value(Value::Integer((n * factor) as i64)),
         _ => unclear(),
     }
 }
 
-fn share(text: &str) -> Meaning {
+fn share(text: &str) -> ValueMeaning {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     match number.trim().parse::<f64>() {
-        Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => Meaning::Value(Value::Number(n * factor)),
+        Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => ValueMeaning::Value(Value::Number(n * factor)),
         // Some wrappers count in percent without saying so.
-        Ok(n) if (2.0..=100.0).contains(&n) => Meaning::Value(Value::Number(n / 100.0)),
-        _ => Meaning::Unclear(format!("`{text}` is no share of memory")),
+        Ok(n) if (2.0..=100.0).contains(&n) => ValueMeaning::Value(Value::Number(n / 100.0)),
+        _ => ValueMeaning::Unclear(format!("`{text}` is no share of memory")),
     }
 }
 
+static_regex!(static STAGE: Regex = r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)");
+
 /// `configs/ds_z3_offload.json`, `zero3`, `full_shard auto_wrap`, `deepspeed_stage_2`, `3`.
-pub(super) fn sharding(word: &str) -> Meaning {
-    static STAGE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?:zero|stage|ds-z|[-_/]z|^z|^)[-_]?([0-3])(?:[^0-9]|$)").ok());
-    let known = |name: &str| Meaning::Value(Value::text(name));
-    if let Some(stage) = STAGE.as_ref().and_then(|stage| stage.captures(word)).and_then(|found| found.get(1)) {
+pub(super) fn sharding(word: &str) -> ValueMeaning {
+    let known = |name: &str| ValueMeaning::Value(Value::text(name));
+    if let Some(stage) = STAGE.captures(word).and_then(|found| found.get(1)) {
         return known(match stage.as_str() {
             "0" => "ddp",
             "1" => "zero1",
@@ -107,21 +107,21 @@ pub(super) fn sharding(word: &str) -> Meaning {
         w if w.contains("shard-grad-op") => known("zero2"),
         w if w.contains("fsdp") || w.contains("full-shard") || w.contains("hybrid-shard") => known("fsdp"),
         w if w.contains("megatron") => known("megatron"),
-        "no" | "none" | "" | "false" => Meaning::Nothing,
+        "no" | "none" | "" | "false" => ValueMeaning::Nothing,
         "true" => known("fsdp"),
-        _ => Meaning::Unclear(format!("`{word}` does not say how training is sharded")),
+        _ => ValueMeaning::Unclear(format!("`{word}` does not say how training is sharded")),
     }
 }
 
-fn offload(word: &str) -> Meaning {
+fn offload(word: &str) -> ValueMeaning {
     match word {
-        "" | "none" | "no" | "false" | "0" | "0.0" => Meaning::Nothing,
-        word => Meaning::Value(Value::text(if word.parse::<f64>().is_ok() { "weights" } else { word })),
+        "" | "none" | "no" | "false" | "0" | "0.0" => ValueMeaning::Nothing,
+        word => ValueMeaning::Value(Value::text(if word.parse::<f64>().is_ok() { "weights" } else { word })),
     }
 }
 
 /// `7b`, `70B`, `500m`, `7` or a plain number of parameters, in billions.
-pub(super) fn parameters(text: &str) -> Meaning {
+pub(super) fn parameters(text: &str) -> ValueMeaning {
     let text = text.trim().to_ascii_lowercase().replace('_', ".");
     let (number, factor) = match text.as_bytes().last() {
         Some(b'b') => (&text[..text.len() - 1], 1.0),
@@ -135,9 +135,9 @@ pub(super) fn parameters(text: &str) -> Meaning {
         None => (1.0, number),
     };
     match number.parse::<f64>().map(|n| n * factor * copies) {
-        Ok(n) if n > 1e6 && n < 1e13 => Meaning::Value(Value::Number(n / 1e9)),
-        Ok(n) if n > 0.0 && n <= 1e5 => Meaning::Value(Value::Number(n)),
-        _ => Meaning::Unclear(format!("`{text}` is no number of parameters")),
+        Ok(n) if n > 1e6 && n < 1e13 => ValueMeaning::Value(Value::Number(n / 1e9)),
+        Ok(n) if n > 0.0 && n <= 1e5 => ValueMeaning::Value(Value::Number(n)),
+        _ => ValueMeaning::Unclear(format!("`{text}` is no number of parameters")),
     }
 }
 
@@ -155,9 +155,9 @@ mod tests {
 
     fn read(key: Key, text: &str) -> String {
         match meaning(None, key, text) {
-            Meaning::Value(value) => value.to_string(),
-            Meaning::Nothing => "nothing".to_owned(),
-            Meaning::Unclear(_) => "unclear".to_owned(),
+            ValueMeaning::Value(value) => value.to_string(),
+            ValueMeaning::Nothing => "nothing".to_owned(),
+            ValueMeaning::Unclear(_) => "unclear".to_owned(),
         }
     }
 

@@ -5,30 +5,30 @@ use std::iter::successors;
 use std::sync::Arc;
 
 use super::table::{TABLE, normalize_variable};
-use super::words::Token;
+use super::words::CommandWord;
 
 /// A clone shares what is around: a script may have as many commands as its environment has variables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables {
-    own: BTreeMap<String, Token>,
+    own: BTreeMap<String, CommandWord>,
     around: Option<Arc<Level>>,
 }
 
 #[derive(Debug)]
 struct Level {
-    all: BTreeMap<String, Token>,
+    all: BTreeMap<String, CommandWord>,
     /// Of these and of those around them, by their usual spelling.
-    telling: BTreeMap<String, Token>,
+    telling: BTreeMap<String, CommandWord>,
     around: Option<Arc<Level>>,
 }
 
 impl Variables {
-    pub(super) fn get(&self, name: &str) -> Option<&Token> {
+    pub(super) fn get(&self, name: &str) -> Option<&CommandWord> {
         let levels = successors(self.around.as_deref(), |level| level.around.as_deref());
         self.own.get(name).or_else(|| levels.into_iter().find_map(|level| level.all.get(name)))
     }
 
-    pub(super) fn set(&mut self, name: impl Into<String>, value: Token) {
+    pub(super) fn set(&mut self, name: impl Into<String>, value: CommandWord) {
         self.own.insert(name.into(), value);
     }
 
@@ -43,7 +43,7 @@ impl Variables {
     }
 
     /// Those that some program reads, by their usual spelling.
-    pub(super) fn telling(&self) -> BTreeMap<String, &Token> {
+    pub(super) fn telling(&self) -> BTreeMap<String, &CommandWord> {
         let mut telling = BTreeMap::new();
         for (name, token) in &self.own {
             let name = normalize_variable(name);

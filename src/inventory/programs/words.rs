@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::fact::{Fact, Origin};
 use super::variables::Variables;
 use super::{Container, Word};
-use crate::languages::shell::{self, HOLE, Piece};
+use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::source::Span;
 
 /// `docker run` in a script in `sh -c` in …: nobody goes deeper.
@@ -19,7 +19,7 @@ const MOST_EXPANDED: usize = 4 << 20;
 
 /// A word of a command, with the argument that it stands in.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
+pub(super) struct CommandWord {
     /// May contain holes.
     pub(super) text: String,
     pub(super) span: Span,
@@ -30,7 +30,7 @@ pub(super) struct Token {
     pub(super) why: Option<Arc<str>>,
 }
 
-impl Token {
+impl CommandWord {
     pub(super) fn has_hole(&self) -> bool {
         self.text.contains(HOLE)
     }
@@ -44,18 +44,18 @@ impl Token {
         self.why.clone().unwrap_or_else(|| "part of an argument is not known".into())
     }
 
-    fn with_text(&self, text: &str) -> Token {
-        let Token { span, defined, .. } = *self;
-        Token { text: text.to_owned(), span, defined, origin: self.origin.clone(), why: self.why.clone() }
+    fn with_text(&self, text: &str) -> CommandWord {
+        let CommandWord { span, defined, .. } = *self;
+        CommandWord { text: text.to_owned(), span, defined, origin: self.origin.clone(), why: self.why.clone() }
     }
 }
 
 /// One command that a container or script runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
-    pub(super) words: Vec<Token>,
+    pub(super) words: Vec<CommandWord>,
     /// The image that it runs in, and its environment, where these are known.
-    pub(super) image: Option<Token>,
+    pub(super) image: Option<CommandWord>,
     pub(super) env: Variables,
     pub(super) open_env: Option<Arc<str>>,
     /// The words are arguments of the image's own entry point.
@@ -70,7 +70,7 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
     let env = env.inside();
     let mut commands = Commands::default();
     let words = container.command.iter().chain(&container.args).filter_map(token);
-    let words: Vec<Token> = words.map(|word| commands.reference(word, &env)).collect();
+    let words: Vec<CommandWord> = words.map(|word| commands.reference(word, &env)).collect();
     let shape = Command {
         words: Vec::new(),
         image: token(&container.image),
@@ -94,17 +94,17 @@ pub(super) fn of_script(script: &Word) -> Vec<Command> {
 }
 
 /// Arguments in one text, as variables like `VLLM_ARGS` hold them.
-pub(super) fn of_arguments(text: &Token) -> Vec<Token> {
+pub(super) fn of_arguments(text: &CommandWord) -> Vec<CommandWord> {
     let mut commands = Commands::default();
     commands.run_script(text, &[], &Command::default(), DEEPEST);
     commands.found.into_iter().flat_map(|command| command.words).collect()
 }
 
-pub(super) fn token(word: &Word) -> Option<Token> {
+pub(super) fn token(word: &Word) -> Option<CommandWord> {
     match word {
         Fact::Known(known) => {
             let template = known.value.contains("{{");
-            Some(Token {
+            Some(CommandWord {
                 text: if template { shell::cut_templates(&known.value, false) } else { known.value.to_string() },
                 span: known.span,
                 defined: known.defined,
@@ -112,7 +112,7 @@ pub(super) fn token(word: &Word) -> Option<Token> {
                 why: template.then(|| "a template fills it in".into()),
             })
         }
-        Fact::Unknown(unknown) => Some(Token {
+        Fact::Unknown(unknown) => Some(CommandWord {
             text: HOLE.to_string(),
             span: unknown.span,
             defined: None,
@@ -138,7 +138,7 @@ impl Default for Commands {
 
 impl Commands {
     /// `$(NAME)` replaced by the variable's value.
-    fn reference(&mut self, word: Token, env: &Variables) -> Token {
+    fn reference(&mut self, word: CommandWord, env: &Variables) -> CommandWord {
         if !word.text.contains("$(") {
             return word;
         }
@@ -147,21 +147,21 @@ impl Commands {
             &|name| env.get(name).map(|value| value.text.as_str()),
             &mut self.room,
         );
-        let Some(name) = used else { return Token { text, ..word } };
+        let Some(name) = used else { return CommandWord { text, ..word } };
         match env.get(&name) {
-            Some(value) => Token {
+            Some(value) => CommandWord {
                 text,
                 defined: value.defined.or(Some(value.span)),
                 origin: word.origin.weakest(value.origin.clone()).weakest(Origin::Resolved),
                 why: word.why.or(value.why.clone()),
                 span: word.span,
             },
-            None => Token { text, why: Some(not_in_text(&name)), ..word },
+            None => CommandWord { text, why: Some(not_in_text(&name)), ..word },
         }
     }
 
     /// Finds the command behind shells, prefixes and container runtimes.
-    fn expand(&mut self, mut words: Vec<Token>, shape: &Command, depth: usize) {
+    fn expand(&mut self, mut words: Vec<CommandWord>, shape: &Command, depth: usize) {
         split_joined(&mut words);
         let mut shape = shape.clone();
         let skipped = prefix(&words, &mut shape.env);
@@ -193,11 +193,11 @@ impl Commands {
     }
 
     /// The words of a script's commands, each expanded in turn.
-    fn run_script(&mut self, script: &Token, arguments: &[Token], shape: &Command, depth: usize) {
+    fn run_script(&mut self, script: &CommandWord, arguments: &[CommandWord], shape: &Command, depth: usize) {
         let offset = text_offset(script);
         let shape = Command { env: shape.env.inside(), ..shape.clone() };
         let lookup = |name: &str| shape.env.get(name).map(|value| value.text.as_str());
-        let arguments_take: usize = arguments.iter().map(|it| size_of::<Token>() + it.text.len()).sum();
+        let arguments_take: usize = arguments.iter().map(|it| size_of::<CommandWord>() + it.text.len()).sum();
         for pieces in shell::commands(&script.text, &lookup, &mut self.room) {
             if self.found.len() >= MOST_COMMANDS {
                 return;
@@ -215,7 +215,7 @@ impl Commands {
     }
 
     /// `docker run [options] IMAGE [arguments]`.
-    fn docker_run(&mut self, words: &[Token], depth: usize) {
+    fn docker_run(&mut self, words: &[CommandWord], depth: usize) {
         const ALONE: &[&str] = &[
             "--detach",
             "--rm",
@@ -270,15 +270,15 @@ fn not_in_text(name: &str) -> Arc<str> {
 }
 
 /// Outside of a shell nothing but a person or a tool that runs before fills in `${NAME}`.
-fn leftover(word: Token) -> Token {
+fn leftover(word: CommandWord) -> CommandWord {
     if !word.text.contains("${") {
         return word;
     }
-    Token { text: shell::cut_templates(&word.text, true), why: Some("it is filled in elsewhere".into()), ..word }
+    CommandWord { text: shell::cut_templates(&word.text, true), why: Some("it is filled in elsewhere".into()), ..word }
 }
 
 /// A word of a script, at its place in it.
-fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &Variables) -> Token {
+fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, env: &Variables) -> CommandWord {
     let mut word = script.with_text(&piece.text);
     if let Some(offset) = offset {
         let start = script.span.start as usize + offset;
@@ -298,7 +298,7 @@ fn script_word(script: &Token, offset: Option<usize>, piece: &Piece, env: &Varia
 }
 
 /// Where the text begins inside its span, if the one is a copy of the other: plain and quoted scalars without escapes.
-fn text_offset(token: &Token) -> Option<usize> {
+fn text_offset(token: &CommandWord) -> Option<usize> {
     match (token.span.end - token.span.start) as usize {
         length if length == token.text.len() => Some(0),
         length if length == token.text.len() + 2 => Some(1),
@@ -307,8 +307,8 @@ fn text_offset(token: &Token) -> Option<usize> {
 }
 
 /// One item may hold a flag and its value, or a whole command.
-fn split_joined(words: &mut Vec<Token>) {
-    let joined = |index: usize, word: &Token| {
+fn split_joined(words: &mut Vec<CommandWord>) {
+    let joined = |index: usize, word: &CommandWord| {
         let text = word.text.trim();
         let Some((first, _)) = text.split_once(char::is_whitespace) else { return false };
         if first.starts_with('-') { !first.contains(['=', '{']) } else { index == 0 && !first.contains('{') }
@@ -349,7 +349,7 @@ fn is_command_flag(text: &str) -> bool {
 }
 
 /// Words before the command itself: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
-fn prefix(words: &[Token], env: &mut Variables) -> usize {
+fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
     const PREFIXES: &[&str] = &[
         "exec",
         "sudo",

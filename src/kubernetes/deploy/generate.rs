@@ -1,6 +1,6 @@
 //! Objects made of a template, one for each member that a generator finds.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -8,21 +8,21 @@ use super::members::{Finder, MOST};
 use super::row;
 use crate::kubernetes::Parsed;
 use crate::kubernetes::rows::table::Generates;
-use crate::kubernetes::text::expression::{Scope, evaluate};
-use crate::languages::yaml::{Data, Document, Entry, Meaning, Node};
-use crate::source::{Sources, Span};
+use crate::kubernetes::text::expression::{TemplateScope, evaluate};
+use crate::languages::yaml::{HoleMeaning, Node, NodeData, NodeEntry, YamlDocument};
+use crate::source::{Sources, Span, static_regex};
 
 const DEEPEST: usize = 64;
 
 pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) {
     let mut finder = Finder::new(sources, paths);
     for file in parsed.iter_mut() {
-        let mut made: Vec<Document> = Vec::new();
+        let mut made: Vec<YamlDocument> = Vec::new();
         for (number, document) in file.stream.documents.iter().enumerate() {
             let Some(generates) = row(&document.root).and_then(|(_, row)| row.generates.as_ref()) else { continue };
             let Some(objects) = objects(&mut finder, &document.root, generates) else { continue };
             file.stood_for.insert(number);
-            made.extend(objects.into_iter().map(|root| Document { root, span: document.span }));
+            made.extend(objects.into_iter().map(|root| YamlDocument { root, span: document.span }));
         }
         file.stream.documents.extend(made);
     }
@@ -47,7 +47,7 @@ fn objects(finder: &mut Finder<'_>, root: &Node, generates: &Generates) -> Optio
 fn framed(root: &Node, template: &Node, generates: &Generates) -> Node {
     let head = root.entries().first();
     let span = head.map_or(root.span, |entry| entry.key_span);
-    let entry = |key: &str, value: Node| Entry { key: key.into(), key_span: span, value };
+    let entry = |key: &str, value: Node| NodeEntry { key: key.into(), key_span: span, value };
     let says = [("apiVersion", &generates.version), ("kind", &generates.kind)];
     let says = says.map(|(key, text)| entry(key, Node::scalar(span, text.as_str(), false)));
     Node::map(root.span, says.into_iter().chain(template.entries().iter().cloned()))
@@ -58,15 +58,15 @@ pub(super) fn filled(node: &Node, member: &Node, depth: usize) -> Node {
         return node.clone();
     }
     match &node.data {
-        Data::Scalar { text, plain } => match fill(text, member) {
+        NodeData::Scalar { text, plain } => match fill(text, member) {
             // What a member says and nothing else stands where the member says it.
             Some((text, at)) => Node::scalar(at.unwrap_or(node.span), text, *plain),
             None => node.clone(),
         },
-        Data::List(items) => Node::list(node.span, items.iter().map(|item| filled(item, member, depth + 1))),
-        Data::Map(entries) => Node::map(
+        NodeData::List(items) => Node::list(node.span, items.iter().map(|item| filled(item, member, depth + 1))),
+        NodeData::Map(entries) => Node::map(
             node.span,
-            entries.iter().map(|entry| Entry { value: filled(&entry.value, member, depth + 1), ..entry.clone() }),
+            entries.iter().map(|entry| NodeEntry { value: filled(&entry.value, member, depth + 1), ..entry.clone() }),
         ),
     }
 }
@@ -77,12 +77,12 @@ fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
     if !text.contains("{{") {
         return None;
     }
-    let scope = Scope { dot: Some(Some(member.clone())), ..Scope::default() };
+    let scope = TemplateScope { dot: Some(Some(member.clone())), ..TemplateScope::default() };
     let mut alone = None;
-    let replaced = DIRECTIVES.as_ref()?.replace_all(text, |found: &regex::Captures<'_>| {
+    let replaced = DIRECTIVES.replace_all(text, |found: &regex::Captures<'_>| {
         let whole = found.get(0).map_or("", |all| all.as_str());
         let meaning = meaning(found.get(1).map_or("", |inside| inside.as_str().trim()), member, &scope);
-        if let Meaning::Node(node) = &meaning
+        if let HoleMeaning::Node(node) = &meaning
             && whole.len() == text.trim().len()
         {
             alone = Some(node.span);
@@ -92,14 +92,14 @@ fn fill(text: &str, member: &Node) -> Option<(Arc<str>, Option<Span>)> {
     Some((replaced.into(), alone))
 }
 
-fn meaning(inside: &str, member: &Node, scope: &Scope) -> Meaning {
+fn meaning(inside: &str, member: &Node, scope: &TemplateScope) -> HoleMeaning {
     // `{{path.basename}}` is a key of its own.
     if let Some(own) = member.get(inside).filter(|own| own.text().is_some()) {
-        return Meaning::Node(own.clone());
+        return HoleMeaning::Node(own.clone());
     }
     let is_name = inside.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
     let named = if is_name && !inside.starts_with('.') { format!(".{inside}") } else { inside.to_owned() };
     evaluate(&named, scope)
 }
 
-static DIRECTIVES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{-?([^{}]*?)-?\}\}").ok());
+static_regex!(static DIRECTIVES: Regex = r"\{\{-?([^{}]*?)-?\}\}");

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{Glob, GlobBuilder};
 
 use super::generate::filled;
-use crate::kubernetes::rows::path::Path;
+use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::Generates;
-use crate::languages::yaml::{self, Entry, Node};
+use crate::languages::yaml::{self, Node, NodeEntry};
 use crate::source::{Sources, Span};
 
 /// More members than these are a list that nobody wrote.
@@ -41,10 +41,10 @@ impl<'a> Finder<'a> {
         let [only] = generator.entries() else { return None };
         let frame = Node::map(generator.span, [only.clone()]);
         // Nothing but what is read may say anything.
-        let known = |paths: &[&Path]| {
+        let known = |paths: &[&ManifestPath]| {
             let keys: Vec<&str> = paths.iter().filter_map(|path| path.last_key()).collect();
             let is_known =
-                |entry: &Entry| keys.contains(&&*entry.key) || generates.aside.contains(&entry.key.to_string());
+                |entry: &NodeEntry| keys.contains(&&*entry.key) || generates.aside.contains(&entry.key.to_string());
             paths.first()?.first(&frame).filter(|_| only.value.entries().iter().all(is_known))
         };
         let members = if let Some(list) = known(&[&generates.list]) {
@@ -172,7 +172,7 @@ fn chosen<'p>(patterns: &Node, all: impl Iterator<Item = &'p str>, strict: bool)
 /// What a generator says of a directory, or of a file with what that says itself.
 fn member(at: Span, path: &str, said: Option<&Node>, is_go: bool) -> Node {
     let text = |text: &str| Node::scalar(at, text, false);
-    let entry = |key: &str, value: Node| Entry { key: key.into(), key_span: at, value };
+    let entry = |key: &str, value: Node| NodeEntry { key: key.into(), key_span: at, value };
     let (directory, file) = match said {
         Some(_) => path.rsplit_once('/').unwrap_or(("", path)),
         None => (path, ""),
@@ -186,7 +186,7 @@ fn member(at: Span, path: &str, said: Option<&Node>, is_go: bool) -> Node {
     ];
     let names = names.iter().filter(|(key, _)| said.is_some() || !key.starts_with("filename"));
     let segments: Vec<&str> = directory.split('/').collect();
-    let mut entries: Vec<Entry> = said.map(|it| it.entries().to_vec()).unwrap_or_default();
+    let mut entries: Vec<NodeEntry> = said.map(|it| it.entries().to_vec()).unwrap_or_default();
     entries.retain(|it| &*it.key != "path");
     if is_go {
         let mut parts = vec![entry("path", text(directory))];
@@ -214,7 +214,8 @@ fn normalized(name: &str) -> String {
 /// Members with what is added to each of them.
 fn added(members: Vec<Node>, values: Option<&Node>) -> Vec<Node> {
     let Some(values) = values else { return members };
-    let entry = |member: &Node| Entry { key: "values".into(), key_span: values.span, value: filled(values, member, 0) };
+    let entry =
+        |member: &Node| NodeEntry { key: "values".into(), key_span: values.span, value: filled(values, member, 0) };
     members.into_iter().map(|it| Node::map(it.span, it.entries().iter().cloned().chain([entry(&it)]))).collect()
 }
 
@@ -223,7 +224,7 @@ fn over(below: &Node, above: &Node) -> Node {
     let kept =
         below.entries().iter().filter(|it| above.get(&it.key).is_none_or(|other| other.is_map() && it.value.is_map()));
     let kept = kept.map(|it| match above.get(&it.key) {
-        Some(other) => Entry { value: over(&it.value, other), ..it.clone() },
+        Some(other) => NodeEntry { value: over(&it.value, other), ..it.clone() },
         None => it.clone(),
     });
     let more = above

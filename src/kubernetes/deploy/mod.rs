@@ -14,11 +14,11 @@ use crate::languages::yaml::Node;
 use crate::source::Sources;
 
 use super::Parsed;
-use super::objects::index::Index;
+use super::objects::index::ObjectIndex;
 use super::objects::object::Object;
 use super::pods::workload::identify;
 use super::relations::chart::Used;
-use super::rows::table::Row;
+use super::rows::table::KindRow;
 
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;
@@ -70,12 +70,12 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
 }
 
 /// All objects that are read, by name.
-fn index(parsed: &[Parsed]) -> Index<'_> {
-    Index::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())))
+fn index(parsed: &[Parsed]) -> ObjectIndex<'_> {
+    ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())))
 }
 
 /// The row of an object that says what it is, or of one that looks like it.
-fn row(root: &Node) -> Option<(Object<'_>, &'static Row)> {
+fn row(root: &Node) -> Option<(Object<'_>, &'static KindRow)> {
     let (object, row) = identify(root)?;
     Some((object, row?))
 }

@@ -10,13 +10,13 @@ use crate::source::{FileId, Sources, Span, is_example, join, parent};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::relations::chart::Used;
 use crate::kubernetes::render;
-use crate::kubernetes::rows::table::{Layers, Row};
-use crate::kubernetes::text::file::{File, Release};
+use crate::kubernetes::rows::table::{KindRow, Layers};
+use crate::kubernetes::text::file::{File, ReleaseNames};
 use crate::kubernetes::text::filter::is_manifest;
 use crate::kubernetes::text::trail::Renderer;
 use crate::kubernetes::{Cluster, Parsed};
@@ -47,7 +47,7 @@ struct Releases<'a, 't> {
     sources: &'a Sources,
     paths: &'a [String],
     cluster: &'a Cluster,
-    index: &'a Index<'t>,
+    index: &'a ObjectIndex<'t>,
     /// Directories of charts, with their templates.
     charts: BTreeMap<String, Vec<&'a String>>,
     /// Those that something releases which is no example.
@@ -70,7 +70,7 @@ const MOST_ENTRIES: u64 = 20_000_000;
 impl<'a, 't> Releases<'a, 't> {
     fn new(
         (sources, paths, cluster): (&'a Sources, &'a [String], &'a Cluster),
-        index: &'a Index<'t>,
+        index: &'a ObjectIndex<'t>,
         used: &'a mut Used,
     ) -> Self {
         let (charts, loaded, own) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -80,7 +80,7 @@ impl<'a, 't> Releases<'a, 't> {
     }
 
     /// Whether it was still read.
-    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &Row, tries: bool) -> bool {
+    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &KindRow, tries: bool) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
             let rests = row.suspended.as_ref().and_then(|path| path.first(object.root)?.flag()) == Some(true);
             let is_off = |at: &Node| {
@@ -126,7 +126,7 @@ impl<'a, 't> Releases<'a, 't> {
         let mut files = given.files;
         if let Some(directory) = chart {
             let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
-            let release = Release {
+            let release = ReleaseNames {
                 name: said.or(object.name.clone()),
                 namespace: layers.namespace.as_ref().and_then(|path| {
                     let said = path.first(at).or_else(|| path.first(object.root))?;

@@ -1,16 +1,16 @@
 //! Variables that an object fills into the files of a directory: `${name}`, `${name:=default}`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::languages::yaml::{Data, Document, Entry, Node, Stream};
-use crate::source::{Sources, Span, join};
+use crate::languages::yaml::{Node, NodeData, NodeEntry, Stream, YamlDocument};
+use crate::source::{Sources, Span, join, static_regex};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
-use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::render;
 use crate::kubernetes::rows::table::Substitutes;
 
@@ -87,7 +87,7 @@ fn fillers(sources: &Sources, parsed: &[Parsed]) -> Vec<Filler> {
 }
 
 /// What it fills in; `None` where it fills in nothing at all.
-fn variables(root: &Node, words: &Substitutes, index: &Index<'_>) -> Option<(Variables, bool)> {
+fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Option<(Variables, bool)> {
     let own = words.values.first(root);
     let from = words.from.first(root);
     if own.is_none() && from.is_none() {
@@ -98,7 +98,8 @@ fn variables(root: &Node, words: &Substitutes, index: &Index<'_>) -> Option<(Var
     for reference in from.map(Node::items).unwrap_or_default() {
         let is_map = reference.text_at("kind").is_some_and(|kind| &**kind == "ConfigMap");
         let name = reference.text_at("name").filter(|_| is_map);
-        let data = name.and_then(|name| index.find("/ConfigMap", name, Place::of(reference.span))?.root.get("data"));
+        let data =
+            name.and_then(|name| index.find("/ConfigMap", name, NamePlace::of(reference.span))?.root.get("data"));
         is_whole &= data.is_some();
         variables
             .extend(data.map(Node::entries).unwrap_or_default().iter().map(|it| (it.key.clone(), it.value.clone())));
@@ -120,25 +121,24 @@ impl Filler {
             return node.clone();
         }
         match &node.data {
-            Data::Scalar { text, plain } if text.contains("${") => {
+            NodeData::Scalar { text, plain } if text.contains("${") => {
                 let (text, span) = self.text(text, node.span);
                 // A quoted variable stays text; numbers are read of text, too.
                 Node::scalar(span, text, *plain)
             }
-            Data::Scalar { .. } => node.clone(),
-            Data::List(items) => Node::list(node.span, items.iter().map(|item| self.fill(item, depth + 1))),
-            Data::Map(entries) => Node::map(
+            NodeData::Scalar { .. } => node.clone(),
+            NodeData::List(items) => Node::list(node.span, items.iter().map(|item| self.fill(item, depth + 1))),
+            NodeData::Map(entries) => Node::map(
                 node.span,
-                entries.iter().map(|entry| Entry { value: self.fill(&entry.value, depth + 1), ..entry.clone() }),
+                entries.iter().map(|entry| NodeEntry { value: self.fill(&entry.value, depth + 1), ..entry.clone() }),
             ),
         }
     }
 
     /// The text with what is known filled in, and the place to look at: that of the value, where it is all of the text.
     fn text(&self, text: &str, span: Span) -> (Arc<str>, Span) {
-        let Some(pattern) = VARIABLE.as_ref() else { return (text.into(), span) };
         let mut place = span;
-        let filled = pattern.replace_all(text, |found: &regex::Captures<'_>| {
+        let filled = VARIABLE.replace_all(text, |found: &regex::Captures<'_>| {
             let whole = found.get(0).map_or("", |all| all.as_str());
             let known = found.get(1).and_then(|name| self.variables.get(name.as_str()));
             match (known.and_then(|node| Some((node.span, node.text()?))), found.get(2)) {
@@ -163,7 +163,7 @@ impl Filler {
 fn filled(file: &Parsed, filler: &Filler) -> Parsed {
     let documents = file.stream.documents.iter().map(|document| {
         let root = if is_alone(&document.root) { document.root.clone() } else { filler.fill(&document.root, 0) };
-        Document { root, span: document.span }
+        YamlDocument { root, span: document.span }
     });
     let stream = Stream { documents: documents.collect(), ..Stream::default() };
     let copy = Parsed {
@@ -186,5 +186,4 @@ fn is_alone(root: &Node) -> bool {
     ALONE.iter().any(says)
 }
 
-static VARIABLE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[=-]([^}]*))?\}").ok());
+static_regex!(static VARIABLE: Regex = r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[=-]([^}]*))?\}");

@@ -8,7 +8,7 @@ use crate::languages::yaml::Node;
 use crate::source::{FileId, Span};
 
 use super::object::Object;
-use crate::kubernetes::rows::table::{KINDS, Row};
+use crate::kubernetes::rows::table::{KINDS, KindRow};
 
 /// Kinds of which others take something, beside those that rows borrow from.
 const JOINED: [&str; 10] = [
@@ -29,18 +29,18 @@ const MOST_OPEN: usize = 1_000;
 
 /// Where a name is used.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::kubernetes) struct Place {
+pub(in crate::kubernetes) struct NamePlace {
     file: FileId,
 }
 
-impl Place {
+impl NamePlace {
     pub(in crate::kubernetes) fn of(span: Span) -> Self {
-        Place { file: span.file }
+        NamePlace { file: span.file }
     }
 }
 
 #[derive(Default)]
-pub(in crate::kubernetes) struct Index<'t> {
+pub(in crate::kubernetes) struct ObjectIndex<'t> {
     paths: HashMap<FileId, Arc<str>>,
     objects: HashMap<(String, Arc<str>), Vec<Object<'t>>>,
     /// Those of whose name a part is filled in elsewhere.
@@ -49,10 +49,10 @@ pub(in crate::kubernetes) struct Index<'t> {
     values: Mutex<HashMap<FileId, Option<Node>>>,
 }
 
-impl<'t> Index<'t> {
+impl<'t> ObjectIndex<'t> {
     /// Objects of several files; the order of files decides between equals.
     pub(in crate::kubernetes) fn new(files: impl IntoIterator<Item = (FileId, Arc<str>, Vec<&'t Node>)>) -> Self {
-        let mut index = Index::default();
+        let mut index = ObjectIndex::default();
         for (file, path, roots) in files {
             index.paths.insert(file, path);
             for root in roots {
@@ -66,7 +66,7 @@ impl<'t> Index<'t> {
         const DEEPEST: usize = 4;
         let Some(object) = Object::new(root) else { return };
         let full = format!("{}/{}", object.group, object.kind);
-        let carried = KINDS.named(&full).into_iter().flat_map(Row::carried);
+        let carried = KINDS.named(&full).into_iter().flat_map(KindRow::carried);
         for found in carried.flat_map(|path| path.all(root)).filter(|_| depth < DEEPEST) {
             self.add(found.node, depth + 1);
         }
@@ -79,7 +79,7 @@ impl<'t> Index<'t> {
     }
 
     /// The object of a kind (`group/Kind`) and name that is nearest to a place.
-    pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: Place) -> Option<&Object<'t>> {
+    pub(in crate::kubernetes) fn find(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Option<&Object<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone()))?;
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&Object<'t>| distance(from, self.path(object.head));
@@ -87,7 +87,7 @@ impl<'t> Index<'t> {
     }
 
     /// The objects of a kind and name that are nearest to a place: several where they are as near.
-    pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: Place) -> Vec<&Object<'t>> {
+    pub(in crate::kubernetes) fn nearest(&self, kind: &str, name: &Arc<str>, place: NamePlace) -> Vec<&Object<'t>> {
         let all = self.objects.get(&(kind.to_owned(), name.clone())).map(Vec::as_slice).unwrap_or_default();
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let far = |object: &&Object<'t>| distance(from, self.path(object.head));
@@ -96,7 +96,7 @@ impl<'t> Index<'t> {
     }
 
     /// The nearest object of a kind whose name may become this one: `${APP}-gpu`. Of two that are as near, neither.
-    pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: Place) -> Option<&Object<'t>> {
+    pub(in crate::kubernetes) fn filled_in(&self, kind: &str, name: &str, place: NamePlace) -> Option<&Object<'t>> {
         let from = self.paths.get(&place.file).map_or("", |path| path);
         let fitting = self.open.iter().filter(|(of, open, _)| of == kind && becomes(open, name));
         let mut near: Vec<(usize, &Object<'t>)> =

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::languages::yaml::{self, Entry, Node};
+use crate::languages::yaml::{self, Node, NodeEntry};
 use crate::source::{FileId, Sources, Span, join, normalize, parent};
 
-use super::index::{Index, Place};
+use super::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::table::Layers;
 use crate::kubernetes::text::nested;
 
@@ -27,7 +27,7 @@ pub(in crate::kubernetes) struct Given {
 }
 
 impl Given {
-    fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &Index<'_>) {
+    fn lay_file(&mut self, named: &Node, place: &str, sources: &Sources, index: &ObjectIndex<'_>) {
         let Some(name) = named.text() else { return };
         // A template of values is none before something fills it in.
         match values_file(name, place, sources, index).filter(|_| !name.ends_with(".gotmpl")) {
@@ -74,7 +74,7 @@ pub(in crate::kubernetes) fn given(
     at: &Node,
     below: Option<Node>,
     sources: &Sources,
-    index: &Index<'_>,
+    index: &ObjectIndex<'_>,
 ) -> Given {
     let mut given = Given { values: below, ..Given::default() };
     let place = if layers.beside { beside(at, sources) } else { directory(layers, at, sources).unwrap_or_default() };
@@ -113,7 +113,7 @@ pub(in crate::kubernetes) fn given(
 
 /// A file of values that stands in this tree: beside the chart, or in another source that is this repository. It may be
 /// empty.
-fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) -> Option<(FileId, Option<Node>)> {
+fn values_file(name: &str, chart: &str, sources: &Sources, index: &ObjectIndex<'_>) -> Option<(FileId, Option<Node>)> {
     let path = match name.strip_prefix('$') {
         Some(name) => normalize(name.split_once('/')?.1)?,
         None if name.starts_with('/') => normalize(name)?,
@@ -125,11 +125,11 @@ fn values_file(name: &str, chart: &str, sources: &Sources, index: &Index<'_>) ->
 }
 
 /// Values in a configuration map of the same tree.
-fn referred(reference: &Node, sources: &Sources, index: &Index<'_>) -> Option<Node> {
+fn referred(reference: &Node, sources: &Sources, index: &ObjectIndex<'_>) -> Option<Node> {
     if reference.text_at("kind").is_none_or(|kind| &**kind != "ConfigMap") {
         return None;
     }
-    let data = index.find("/ConfigMap", reference.text_at("name")?, Place::of(reference.span))?.root.get("data")?;
+    let data = index.find("/ConfigMap", reference.text_at("name")?, NamePlace::of(reference.span))?.root.get("data")?;
     let node = data.get(reference.text_at("valuesKey").map_or("values.yaml", |key| key))?;
     match reference.text_at("targetPath") {
         Some(target) => Some(put(None, &steps(target)?, &Node::scalar(node.span, node.text()?.clone(), true))),
@@ -142,13 +142,13 @@ pub(in crate::kubernetes) fn over(below: &Node, above: &Node, depth: usize) -> N
     if !below.is_map() || !above.is_map() || depth > DEEPEST {
         return above.clone();
     }
-    let mut upper: HashMap<&str, &Entry> = above.entries().iter().map(|entry| (&*entry.key, entry)).collect();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut upper: HashMap<&str, &NodeEntry> = above.entries().iter().map(|entry| (&*entry.key, entry)).collect();
+    let mut entries: Vec<NodeEntry> = Vec::new();
     for entry in below.entries() {
         match upper.remove(&*entry.key) {
             None => entries.push(entry.clone()),
             Some(over) if over.value.is_null() => {}
-            Some(top) => entries.push(Entry { value: over(&entry.value, &top.value, depth + 1), ..top.clone() }),
+            Some(top) => entries.push(NodeEntry { value: over(&entry.value, &top.value, depth + 1), ..top.clone() }),
         }
     }
     let added = above.entries().iter().filter(|entry| upper.contains_key(&*entry.key) && !entry.value.is_null());
@@ -193,12 +193,12 @@ fn put(around: Option<&Node>, steps: &[Step], value: &Node) -> Node {
     let Some((step, rest)) = steps.split_first() else { return value.clone() };
     match step {
         Step::Key(key) => {
-            let mut entries: Vec<Entry> = around.map(Node::entries).unwrap_or_default().to_vec();
+            let mut entries: Vec<NodeEntry> = around.map(Node::entries).unwrap_or_default().to_vec();
             match entries.iter_mut().find(|entry| entry.key == *key) {
                 Some(entry) => entry.value = put(Some(&entry.value), rest, value),
                 None => {
                     let value = put(None, rest, value);
-                    entries.push(Entry { key: key.clone(), key_span: value.span, value });
+                    entries.push(NodeEntry { key: key.clone(), key_span: value.span, value });
                 }
             }
             Node::map(around.map_or(value.span, |node| node.span), entries)

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, Tree};
-use crate::languages::yaml::{Data, Node, scalar};
+use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree};
+use crate::languages::yaml::{Node, NodeData, scalar};
 use crate::source::Span;
 
 use super::object::Object;
@@ -13,7 +13,7 @@ use crate::kubernetes::rows::amount::{is_hole, placeholder};
 /// The objects of a document: itself, or the items of a list.
 pub(in crate::kubernetes) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {
     let Some(object) = Object::new(root) else { return };
-    if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, Data::List(_))) {
+    if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, NodeData::List(_))) {
         let items = root.get("items").map(Node::items).unwrap_or_default();
         let objects = items.iter().filter_map(|item| Some((Object::new(item)?, item.span)));
         into.extend(objects.map(|(object, body)| raw(&object, body, inferred)));
@@ -42,36 +42,36 @@ struct Builder {
 }
 
 impl Builder {
-    fn tree(&mut self, node: &Node) -> Tree {
+    fn tree(&mut self, node: &Node) -> RawTree {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
-            return Tree::too_large(node.span);
+            return RawTree::too_large(node.span);
         }
         if is_hole(node) {
-            return Tree::unknown("a template directive stands here", node.span);
+            return RawTree::unknown("a template directive stands here", node.span);
         }
         let data = match &node.data {
-            Data::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
-                let Tree { data, .. } = Tree::unknown(why, node.span);
+            NodeData::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
+                let RawTree { data, .. } = RawTree::unknown(why, node.span);
                 data
             }),
-            Data::List(items) => RawData::List(items.iter().map(|item| self.tree(item)).collect()),
-            Data::Map(entries) => {
+            NodeData::List(items) => RawData::List(items.iter().map(|item| self.tree(item)).collect()),
+            NodeData::Map(entries) => {
                 let mut open = None;
-                let mut known: BTreeMap<Arc<str>, Tree> = BTreeMap::new();
+                let mut known: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
                 for entry in entries.iter() {
                     if placeholder(&entry.key).is_some() {
-                        let Tree { data, .. } = Tree::unknown("a key is filled in elsewhere", entry.key_span);
+                        let RawTree { data, .. } = RawTree::unknown("a key is filled in elsewhere", entry.key_span);
                         open = if let RawData::Unknown(unknown) = data { Some(unknown) } else { open };
                         continue;
                     }
                     let value = self.tree(&entry.value);
-                    known.insert(entry.key.clone(), Tree { span: entry.span(), ..value });
+                    known.insert(entry.key.clone(), RawTree { span: entry.span(), ..value });
                 }
                 RawData::Map(known.into_iter().collect(), open)
             }
         };
-        Tree::new(data, node.span)
+        RawTree::new(data, node.span)
     }
 }
 

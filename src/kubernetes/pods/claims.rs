@@ -8,16 +8,16 @@ use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::pod::Pod;
-use super::request::Request;
-use super::workload::Found;
-use crate::kubernetes::objects::index::{Index, Place};
+use super::request::PodRequest;
+use super::workload::FoundResource;
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
-pub(in crate::kubernetes) fn request(pod: &Pod, index: &Index<'_>) -> Option<Request> {
-    let mut all: Option<Request> = None;
+pub(in crate::kubernetes) fn request(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
+    let mut all: Option<PodRequest> = None;
     let more = pod.row.iter().flat_map(|row| &row.claims).filter_map(|path| path.first(&pod.spec));
     let listed = pod.spec.get("resourceClaims").into_iter().chain(more).flat_map(Node::items);
     for claim in listed.chain(&pod.claims) {
@@ -36,7 +36,7 @@ pub(in crate::kubernetes) fn request(pod: &Pod, index: &Index<'_>) -> Option<Req
 }
 
 /// A claim that several pods name is one claim: each of them gets its part.
-pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, Found)]) {
+pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, FoundResource)]) {
     let mut users: HashMap<String, f64> = HashMap::new();
     for (_, found) in found.iter() {
         let pods = found.resource.count.value().map_or(1.0, |range| range.expected);
@@ -58,9 +58,9 @@ pub(in crate::kubernetes) fn share(found: &mut [(Arc<str>, Found)]) {
     }
 }
 
-fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
+fn claimed(claim: &Node, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let named = |key: &str| claim.text_at(key).or_else(|| claim.text_at(&format!("source.{key}")));
-    let place = Place::of(claim.span);
+    let place = NamePlace::of(claim.span);
     if let Some(created) = claim.at("claimCreationSpec.devices") {
         return sum(created.items().iter(), claim.span, index);
     }
@@ -84,7 +84,7 @@ fn claimed(claim: &Node, index: &Index<'_>) -> Option<Request> {
 }
 
 /// A claim that nobody described, whose name says that it is about accelerators. Of how many, and of whose, is not known.
-fn elsewhere(name: &str, claim: &Node) -> Option<Request> {
+fn elsewhere(name: &str, claim: &Node) -> Option<PodRequest> {
     const WORDS: [&str; 6] = ["gpu", "gpus", "nvidia", "tpu", "gaudi", "neuron"];
     let names = [Some(name), claim.text_at("name").map(|name| &**name)];
     let mut words = names.into_iter().flatten().flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()));
@@ -92,7 +92,7 @@ fn elsewhere(name: &str, claim: &Node) -> Option<Request> {
     let why = format!("the claim `{}` is not in the text", amount::shorten(name));
     words
         .any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
-        .then(|| Request::new(&device, Fact::unknown(why, claim.span), claim.span))
+        .then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
 /// A claim and the place of its name.
@@ -101,14 +101,14 @@ fn named_by(object: &Object<'_>) -> (String, Span) {
 }
 
 /// The devices that a claim asks for, through all versions of its API.
-fn devices(spec: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+fn devices(spec: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let requests = spec.at("devices.requests").map(Node::items).unwrap_or_default();
     let old = spec.get("resourceClassName").map(|_| spec);
     sum(requests.iter().chain(old), span, index)
 }
 
-fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &Index<'_>) -> Option<Request> {
-    let mut all: Option<Request> = None;
+fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &ObjectIndex<'_>) -> Option<PodRequest> {
+    let mut all: Option<PodRequest> = None;
     for request in requests {
         let choice = request.get("firstAvailable").and_then(|choices| choices.items().first());
         let exact = request.get("exactly").or(choice).unwrap_or(request);
@@ -127,14 +127,14 @@ fn sum<'n>(requests: impl Iterator<Item = &'n Node>, span: Span, index: &Index<'
     all
 }
 
-fn device(exact: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
+fn device(exact: &Node, span: Span, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let class = exact.get("deviceClassName").or(exact.get("resourceClassName"))?;
     let name = class.text()?;
     let mut selectors: Vec<&Node> = expressions(exact.get("selectors"));
     let device = match DEVICES.class(name) {
         Some(device) => device,
         None => {
-            let object = index.find("resource.k8s.io/DeviceClass", name, Place::of(class.span))?;
+            let object = index.find("resource.k8s.io/DeviceClass", name, NamePlace::of(class.span))?;
             let own = expressions(object.root.at("spec.selectors"));
             let driver = own.iter().find_map(|text| driver(text.text()?))?;
             selectors.extend(own);
@@ -145,7 +145,7 @@ fn device(exact: &Node, span: Span, index: &Index<'_>) -> Option<Request> {
         Some(mode) if &**mode == "All" => Fact::unknown("all devices of a node are asked for", class.span),
         _ => exact.get("count").map_or(Fact::written(1.0, class.span), amount::number),
     };
-    let mut request = Request::new(device, count, span);
+    let mut request = PodRequest::new(device, count, span);
     for selector in selectors {
         select(&mut request, selector);
     }
@@ -165,7 +165,7 @@ fn driver(expression: &str) -> Option<&'static Device> {
 }
 
 /// What a selector says of the device: its product, its profile.
-fn select(request: &mut Request, selector: &Node) {
+fn select(request: &mut PodRequest, selector: &Node) {
     let Some(expression) = selector.text() else { return };
     for part in expression.split("&&") {
         let Some(value) = quoted(part).last() else { continue };

@@ -6,15 +6,15 @@ use crate::inventory::programs::{Container, Word};
 use crate::inventory::{Fact, Known, Origin};
 use crate::languages::yaml::Node;
 
-use super::pod::{Part, Pod};
+use super::pod::{Pod, PodContainer};
 use super::request;
-use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::amount::placeholder;
 
 /// Variables of one map that a container gets: thousands of pods may name the same map.
 const MOST_FROM_A_MAP: usize = 500;
 
-pub(in crate::kubernetes) fn container(part: &Part, pod: &Pod, index: &Index<'_>) -> Container {
+pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Container {
     let node = &part.node;
     let (mut command, mut args) = (words(node, "command"), words(node, "args"));
     let brought = command.iter().chain(&args).find_map(|word| script(word.value()?, part, pod, index));
@@ -44,7 +44,7 @@ pub(in crate::kubernetes) fn container(part: &Part, pod: &Pod, index: &Index<'_>
 }
 
 /// The script at a path of a container, where a configuration map of the text is mounted there.
-pub(super) fn script<'t>(path: &str, part: &Part, pod: &Pod, index: &Index<'t>) -> Option<&'t Node> {
+pub(super) fn script<'t>(path: &str, part: &PodContainer, pod: &Pod, index: &ObjectIndex<'t>) -> Option<&'t Node> {
     let path = path.trim();
     if !path.starts_with('/') || path.contains(char::is_whitespace) {
         return None;
@@ -87,7 +87,7 @@ pub(in crate::kubernetes) fn of_script(script: &Node, image_at: Option<&Node>, e
 }
 
 /// Every entry of a configuration map is a variable; variables that are listed one by one come first.
-fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
+fn all_from(from: &Node, container: &mut Container, index: &ObjectIndex<'_>) {
     let prefix = from.text_at("prefix").map_or("", |prefix| prefix);
     let map = from.text_at("configMapRef.name");
     let Some(data) = map.and_then(|name| config(name, from, index)) else {
@@ -105,8 +105,8 @@ fn all_from(from: &Node, container: &mut Container, index: &Index<'_>) {
     }
 }
 
-fn config<'t>(name: &Arc<str>, used: &Node, index: &Index<'t>) -> Option<&'t Node> {
-    index.find("/ConfigMap", name, Place::of(used.span))?.root.get("data")
+fn config<'t>(name: &Arc<str>, used: &Node, index: &ObjectIndex<'t>) -> Option<&'t Node> {
+    index.find("/ConfigMap", name, NamePlace::of(used.span))?.root.get("data")
 }
 
 /// Custom resources often take an image apart.
@@ -144,7 +144,7 @@ fn words(node: &Node, key: &str) -> Vec<Word> {
     }
 }
 
-fn value_from(from: &Node, index: &Index<'_>) -> Word {
+fn value_from(from: &Node, index: &ObjectIndex<'_>) -> Word {
     let reference = |kind: &str| from.get(kind).and_then(|it| Some((it.text_at("name")?, it.text_at("key")?)));
     if let Some((name, key)) = reference("configMapKeyRef")
         && let Some(value) = config(name, from, index).and_then(|data| data.get(key))

@@ -9,16 +9,16 @@ use crate::source::Span;
 use crate::kubernetes::objects::chart::VALUES_ALONE;
 
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::pods::pod::{Part, Pod};
+use crate::kubernetes::pods::pod::{Pod, PodContainer};
 use crate::kubernetes::pods::workload;
-use crate::kubernetes::pods::workload::{Above, Group};
+use crate::kubernetes::pods::workload::{Above, PodGroup};
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::count::times;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::fill;
 use crate::kubernetes::rows::settings;
-use crate::kubernetes::rows::table::{KINDS, Row};
-use crate::languages::yaml::{Data, Node};
+use crate::kubernetes::rows::table::{KINDS, KindRow};
+use crate::languages::yaml::{Node, NodeData};
 
 /// Keys that say how many there are of what lies below their mapping.
 const MULTIPLIERS: [&str; 8] =
@@ -29,7 +29,7 @@ const DEEPEST: usize = 40;
 /// What kinds end with that often do nothing by themselves.
 const MADE_FOR_OTHERS: [&str; 5] = ["Template", "Class", "Profile", "Runtime", "Blueprint"];
 
-pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<Group>) {
+pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &mut Vec<PodGroup>) {
     let why = format!("{} is no known kind; its pods are found by their shape", object.kind);
     let why: Arc<str> = why.into();
     let mut above = above.clone();
@@ -45,12 +45,12 @@ pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &m
 }
 
 /// The same in the values of a chart.
-pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<Group>) {
+pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
     walk(values, &Arc::from(VALUES_ALONE), above, &[], 0, out);
 }
 
 /// What stands under the keys of a document of which its row says nothing, where the row leaves that open.
-pub(in crate::kubernetes) fn others(values: &Node, row: &Row, above: &Above, out: &mut Vec<Group>) {
+pub(in crate::kubernetes) fn others(values: &Node, row: &KindRow, above: &Above, out: &mut Vec<PodGroup>) {
     for entry in values.entries().iter().filter(|entry| row.others && !row.speaks_of(&entry.key)) {
         let mut above = above.clone();
         above.role.push(entry.key.to_string());
@@ -58,20 +58,20 @@ pub(in crate::kubernetes) fn others(values: &Node, row: &Row, above: &Above, out
     }
 }
 
-fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<Group>) {
+fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<PodGroup>) {
     if depth > DEEPEST {
         return;
     }
     match &node.data {
-        Data::Scalar { .. } => {}
-        Data::List(items) => {
+        NodeData::Scalar { .. } => {}
+        NodeData::List(items) => {
             for item in items.iter() {
                 let mut above = above.clone();
                 above.role.extend(item.text_at("name").map(|name| name.to_string()));
                 walk(item, why, &above, claims, depth + 1, out);
             }
         }
-        Data::Map(entries) => {
+        NodeData::Map(entries) => {
             // Values of a chart stand below its name in those of a chart that holds it.
             let row = (&**why == VALUES_ALONE).then(|| KINDS.shaped(node).filter(|row| row.is_of_values())).flatten();
             if let Some(row) = row.filter(|row| !row.pods.is_empty()) {
@@ -94,18 +94,18 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
                 let mut pod = Pod::new(node, None, None);
                 if pod.containers.is_empty() {
                     pod.claims = claimed(node, claims);
-                    pod.containers.push(Part::container(node));
+                    pod.containers.push(PodContainer::container(node));
                 }
                 let (mut facts, role) = (above.facts.clone(), above.role.clone());
                 for (key, fact) in settings::beside(node) {
                     fill(&mut facts, key, fact);
                 }
-                out.push(Group { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
+                out.push(PodGroup { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
                 return;
             }
             for entry in entries.iter() {
                 let mut above = above.clone();
-                if matches!(entry.value.data, Data::Map(_)) && is_named(&entry.key) {
+                if matches!(entry.value.data, NodeData::Map(_)) && is_named(&entry.key) {
                     above.role.push(entry.key.to_string());
                 }
                 walk(&entry.value, why, &above, claims, depth + 1, out);

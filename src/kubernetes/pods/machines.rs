@@ -4,7 +4,7 @@ use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Value,
     programs,
 };
-use crate::languages::yaml::{Entry, Node};
+use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
 use super::containers;
@@ -12,14 +12,14 @@ use super::nodes;
 use super::nodes::Condition;
 use super::pod::taints;
 use super::resource::settle_purpose;
-use super::workload::{Above, Found};
+use super::workload::{Above, FoundResource};
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::path::{Match, Path};
+use crate::kubernetes::rows::path::{ManifestPath, Match};
 use crate::kubernetes::rows::sources;
 use crate::kubernetes::rows::table::Machines;
 
@@ -29,9 +29,9 @@ pub(in crate::kubernetes) fn resources(
     machines: &Machines,
     body: Span,
     above: &Above,
-    out: &mut Vec<Found>,
+    out: &mut Vec<FoundResource>,
 ) {
-    let whole = Path::default();
+    let whole = ManifestPath::default();
     let each = machines.each.as_ref().unwrap_or(&whole);
     let found = each.all(object.root);
     let several = found.len() > 1;
@@ -55,7 +55,7 @@ pub(in crate::kubernetes) fn resources(
         for (key, fact) in facts {
             resource.set(key, fact);
         }
-        out.push(Found {
+        out.push(FoundResource {
             resource,
             kind: object.kind.to_owned(),
             name: object.name.clone(),
@@ -88,12 +88,12 @@ fn is_category(facts: &Facts) -> bool {
 struct One<'o, 't> {
     object: &'o Object<'t>,
     machines: &'o Machines,
-    each: &'o Path,
+    each: &'o ManifestPath,
     at: &'o Match<'t>,
 }
 
 impl<'t> One<'_, 't> {
-    fn nodes(&self, path: &Path) -> Vec<&'t Node> {
+    fn nodes(&self, path: &ManifestPath) -> Vec<&'t Node> {
         path.beside(self.object.root, self.each, self.at)
     }
 
@@ -139,7 +139,7 @@ impl<'t> One<'_, 't> {
     /// What its programs say, and what they and its name say that it is for.
     fn programs(&self, facts: &mut Facts) {
         let Some(runs) = &self.machines.runs else { return };
-        let first = |path: &Option<Path>| path.as_ref().and_then(|path| self.nodes(path).first().copied());
+        let first = |path: &Option<ManifestPath>| path.as_ref().and_then(|path| self.nodes(path).first().copied());
         let (image, env) = (first(&runs.image), first(&runs.env));
         let scripts = self.nodes(&runs.script).into_iter();
         for script in
@@ -197,7 +197,7 @@ impl<'t> One<'_, 't> {
 
 /// What all machines together may have.
 fn limited(limits: &Node) -> Vec<Limit> {
-    let limit = |entry: &Entry| {
+    let limit = |entry: &NodeEntry| {
         let (of, most) = match &*entry.key {
             "cpu" => (Limited::Cpus, amount::number(&entry.value)),
             "memory" => (Limited::MemoryGib, amount::gib(&entry.value)),

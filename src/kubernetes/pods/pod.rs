@@ -8,7 +8,7 @@ use crate::source::Span;
 
 use super::nodes;
 use super::nodes::Condition;
-use super::request::Request;
+use super::request::PodRequest;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Said};
@@ -22,7 +22,7 @@ pub(in crate::kubernetes) struct Pod {
     pub spec: Node,
     /// The frame around the specification: labels and annotations.
     pub frame: Option<Node>,
-    pub containers: Vec<Part>,
+    pub containers: Vec<PodContainer>,
     /// Containers that start one after the other before the others, in this order.
     pub init: Vec<Init>,
     pub row: Option<&'static Pods>,
@@ -33,7 +33,7 @@ pub(in crate::kubernetes) struct Pod {
 /// An init container.
 #[derive(Debug, Clone)]
 pub(in crate::kubernetes) struct Init {
-    pub part: Part,
+    pub part: PodContainer,
     /// It goes on running beside all that start after it.
     pub stays: bool,
 }
@@ -41,13 +41,13 @@ pub(in crate::kubernetes) struct Init {
 impl Init {
     fn of(node: &Node) -> Self {
         let stays = node.text_at("restartPolicy").is_some_and(|policy| &**policy == "Always");
-        Init { part: Part::container(node), stays }
+        Init { part: PodContainer::container(node), stays }
     }
 }
 
 /// A container, or what stands for one.
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Part {
+pub(in crate::kubernetes) struct PodContainer {
     pub node: Node,
     /// Limits and requests.
     pub resources: Option<Node>,
@@ -55,9 +55,9 @@ pub(in crate::kubernetes) struct Part {
     pub apart: bool,
 }
 
-impl Part {
+impl PodContainer {
     pub(in crate::kubernetes) fn container(node: &Node) -> Self {
-        Part { node: node.clone(), resources: node.get("resources").cloned(), apart: false }
+        PodContainer { node: node.clone(), resources: node.get("resources").cloned(), apart: false }
     }
 }
 
@@ -67,19 +67,23 @@ const SHARED: [&str; 2] = ["/dev/shm", "/run/shm"];
 impl Pod {
     pub(in crate::kubernetes) fn new(spec: &Node, frame: Option<&Node>, row: Option<&'static Pods>) -> Self {
         let listed = spec.get("containers").map(Node::items).unwrap_or_default();
-        let mut containers: Vec<Part> = listed.iter().map(Part::container).collect();
+        let mut containers: Vec<PodContainer> = listed.iter().map(PodContainer::container).collect();
         for found in row.iter().flat_map(|row| &row.containers).flat_map(|path| path.all(spec)) {
             if found.node.is_map() {
                 let apart = row.is_some_and(|row| row.amount.is_some());
-                containers.push(Part { apart, ..Part::container(found.node) });
+                containers.push(PodContainer { apart, ..PodContainer::container(found.node) });
             }
         }
         for found in row.iter().flat_map(|row| &row.resources).flat_map(|path| path.all(spec)) {
-            containers.push(Part { node: found.node.clone(), resources: Some(found.node.clone()), apart: false });
+            containers.push(PodContainer {
+                node: found.node.clone(),
+                resources: Some(found.node.clone()),
+                apart: false,
+            });
         }
         for found in row.iter().flat_map(|row| &row.limits).flat_map(|path| path.all(spec)) {
             let resources = Some(Node::framed("limits", found.node));
-            containers.push(Part { node: found.node.clone(), resources, apart: false });
+            containers.push(PodContainer { node: found.node.clone(), resources, apart: false });
         }
         if let Some(patch) = row.and_then(|row| row.patch.as_ref()?.first(spec)).and_then(nested::parsed) {
             patch_containers(&mut containers, &patch);
@@ -145,7 +149,7 @@ impl Pod {
         self.spec.get("tolerations").map(taints).unwrap_or_default()
     }
 
-    pub(in crate::kubernetes) fn facts(&self, request: &Request, conditions: &[Condition]) -> Facts {
+    pub(in crate::kubernetes) fn facts(&self, request: &PodRequest, conditions: &[Condition]) -> Facts {
         let mut facts = nodes::facts(conditions);
         self.tolerated(&mut facts);
         fill(&mut facts, Key::AcceleratorCount, request.count.clone().map(Value::Number));
@@ -245,11 +249,11 @@ impl Pod {
 const MAIN: &str = "main";
 
 /// Lays the resources of a patch over those of the containers that it names.
-fn patch_containers(containers: &mut [Part], patch: &Node) {
+fn patch_containers(containers: &mut [PodContainer], patch: &Node) {
     for change in patch.get("containers").map(Node::items).unwrap_or_default() {
         let Some(resources) = change.get("resources") else { continue };
         let name = change.text_at("name").map_or(MAIN, |name| name);
-        let called = |part: &Part| part.node.text_at("name").map_or(MAIN, |name| name) == name;
+        let called = |part: &PodContainer| part.node.text_at("name").map_or(MAIN, |name| name) == name;
         for part in containers.iter_mut().filter(|part| called(part)) {
             part.resources = Some(match &part.resources {
                 Some(own) => layers::over(own, resources, 0),

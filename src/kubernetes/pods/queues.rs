@@ -9,8 +9,8 @@ use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::nodes::{self, Condition};
-use super::request::Request;
-use crate::kubernetes::objects::index::{Index, Place};
+use super::request::PodRequest;
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::facts::Facts;
@@ -22,9 +22,9 @@ const NAMED: &str = "kueue.x-k8s.io/queue-name";
 pub(super) fn conditions(
     object: &Object<'_>,
     labels: &Labels,
-    request: &Request,
+    request: &PodRequest,
     own: &[Condition],
-    index: &Index<'_>,
+    index: &ObjectIndex<'_>,
 ) -> Vec<Condition> {
     let Some(Fact::Known(Known { value: name, span, .. })) = labels.entries.get(NAMED) else { return Vec::new() };
     let Some(cluster) = cluster_queue(object, name, *span, index) else { return Vec::new() };
@@ -49,9 +49,9 @@ fn cluster_queue<'i, 't>(
     object: &Object<'_>,
     name: &Arc<str>,
     span: Span,
-    index: &'i Index<'t>,
+    index: &'i ObjectIndex<'t>,
 ) -> Option<&'i Object<'t>> {
-    let locals = index.nearest("kueue.x-k8s.io/LocalQueue", name, Place::of(span));
+    let locals = index.nearest("kueue.x-k8s.io/LocalQueue", name, NamePlace::of(span));
     let same_space = |local: &&&Object<'_>| match (&local.namespace, &object.namespace) {
         (Some(queue), Some(own)) => queue == own,
         _ => true,
@@ -60,11 +60,11 @@ fn cluster_queue<'i, 't>(
     let leads: Vec<&Node> = leads.collect();
     let (first, name) = leads.first().and_then(|node| Some((*node, node.text()?)))?;
     let agree = leads.iter().all(|node| node.text() == Some(name));
-    only(index.nearest("kueue.x-k8s.io/ClusterQueue", name, Place::of(first.span))).filter(|_| agree)
+    only(index.nearest("kueue.x-k8s.io/ClusterQueue", name, NamePlace::of(first.span))).filter(|_| agree)
 }
 
 /// The labels of the nodes of each flavour by which a queue gives out what is asked for.
-fn flavours(cluster: &Object<'_>, request: &Request, index: &Index<'_>) -> Vec<Vec<Condition>> {
+fn flavours(cluster: &Object<'_>, request: &PodRequest, index: &ObjectIndex<'_>) -> Vec<Vec<Condition>> {
     let gives = |flavour: &&Node| {
         let resources = flavour.get("resources").map(Node::items).unwrap_or_default();
         let names = resources.iter().filter_map(|resource| resource.text_at("name"));
@@ -74,7 +74,7 @@ fn flavours(cluster: &Object<'_>, request: &Request, index: &Index<'_>) -> Vec<V
     let all = groups.iter().filter_map(|group| group.get("flavors")).flat_map(Node::items).filter(gives);
     let labels = all.map(|flavour| {
         let name = flavour.text_at("name")?;
-        let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, Place::of(flavour.span)))?;
+        let object = only(index.nearest("kueue.x-k8s.io/ResourceFlavor", name, NamePlace::of(flavour.span)))?;
         Some(object.root.at("spec.nodeLabels").map(nodes::labels).unwrap_or_default())
     });
     // A flavour that is not at hand may lead anywhere.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, Origin};
 use crate::languages::yaml::Node;
-use crate::source::{Expression, Span};
+use crate::source::{AdaptiveRegex, Span};
 
 use super::claims;
-use super::pod::{Part, Pod};
-use crate::kubernetes::objects::index::Index;
+use super::pod::{Pod, PodContainer};
+use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::{DEVICES, Device};
 use crate::kubernetes::rows::table::Amount;
@@ -22,7 +22,7 @@ const USUAL: &str = "nvidia.com/gpu";
 
 /// Accelerators that a pod asks for.
 #[derive(Debug, Clone)]
-pub(in crate::kubernetes) struct Request {
+pub(in crate::kubernetes) struct PodRequest {
     pub count: Fact<f64>,
     pub slice: Option<(Arc<str>, Span)>,
     pub vendor: String,
@@ -37,7 +37,7 @@ pub(in crate::kubernetes) struct Request {
 }
 
 /// What a pod asks for; `None` where that is no accelerator.
-pub(in crate::kubernetes) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request> {
+pub(in crate::kubernetes) fn of(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let mut sum = Tally::default();
     for part in &pod.containers {
         sum.add(part, pod);
@@ -57,7 +57,7 @@ pub(in crate::kubernetes) fn of(pod: &Pod, index: &Index<'_>) -> Option<Request>
 }
 
 /// Does this container ask for accelerators?
-pub(in crate::kubernetes) fn asks(part: &Part) -> bool {
+pub(in crate::kubernetes) fn asks(part: &PodContainer) -> bool {
     let sides = ["limits", "requests"].into_iter().filter_map(|side| part.resources.as_ref()?.get(side));
     sides.flat_map(Node::entries).any(|entry| DEVICES.is_asked_by(&entry.key))
         || part.node.at("resources.claims").is_some()
@@ -65,7 +65,7 @@ pub(in crate::kubernetes) fn asks(part: &Part) -> bool {
 }
 
 /// A share of a device that a scheduler reads from an annotation.
-fn annotated(pod: &Pod) -> Option<Request> {
+fn annotated(pod: &Pod) -> Option<PodRequest> {
     let annotations = pod.frame.as_ref()?.at("metadata.annotations")?;
     let (entry, device) =
         annotations.entries().iter().find_map(|entry| Some((entry, DEVICES.annotation(&entry.key)?)))?;
@@ -75,12 +75,12 @@ fn annotated(pod: &Pod) -> Option<Request> {
     } else {
         amount::amount(&entry.value)
     };
-    Some(Request::new(device, count, span))
+    Some(PodRequest::new(device, count, span))
 }
 
-impl Request {
+impl PodRequest {
     pub(in crate::kubernetes) fn new(device: &Device, count: Fact<f64>, span: Span) -> Self {
-        Request {
+        PodRequest {
             count,
             slice: None,
             vendor: device.vendor.clone(),
@@ -93,8 +93,8 @@ impl Request {
     }
 
     /// Devices of another claim beside these.
-    pub(in crate::kubernetes) fn add(&mut self, other: &Request) {
-        let size = |request: &Request| request.slice.as_ref().map(|(size, _)| size.clone());
+    pub(in crate::kubernetes) fn add(&mut self, other: &PodRequest) {
+        let size = |request: &PodRequest| request.slice.as_ref().map(|(size, _)| size.clone());
         self.count = match size(self) == size(other) {
             true => plus(std::mem::take(&mut self.count), other.count.clone()),
             false => Fact::unknown(SIZES, self.span),
@@ -120,7 +120,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, part: &Part, pod: &Pod) {
+    fn add(&mut self, part: &PodContainer, pod: &Pod) {
         let Some(resources) = &part.resources else { return };
         let mut own: BTreeMap<&str, (Fact<f64>, Span)> = BTreeMap::new();
         for side in ["limits", "requests"] {
@@ -202,7 +202,7 @@ impl Tally {
     }
 
     /// The key with the largest amount decides what it is; slices of several sizes are counted together.
-    fn request(self) -> Option<Request> {
+    fn request(self) -> Option<PodRequest> {
         let asked = |count: &Fact<f64>| count.value() != Some(&0.0) && !count.is_absent();
         let mut wanted: Vec<_> = self.amounts.into_iter().filter(|(_, (count, _))| asked(count)).collect();
         let amount = |count: &Fact<f64>| count.value().copied().unwrap_or(0.0);
@@ -219,7 +219,7 @@ impl Tally {
                 }
             }
         }
-        let mut request = Request::new(device, count, span);
+        let mut request = PodRequest::new(device, count, span);
         request.slice = device.slice.then(|| (Arc::from(rest), span));
         if device.named {
             let name = key.rsplit('/').next().unwrap_or(rest);
@@ -231,7 +231,7 @@ impl Tally {
 
 /// An amount; in a container with an image, a key without one asks for something that nobody knows. Elsewhere it takes away
 /// what others ask for.
-fn asked(amount: &Node, part: &Part, span: Span) -> Fact<f64> {
+fn asked(amount: &Node, part: &PodContainer, span: Span) -> Fact<f64> {
     match amount::amount(amount) {
         Fact::Absent if part.node.text_at("image").is_some() => Fact::unknown("no amount is written", span),
         other => other,
@@ -251,7 +251,7 @@ fn amount_of(amount: &Amount, spec: &Node) -> Option<(Fact<f64>, Span)> {
 /// An amount, or the part of a text that is one: `nvidia-gpu-l4:2`.
 fn written(node: &Node, part: Option<&str>) -> Option<Fact<f64>> {
     let Some(part) = part else { return Some(amount::amount(node)) };
-    let number = Expression::new(part).first_group(node.text()?)?.parse().ok()?;
+    let number = AdaptiveRegex::new(part).first_group(node.text()?)?.parse().ok()?;
     Some(Fact::written(number, node.span))
 }
 

@@ -8,15 +8,15 @@ use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::containers;
-use super::pod::{Part, Pod};
+use super::pod::{Pod, PodContainer};
 use super::queues;
 use super::request;
-use super::request::Request;
+use super::request::PodRequest;
 use super::storage;
 use super::waits;
-use super::workload::{Found, Group};
+use super::workload::{FoundResource, PodGroup};
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::objects::owners;
@@ -28,11 +28,11 @@ use crate::kubernetes::rows::table::VALUES;
 pub(in crate::kubernetes) fn finish(
     object: &Object<'_>,
     body: Span,
-    groups: Vec<Group>,
-    index: &Index<'_>,
-    out: &mut Vec<Found>,
+    groups: Vec<PodGroup>,
+    index: &ObjectIndex<'_>,
+    out: &mut Vec<FoundResource>,
 ) {
-    let asking: Vec<(Group, Request)> = groups
+    let asking: Vec<(PodGroup, PodRequest)> = groups
         .into_iter()
         .filter_map(|group| Some((request::of(&group.pod, index)?, group)))
         .map(|(r, g)| (g, r))
@@ -54,7 +54,7 @@ pub(in crate::kubernetes) fn finish(
         let listens = listens(&group.pod);
         let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
         let resource = resource(object, body, address, group, &request, index);
-        out.push(Found {
+        out.push(FoundResource {
             resource,
             kind: object.kind.to_owned(),
             name: object.name.clone(),
@@ -75,9 +75,9 @@ fn resource(
     object: &Object<'_>,
     body: Span,
     address: String,
-    group: Group,
-    request: &Request,
-    index: &Index<'_>,
+    group: PodGroup,
+    request: &PodRequest,
+    index: &ObjectIndex<'_>,
 ) -> Resource {
     // Values are long: they are shown where they ask for accelerators.
     let head = if object.group == VALUES { request.span } else { object.head };
@@ -91,7 +91,7 @@ fn resource(
     let asked = group.pod.facts(request, &conditions);
     let asked = asked.into_iter().chain(queues::facts(&queued));
     // A command that only sleeps: whatever its image is for, nothing of that runs.
-    let (asleep, awake): (Vec<&Part>, Vec<&Part>) =
+    let (asleep, awake): (Vec<&PodContainer>, Vec<&PodContainer>) =
         group.pod.containers.iter().partition(|part| waits::only_sleeps(part, &group.pod, index));
     for (key, fact) in group.facts.into_iter().chain(programs_of(&awake, &group.pod, index)).chain(asked) {
         fill(&mut facts, key, fact);
@@ -171,7 +171,7 @@ fn looks(pod: &Pod) -> Fact<Value> {
 }
 
 /// Images of samples that add two vectors or move some bodies, as guides use them to see whether a device is there.
-fn tests_once(part: &Part) -> Option<Span> {
+fn tests_once(part: &PodContainer) -> Option<Span> {
     const SAMPLES: [&str; 4] = ["vectoradd", "vector-add", "cuda-sample", "nbody"];
     let image = part.node.get("image")?;
     let name = image.text()?.to_ascii_lowercase();
@@ -192,7 +192,7 @@ fn listens(pod: &Pod) -> bool {
 }
 
 /// What runs in the containers; those that ask for accelerators speak first.
-fn programs_of(awake: &[&Part], pod: &Pod, index: &Index<'_>) -> Facts {
+fn programs_of(awake: &[&PodContainer], pod: &Pod, index: &ObjectIndex<'_>) -> Facts {
     let mut parts = awake.to_vec();
     parts.sort_by_key(|part| !request::asks(part));
     let mut facts = Facts::new();
@@ -242,7 +242,7 @@ pub(in crate::kubernetes) fn settle_purpose(evidence: &[Evidence<'_>], facts: &m
 }
 
 /// A container whose command only shows the devices tests them.
-fn only_looks(part: &Part) -> bool {
+fn only_looks(part: &PodContainer) -> bool {
     const SHOWS: [&str; 3] = ["nvidia-smi", "vectorAdd", "rocm-smi"];
     let words = ["command", "args"].iter().filter_map(|key| part.node.get(key));
     let mut texts = words.flat_map(|list| list.items().iter().chain([list])).filter_map(Node::text);
@@ -250,7 +250,7 @@ fn only_looks(part: &Part) -> bool {
 }
 
 /// A container of the image that does nothing keeps room on a machine, for pods that may push it away.
-fn keeps_room(part: &Part) -> bool {
+fn keeps_room(part: &PodContainer) -> bool {
     let image = part.node.get("image").and_then(Node::text);
     let name = image.and_then(|image| image.rsplit('/').next());
     request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
@@ -270,7 +270,12 @@ fn of_task(task: Fact<Value>) -> Fact<Value> {
     }
 }
 
-fn evidence<'a>(object: &'a Object<'_>, labels: &'a Labels, pod: &'a Pod, awake: &[&'a Part]) -> Vec<Evidence<'a>> {
+fn evidence<'a>(
+    object: &'a Object<'_>,
+    labels: &'a Labels,
+    pod: &'a Pod,
+    awake: &[&'a PodContainer],
+) -> Vec<Evidence<'a>> {
     let mut evidence = Vec::new();
     for (key, fact) in &labels.entries {
         if let Fact::Known(known) = fact {

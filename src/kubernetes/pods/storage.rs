@@ -7,7 +7,7 @@ use crate::languages::yaml::Node;
 use crate::source::Span;
 
 use super::pod::Pod;
-use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::rows::facts::{Facts, fill};
 
 /// Drivers and provisioners of file systems that are slow at small random reads, by a part of their name. Parallel file
@@ -21,13 +21,13 @@ const SLOW: [(&str, &str); 6] = [
     ("nfs", "nfs"),
 ];
 
-pub(in crate::kubernetes) fn facts(pod: &Pod, index: &Index<'_>, facts: &mut Facts) {
+pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &mut Facts) {
     for volume in pod.spec.get("volumes").map(Node::items).unwrap_or_default() {
         fill(facts, Key::DataStorage, of_volume(volume, index));
     }
 }
 
-fn of_volume(volume: &Node, index: &Index<'_>) -> Fact<Value> {
+fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
     if let Some(nfs) = volume.get("nfs") {
         return Fact::written(Value::text("nfs"), nfs.span);
     }
@@ -39,25 +39,25 @@ fn of_volume(volume: &Node, index: &Index<'_>) -> Fact<Value> {
     }
     let Some(name) = volume.at("persistentVolumeClaim.claimName") else { return Fact::Absent };
     let Some(text) = name.text() else { return Fact::Absent };
-    index.find("/PersistentVolumeClaim", text, Place::of(name.span)).map_or(Fact::Absent, |claim| {
+    index.find("/PersistentVolumeClaim", text, NamePlace::of(name.span)).map_or(Fact::Absent, |claim| {
         let class = claim.root.at("spec.storageClassName");
         let provisioner = class.and_then(|class| of_class(class, index)).unwrap_or_default();
         provisioner.or(|| of_bound(claim.root, index))
     })
 }
 
-fn of_class(class: &Node, index: &Index<'_>) -> Option<Fact<Value>> {
-    let found = index.find("storage.k8s.io/StorageClass", class.text()?, Place::of(class.span))?;
+fn of_class(class: &Node, index: &ObjectIndex<'_>) -> Option<Fact<Value>> {
+    let found = index.find("storage.k8s.io/StorageClass", class.text()?, NamePlace::of(class.span))?;
     let provisioner = found.root.get("provisioner")?;
     Some(resolved(of_driver(provisioner.text()?, class.span)))
 }
 
 /// A claim that names its volume.
-fn of_bound(claim: &Node, index: &Index<'_>) -> Fact<Value> {
+fn of_bound(claim: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {
     let Some((name, text)) = claim.at("spec.volumeName").and_then(|it| Some((it, it.text()?))) else {
         return Fact::Absent;
     };
-    let Some(volume) = index.find("/PersistentVolume", text, Place::of(name.span)) else { return Fact::Absent };
+    let Some(volume) = index.find("/PersistentVolume", text, NamePlace::of(name.span)) else { return Fact::Absent };
     if let Some(nfs) = volume.root.at("spec.nfs") {
         return resolved(Fact::written(Value::text("nfs"), nfs.span));
     }

@@ -4,16 +4,16 @@ use std::sync::LazyLock;
 
 use crate::inventory::{Fact, Value};
 use crate::languages::yaml::Node;
-use crate::source::{Expression, Span};
+use crate::source::{AdaptiveRegex, Span};
 
 use super::containers;
-use super::pod::{Part, Pod};
+use super::pod::{Pod, PodContainer};
 use super::request;
-use crate::kubernetes::objects::index::Index;
+use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object::Object;
 
 /// A container that asks for accelerators and only waits, or lets people in: by its command.
-pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &Index<'_>) -> Fact<Value> {
+pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &ObjectIndex<'_>) -> Fact<Value> {
     let mut asking = pod.containers.iter().filter(|part| request::asks(part));
     let waiting = |part| waiting(part, pod, index).filter(|(why, _)| *why != NAPS || is_started_again(pod, object));
     let waits = asking.find_map(|part| waiting(part).or_else(|| let_in(part, object)));
@@ -21,7 +21,7 @@ pub(super) fn kept(pod: &Pod, object: &Object<'_>, index: &Index<'_>) -> Fact<Va
 }
 
 /// What a command waits for that never ends, and where it stands.
-fn waiting(part: &Part, pod: &Pod, index: &Index<'_>) -> Option<(&'static str, Span)> {
+fn waiting(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Option<(&'static str, Span)> {
     let lists: Vec<&Node> = ["command", "args"].iter().filter_map(|key| part.node.get(key)).collect();
     let words = lists.iter().flat_map(|list| list.items().iter().chain([*list])).filter_map(Node::text);
     let mut command = String::new();
@@ -61,7 +61,7 @@ fn naps(command: &str) -> bool {
 }
 
 /// A port of notebooks lets people in: by its name, or by its number where the object is called after notebooks.
-fn let_in(part: &Part, object: &Object<'_>) -> Option<(&'static str, Span)> {
+fn let_in(part: &PodContainer, object: &Object<'_>) -> Option<(&'static str, Span)> {
     const NUMBERS: [f64; 2] = [8888.0, 8787.0];
     const NAMES: [&str; 3] = ["jupyter", "notebook", "rstudio"];
     let ports = part.node.get("ports").map(Node::items).unwrap_or_default();
@@ -75,7 +75,7 @@ fn let_in(part: &Part, object: &Object<'_>) -> Option<(&'static str, Span)> {
 }
 
 /// Its command never does anything.
-pub(super) fn only_sleeps(part: &Part, pod: &Pod, index: &Index<'_>) -> bool {
+pub(super) fn only_sleeps(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> bool {
     waiting(part, pod, index).is_some_and(|(why, _)| matches!(why, SLEEPS | NAPS | LOOKS))
 }
 
@@ -88,15 +88,15 @@ const PEOPLE: &str = "people work in it";
 struct Wait {
     /// One of them stands in every such command: patterns take longer to look for.
     words: &'static [&'static str],
-    pattern: Expression,
+    pattern: AdaptiveRegex,
     why: &'static str,
 }
 
-static NAP: LazyLock<Expression> = LazyLock::new(|| {
+static NAP: LazyLock<AdaptiveRegex> = LazyLock::new(|| {
     let shell = r"(?:/\S*/)?(?:bash|sh|ash|dash)|-\w*c";
     let quiet =
         r"(?:echo|printf|export|set|trap|date|hostname|env|ls|nvidia-smi|rocm-smi)\b(?:'[^']*'|[^;&|\n'])*[;\n]";
-    Expression::new(format!(r"^(?:\s|{shell}|{quiet})*(?:exec\s+)?sleep\s+(?:\d{{4,}}|\d+h)(?:\s*&\s*wait)?[\s;]*$"))
+    AdaptiveRegex::new(format!(r"^(?:\s|{shell}|{quiet})*(?:exec\s+)?sleep\s+(?:\d{{4,}}|\d+h)(?:\s*&\s*wait)?[\s;]*$"))
 });
 
 static WAITS: LazyLock<[Wait; 4]> = LazyLock::new(|| {
@@ -107,7 +107,7 @@ static WAITS: LazyLock<[Wait; 4]> = LazyLock::new(|| {
     let looks = r"^\s*(?:(?:/\S*/)?(?:bash|sh)\s+-\w*c\s+)?(?:watch\s+(?:-\S+\s+(?:\d\S*\s+)?)*)?(?:nvidia-smi\s[^;&|]*(?:--loop|-l\b)|nvidia-smi\s+dmon|watch\s[^;&|]*(?:nvidia|rocm)-smi)[^;&|]*$";
     let login = r"(?:^|[\s/;&|])sshd(?:\s+-\w+)*\s+-\w*D";
     let desk = r"(?:^|[\s/;&|])(?:jupyter[- ](?:lab|notebook|server)|code-server)\b";
-    let wait = |words, pattern: &str, why| Wait { words, pattern: Expression::new(pattern), why };
+    let wait = |words, pattern: &str, why| Wait { words, pattern: AdaptiveRegex::new(pattern), why };
     [
         wait(&["sleep", "tail"], &forever, SLEEPS),
         wait(&["nvidia-smi", "rocm-smi"], looks, LOOKS),

@@ -9,23 +9,23 @@ use super::machines;
 use super::pod::Pod;
 use super::resource;
 use crate::kubernetes::objects::chart;
-use crate::kubernetes::objects::index::{Index, Place};
+use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::objects::owners::Owner;
 use crate::kubernetes::pods::generic;
 use crate::kubernetes::rows::count;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::path::{Match, Path};
+use crate::kubernetes::rows::path::{ManifestPath, Match};
 use crate::kubernetes::rows::settings;
 use crate::kubernetes::rows::sources;
-use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, Pods, Row, VALUES};
+use crate::kubernetes::rows::table::{Borrows, Holds, KINDS, KindRow, Pods, VALUES};
 
 /// Objects inside objects: a CronJob holds a Job, a List a Katib experiment that holds a Job.
 const DEEPEST: usize = 6;
 
 /// Pods of one description in one object.
-pub(in crate::kubernetes) struct Group {
+pub(in crate::kubernetes) struct PodGroup {
     pub role: Vec<String>,
     pub pod: Pod,
     pub count: Fact<Range>,
@@ -53,7 +53,7 @@ impl Above {
 }
 
 /// A resource with what other objects know it by.
-pub(in crate::kubernetes) struct Found {
+pub(in crate::kubernetes) struct FoundResource {
     pub resource: Resource,
     pub kind: String,
     pub name: Option<std::sync::Arc<str>>,
@@ -77,21 +77,21 @@ pub(in crate::kubernetes) struct Found {
 }
 
 /// Turns objects into resources, with the other objects of the tree at hand.
-pub(in crate::kubernetes) struct Reader<'i, 't> {
+pub(in crate::kubernetes) struct WorkloadReader<'i, 't> {
     pub sources: &'i Sources,
-    pub index: &'i Index<'t>,
+    pub index: &'i ObjectIndex<'t>,
 }
 
-impl Reader<'_, '_> {
+impl WorkloadReader<'_, '_> {
     /// The resources of an object and of all objects inside it that stand for themselves.
-    pub(in crate::kubernetes) fn read(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+    pub(in crate::kubernetes) fn read(&self, root: &Node, body: Span, out: &mut Vec<FoundResource>) {
         self.read_carried(root, body, 0, false, out);
     }
 
-    fn read_carried(&self, root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<Found>) {
+    fn read_carried(&self, root: &Node, body: Span, depth: usize, idle: bool, out: &mut Vec<FoundResource>) {
         let Some((object, row)) = identify(root) else { return };
         let idle = idle || row.is_some_and(|row| row.template);
-        for found in row.into_iter().flat_map(Row::carried).flat_map(|path| path.all(root)) {
+        for found in row.into_iter().flat_map(KindRow::carried).flat_map(|path| path.all(root)) {
             if depth < DEEPEST {
                 self.read_carried(found.node, found.node.span, depth + 1, idle, out);
             }
@@ -110,7 +110,7 @@ impl Reader<'_, '_> {
     }
 
     /// All groups of pods of an object.
-    fn collect(&self, object: &Object<'_>, row: Option<&'static Row>, above: &Above, out: &mut Vec<Group>) {
+    fn collect(&self, object: &Object<'_>, row: Option<&'static KindRow>, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(row) = row else {
             generic::collect(object, above, out);
             return;
@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
         for layers in &row.values {
             let mut above = above.clone();
             let root = Match::root(object.root);
-            above.count = count::product(&layers.count, object.root, &Path::default(), &root, above.count);
+            above.count = count::product(&layers.count, object.root, &ManifestPath::default(), &root, above.count);
             for at in layers.places(object.root) {
                 if let Some(values) = layers::given(layers, at, None, self.sources, self.index).values {
                     self.collect_values(object, &values, &above, out);
@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
     }
 
     /// Values that an object carries: by the row of their chart, or by their shape.
-    fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<Group>) {
+    fn collect_values(&self, object: &Object<'_>, values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
         match KINDS.shaped(values).filter(|_| above.depth < DEEPEST) {
             Some(row) => {
                 let mut inside = Object::of(values, "", &row.kind);
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
     }
 
     /// What a file of values says, each place that asks for accelerators by itself.
-    pub(in crate::kubernetes) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<Found>) {
+    pub(in crate::kubernetes) fn read_values(&self, root: &Node, body: Span, out: &mut Vec<FoundResource>) {
         let object = Object::of(root, "", chart::VALUES);
         let mut groups = Vec::new();
         generic::collect_values(root, &Above::new(1.0, object.head), &mut groups);
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
     }
 
     /// Objects inside this one that are part of it.
-    fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<Group>) {
+    fn held(&self, object: &Object<'_>, holds: &Holds, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(path) = holds.at.as_ref().or(holds.spec.as_ref()) else { return };
         if above.depth >= DEEPEST {
             return;
@@ -195,21 +195,21 @@ impl Reader<'_, '_> {
     fn borrow(
         &self,
         object: &Object<'_>,
-        row: Option<&'static Row>,
+        row: Option<&'static KindRow>,
         borrows: &Borrows,
         body: Span,
-        out: &mut Vec<Found>,
+        out: &mut Vec<FoundResource>,
     ) {
         let Some((node, name)) = borrows.name.first(object.root).and_then(|node| Some((node, node.text()?))) else {
             return;
         };
-        let place = Place::of(node.span);
+        let place = NamePlace::of(node.span);
         let lent =
             borrows.kinds.iter().find_map(|kind| Some((self.index.find(kind, name, place)?, KINDS.named(kind)?)));
         let Some((lender, lent)) = lent else { return };
         let root = Match::root(object.root);
         let mut above = Above::new(1.0, object.head);
-        above.count = count::product(&borrows.count, object.root, &Path::default(), &root, above.count);
+        above.count = count::product(&borrows.count, object.root, &ManifestPath::default(), &root, above.count);
         if let Some(row) = row {
             above = around(object, row, &above);
         }
@@ -233,7 +233,12 @@ impl Reader<'_, '_> {
 }
 
 /// What values of a chart ask for that stand below others.
-pub(in crate::kubernetes) fn pods_of_values(values: &Node, row: &'static Row, above: &Above, out: &mut Vec<Group>) {
+pub(in crate::kubernetes) fn pods_of_values(
+    values: &Node,
+    row: &'static KindRow,
+    above: &Above,
+    out: &mut Vec<PodGroup>,
+) {
     let object = Object::of(values, VALUES, &row.kind);
     let above = around(&object, row, above);
     for pods in &row.pods {
@@ -242,7 +247,7 @@ pub(in crate::kubernetes) fn pods_of_values(values: &Node, row: &'static Row, ab
 }
 
 /// What an object is: as it says itself, or by the shape of a row.
-pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static Row>)> {
+pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option<&'static KindRow>)> {
     match Object::new(root) {
         Some(object) => {
             let row = KINDS.find(object.group, object.kind);
@@ -259,10 +264,10 @@ pub(in crate::kubernetes) fn identify(root: &Node) -> Option<(Object<'_>, Option
 }
 
 /// What holds for everything in an object.
-fn around(object: &Object<'_>, row: &Row, above: &Above) -> Above {
+fn around(object: &Object<'_>, row: &KindRow, above: &Above) -> Above {
     let mut above = above.clone();
     let root = Match::root(object.root);
-    for (key, fact) in sources::facts(&row.facts, object.root, &Path::default(), &root, object.head) {
+    for (key, fact) in sources::facts(&row.facts, object.root, &ManifestPath::default(), &root, object.head) {
         fill(&mut above.facts, key, fact);
     }
     for (key, fact) in settings::facts(&row.settings, object.root) {
@@ -297,7 +302,7 @@ fn suspend(object: &Object<'_>, suspended: &Node, count: Fact<Range>) -> Fact<Ra
     }
 }
 
-fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<Group>) {
+fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Vec<PodGroup>) {
     let Some(path) = pods.template.as_ref().or(pods.spec.as_ref()) else { return };
     for at in path.all(object.root) {
         let frame = pods.template.is_some().then_some(at.node);
@@ -326,19 +331,19 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         if open && is_overlay {
             count = Fact::unknown(ONLY_CHANGES, object.head);
         }
-        out.push(Group { role, pod, count, facts, by_shape: None, is_overlay });
+        out.push(PodGroup { role, pod, count, facts, by_shape: None, is_overlay });
     }
 }
 
 /// What members of an object are called: by the keys above them, and by a name inside.
-fn called(name: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Vec<String> {
+fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Vec<String> {
     let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
     let inside = name.and_then(|name| name.beside(root, path, at).first()?.text().cloned());
     all.extend(inside.map(|name| name.to_string()));
     all
 }
 
-fn disabled(enabled: Option<&Path>, root: &Node, path: &Path, at: &Match<'_>) -> Option<Fact<Range>> {
+fn disabled(enabled: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Option<Fact<Range>> {
     let switch = *enabled?.beside(root, path, at).first()?;
     (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
 use crate::kubernetes::objects::chart::VALUES;
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::text::trail::{Renderer, Trail};
 use crate::source::{FileId, Sources, Span};
 
@@ -77,25 +77,25 @@ fn bare(sources: &Sources, span: Span) -> Span {
 }
 
 /// Values that a template of their chart uses are not told a second time, nor those that another object takes.
-pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, Found)>, used: &Used) {
+pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, FoundResource)>, used: &Used) {
     if !found.iter().any(|(_, it)| it.kind == VALUES || it.from_values) {
         return;
     }
     // Of a claim the number stands where it is described, and many may name the same.
-    let claims = |found: &Found| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
+    let claims = |found: &FoundResource| found.resource.links.iter().any(|link| link.kind == LinkKind::Claim);
     // Where it is written: what was rendered has other places.
-    let asked = |found: &Found| {
+    let asked = |found: &FoundResource| {
         let span = found.resource.fact(Key::AcceleratorCount).span().filter(|_| !claims(found));
         span.map(|span| bare(sources, span))
     };
-    let told = |by: fn(&Found) -> bool| -> HashSet<Span> {
+    let told = |by: fn(&FoundResource) -> bool| -> HashSet<Span> {
         found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
     };
     let by_templates = told(|it| !it.from_values);
     let by_others = told(|it| it.kind != VALUES);
     let files: BTreeSet<FileId> =
         found.iter().filter(|(_, it)| it.kind != VALUES).map(|(_, it)| it.resource.body.file).collect();
-    let is_told = |it: &Found| {
+    let is_told = |it: &FoundResource| {
         let taken = used.get(&it.resource.body.file).is_some_and(|by| !by.is_disjoint(&files));
         let told = if it.kind == VALUES { &by_others } else { &by_templates };
         (it.kind == VALUES && taken) || asked(it).is_some_and(|span| told.contains(&span))

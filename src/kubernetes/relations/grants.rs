@@ -6,10 +6,10 @@ use crate::source::Sources;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::devices::DEVICES;
-use crate::kubernetes::rows::table::Row;
+use crate::kubernetes::rows::table::KindRow;
 
 /// What is told of an object that hands out accelerators.
-pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &Row) -> Option<Unjudged> {
+pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, row: &KindRow) -> Option<Unjudged> {
     let granted = row.grants.iter().flat_map(|path| path.all(object.root));
     let mut entries = granted.flat_map(|found| found.node.entries());
     let entry = entries.find(|it| {

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::rows::table::Relates;
 use crate::languages::yaml::Node;
@@ -76,7 +76,7 @@ impl Relation {
     }
 
     /// Whether it holds for a workload that it was found for by name or by one label.
-    fn holds(&self, found: &Found) -> bool {
+    fn holds(&self, found: &FoundResource) -> bool {
         let same_space = match (&self.namespace, &found.namespace) {
             (Some(own), Some(other)) => own == other,
             _ => true,
@@ -100,7 +100,7 @@ fn texts(map: &Node) -> Vec<(Arc<str>, Arc<str>, Span)> {
 }
 
 /// Links workloads with what holds for them; of several objects of one name the nearest is meant.
-pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str>, Found)]) {
+pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str>, FoundResource)]) {
     let mut index: HashMap<&By, Vec<&Relation>> = HashMap::new();
     for relation in relations {
         let namesakes = index.entry(&relation.by).or_default();
@@ -149,7 +149,7 @@ pub(in crate::kubernetes) fn apply(relations: &[Relation], found: &mut [(Arc<str
 }
 
 /// Names by which objects or workloads of several folders are found.
-fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, Found)]) -> HashSet<(&'r By, LinkKind)> {
+fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, FoundResource)]) -> HashSet<(&'r By, LinkKind)> {
     let mut places: HashMap<(&By, LinkKind), Vec<&str>> = HashMap::new();
     for relation in relations {
         places.entry((&relation.by, relation.relates.link)).or_default().push(&relation.path);
@@ -174,7 +174,7 @@ fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, Found)]) -> Hash
 }
 
 /// Who listens on a port and gets requests there serves, whatever program that is; unless something tells another purpose.
-fn serve(found: &mut Found, relation: &Relation) {
+fn serve(found: &mut FoundResource, relation: &Relation) {
     if found.listens && found.resource.fact(Key::Purpose).is_absent() {
         let why = format!("{} sends requests to its port", relation.address);
         let purpose = Value::text(Purpose::Inference.name());
@@ -182,7 +182,7 @@ fn serve(found: &mut Found, relation: &Relation) {
     }
 }
 
-fn attach(found: &mut Found, relation: &Relation, why: Arc<str>) {
+fn attach(found: &mut FoundResource, relation: &Relation, why: Arc<str>) {
     let resource = &mut found.resource;
     let (kind, to) = (relation.relates.link, relation.address.clone());
     if resource.links.iter().any(|link| link.kind == kind && link.to == to) {

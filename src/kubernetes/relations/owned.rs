@@ -5,24 +5,24 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Link, LinkKind};
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 
 type Name = (Option<Arc<str>>, Arc<str>, Arc<str>);
 
 /// Leaves out what others own that are here themselves and ask for as much: a controller makes what its owner says and no
 /// more. What is owned beyond that, by what has no replicas, or in a ring, stands for itself.
-pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, Found)>) {
+pub(in crate::kubernetes) fn leave_out(found: &mut Vec<(Arc<str>, FoundResource)>) {
     if found.iter().all(|(_, it)| it.owners.is_empty()) {
         return;
     }
-    let name = |it: &Found| Some((it.namespace.clone(), Arc::from(it.kind.as_str()), it.name.clone()?));
+    let name = |it: &FoundResource| Some((it.namespace.clone(), Arc::from(it.kind.as_str()), it.name.clone()?));
     let mut here: HashMap<Name, Vec<usize>> = HashMap::new();
     for (place, (_, it)) in found.iter().enumerate() {
         if let Some(name) = name(it) {
             here.entry(name).or_default().push(place);
         }
     }
-    let owners = |it: &Found| -> Vec<Name> {
+    let owners = |it: &FoundResource| -> Vec<Name> {
         let all = it.owners.iter().map(|(kind, owner)| (it.namespace.clone(), kind.clone(), owner.clone()));
         all.filter(|owner| here.contains_key(owner) && name(it).as_ref() != Some(owner)).collect()
     };
@@ -66,9 +66,9 @@ fn leads_to(from: &Name, to: &Name, stands_for: &HashMap<Name, Name>) -> bool {
 
 /// The names of what is owned by nothing, and of what it owns: whatever is left are rings.
 fn grounded(
-    found: &[(Arc<str>, Found)],
-    owners: &impl Fn(&Found) -> Vec<Name>,
-    name: &impl Fn(&Found) -> Option<Name>,
+    found: &[(Arc<str>, FoundResource)],
+    owners: &impl Fn(&FoundResource) -> Vec<Name>,
+    name: &impl Fn(&FoundResource) -> Option<Name>,
 ) -> HashSet<Name> {
     let mut owned: HashMap<Name, Vec<Name>> = HashMap::new();
     let mut open: Vec<Name> = Vec::new();
@@ -93,7 +93,7 @@ fn grounded(
 }
 
 /// All accelerators that it may come to; nothing where that is not known.
-fn accelerators(it: &Found) -> Option<f64> {
+fn accelerators(it: &FoundResource) -> Option<f64> {
     let each = match it.resource.fact(Key::AcceleratorCount) {
         Fact::Absent => 1.0,
         known => known.value()?.as_number()?,
@@ -102,7 +102,7 @@ fn accelerators(it: &Found) -> Option<f64> {
 }
 
 /// What is left out is shown by what stands for it.
-fn tell(found: &mut [(Arc<str>, Found)], out: &HashMap<usize, usize>) {
+fn tell(found: &mut [(Arc<str>, FoundResource)], out: &HashMap<usize, usize>) {
     let mut by_owner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, owner) in out {
         let mut owner = owner;

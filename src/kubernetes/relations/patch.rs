@@ -3,7 +3,7 @@
 use crate::inventory::{Fact, Key, Origin, Resource};
 use crate::source::{Sources, join, parent};
 
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::render::{KUSTOMIZATIONS, document};
 
 /// Directories between a patch and the kustomization that applies it are few.
@@ -25,7 +25,7 @@ const OPEN: [Key; 11] = [
 ];
 
 /// Marks what a kustomization applies to something else: what it does not say stands there.
-pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [Found]) {
+pub(in crate::kubernetes) fn mark(sources: &Sources, path: &str, found: &mut [FoundResource]) {
     let mut patches = found.iter_mut().filter(|it| it.is_overlay).peekable();
     if patches.peek().is_none() {
         return;

@@ -8,9 +8,9 @@ use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::path::Path;
+use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::Scales;
 
 use super::nearby;
@@ -36,7 +36,7 @@ impl Scaler {
         let target = scales.target.first(object.root)?;
         let name = target.get("name")?;
         let kind = target.text_at("kind").cloned().or(scales.kind.as_ref().map(|kind| kind.as_str().into()))?;
-        let read = |path: &Option<Path>| {
+        let read = |path: &Option<ManifestPath>| {
             let node = path.as_ref().and_then(|path| path.first(object.root));
             node.map_or(Fact::Absent, amount::number)
         };
@@ -69,7 +69,7 @@ impl Scaler {
         })
     }
 
-    fn scales(&self, found: &Found) -> bool {
+    fn scales(&self, found: &FoundResource) -> bool {
         let same_space = match (&self.namespace, &found.namespace) {
             (Some(own), Some(other)) => own == other,
             _ => true,
@@ -119,7 +119,7 @@ fn looks_at(object: &Object<'_>, scales: &Scales) -> Fact<Value> {
 
 /// Lets each autoscaler decide the number of the nearest workload of the name that it gives. Of two autoscalers of one
 /// workload the nearer one counts; equals are alternatives of each other, and the first by path counts.
-pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [(Arc<str>, Found)]) {
+pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [(Arc<str>, FoundResource)]) {
     let mut by_target: std::collections::HashMap<(&str, &str), Vec<usize>> = std::collections::HashMap::new();
     let names: Vec<(String, Option<Arc<str>>)> =
         found.iter().map(|(_, found)| (found.kind.clone(), found.name.clone())).collect();
@@ -155,7 +155,7 @@ pub(in crate::kubernetes) fn apply(scalers: &[(Arc<str>, Scaler)], found: &mut [
     }
 }
 
-fn attach(found: &mut Found, scaler: &Scaler, decides: bool, why: Arc<str>) {
+fn attach(found: &mut FoundResource, scaler: &Scaler, decides: bool, why: Arc<str>) {
     let resource = &mut found.resource;
     // A cluster takes no autoscaler whose maximum is none: what the workload says itself stays true.
     let allows_none = scaler.count.value().is_some_and(|range| range.ceiling < 1.0);

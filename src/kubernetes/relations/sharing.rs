@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Key, Origin, Role, Value};
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
 use super::nearby;
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::text::nested;
 
 /// What is offered several times, as the plugin's settings name it.
@@ -48,14 +48,14 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
         return;
     }
     match &node.data {
-        Data::Scalar { text, .. } => {
+        NodeData::Scalar { text, .. } => {
             let may_say = text.contains("sharing:") && text.contains("replicas");
             if let Some(inside) = may_say.then(|| nested::parsed(node)).flatten() {
                 Sharing::of(path, &inside, out);
             }
         }
-        Data::List(items) => items.iter().for_each(|item| walk(path, item, depth + 1, out)),
-        Data::Map(entries) => {
+        NodeData::List(items) => items.iter().for_each(|item| walk(path, item, depth + 1, out)),
+        NodeData::Map(entries) => {
             Sharing::of(path, node, out);
             // Of several settings, those that share nothing are for other nodes.
             let is_text = |text: &Node| text.text().is_some_and(|text| text.contains('\n'));
@@ -67,7 +67,7 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
 }
 
 /// Pods near the only settings get the part of an accelerator that one of so many offers is.
-pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, Found)]) {
+pub(in crate::kubernetes) fn apply(all: &[Sharing], found: &mut [(Arc<str>, FoundResource)]) {
     if all.is_empty() {
         return;
     }

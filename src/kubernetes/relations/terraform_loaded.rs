@@ -8,13 +8,13 @@ use std::sync::Arc;
 use crate::inventory::{Key, Resource};
 use crate::source::{FileId, Sources, Span};
 
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 
 /// Leaves out what stands in a part of a file that one of the `embedded` texts came from.
 pub(in crate::kubernetes) fn leave_out(
     sources: &Sources,
     embedded: &[(FileId, String)],
-    found: &mut Vec<(Arc<str>, Found)>,
+    found: &mut Vec<(Arc<str>, FoundResource)>,
 ) {
     let mut loaded: HashMap<FileId, Vec<Range<u32>>> = HashMap::new();
     for (file, _) in embedded {
@@ -23,7 +23,7 @@ pub(in crate::kubernetes) fn leave_out(
         }
     }
     let embedded: HashSet<FileId> = embedded.iter().map(|(file, _)| *file).collect();
-    let of_terraform = |it: &Found| it.carrier.is_some() || embedded.contains(&it.resource.span.file);
+    let of_terraform = |it: &FoundResource| it.carrier.is_some() || embedded.contains(&it.resource.span.file);
     let decoded = Decoded::of(sources, found.iter().map(|(_, it)| it).filter(|it| of_terraform(it)));
     if loaded.is_empty() && decoded.by_place.is_empty() {
         return;
@@ -45,7 +45,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    fn of<'f>(sources: &Sources, carried: impl Iterator<Item = &'f Found>) -> Self {
+    fn of<'f>(sources: &Sources, carried: impl Iterator<Item = &'f FoundResource>) -> Self {
         let mut by_place: BTreeMap<(FileId, u32), (u32, HashSet<String>)> = BTreeMap::new();
         for it in carried {
             let Some(place) = asks(&it.resource).map(|span| sources.origin(span)) else { continue };
@@ -65,7 +65,7 @@ impl Decoded {
     }
 
     /// Places that stand for several resources: they share them by an alias.
-    fn asked_of_several<'f>(&self, written: impl Iterator<Item = &'f Found>) -> HashSet<(FileId, u32)> {
+    fn asked_of_several<'f>(&self, written: impl Iterator<Item = &'f FoundResource>) -> HashSet<(FileId, u32)> {
         let (mut once, mut several) = (HashSet::new(), HashSet::new());
         for (place, _) in written.filter_map(|it| self.place(&it.resource)) {
             if !once.insert(*place) {

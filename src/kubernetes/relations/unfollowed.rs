@@ -1,17 +1,16 @@
 //! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use crate::inventory::Unjudged;
-use crate::source::{Sources, Span, join, parent};
+use crate::source::{Sources, Span, join, parent, static_regex};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::rows::table::Row;
+use crate::kubernetes::rows::table::KindRow;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::yaml::Node;
 
@@ -43,7 +42,7 @@ impl Deployed {
         &mut self,
         sources: &Sources,
         object: &Object<'_>,
-        row: &Row,
+        row: &KindRow,
         has_accelerators: bool,
     ) -> Vec<Unjudged> {
         let address = object.address();
@@ -141,7 +140,7 @@ impl Patterns {
             open.extend(node.entries().iter().map(|entry| (&entry.value, inner(&entry.key))));
             let Some(path) = node.text_at("path") else { continue };
             // What another generator fills in may be anything. A star goes on past a stroke, as in Argo CD.
-            let Some(path) = FILLED_IN.as_ref().map(|it| it.replace_all(path, "*")) else { continue };
+            let path = FILLED_IN.replace_all(path, "*");
             // Where there are too many, each file is one that is read.
             let path = if left == 0 { "**" } else { path.trim_start_matches("./").trim_start_matches('/') };
             if let Ok(pattern) = Glob::new(path) {
@@ -185,4 +184,4 @@ fn listed(sources: &Sources) -> Vec<String> {
     found
 }
 
-static FILLED_IN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\{\{[^{}]*\}\}").ok());
+static_regex!(static FILLED_IN: Regex = r"\{\{[^{}]*\}\}");

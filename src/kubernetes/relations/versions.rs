@@ -10,11 +10,11 @@ use crate::source::parent;
 
 use crate::inventory::ONLY_CHANGES;
 use crate::kubernetes::objects::index::distance;
-use crate::kubernetes::pods::workload::Found;
+use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount::placeholder;
 
 /// Marks all versions of an object but the one that counts.
-pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, Found)]) {
+pub(in crate::kubernetes) fn mark(found: &mut [(Arc<str>, FoundResource)]) {
     let mut by_name: BTreeMap<((String, String), bool), Vec<usize>> = BTreeMap::new();
     for (place, (_, found)) in found.iter().enumerate() {
         // A name that is made up for each run, or filled in elsewhere, is no identity.
@@ -92,14 +92,14 @@ fn resolved<T: Clone>(fact: &Fact<T>) -> Fact<T> {
     }
 }
 
-fn nearest(found: &[(Arc<str>, Found)], place: usize, among: &[usize]) -> Option<usize> {
+fn nearest(found: &[(Arc<str>, FoundResource)], place: usize, among: &[usize]) -> Option<usize> {
     let (path, _) = found.get(place)?;
     among.iter().copied().min_by_key(|&at| found.get(at).map(|(other, _)| distance(path, other)))
 }
 
 /// Objects of one name in one directory: the one that asks for most counts, the others are alternatives of it. Which of
 /// them is applied last nobody can tell from the text.
-fn neighbours(found: &[(Arc<str>, Found)], places: &[usize]) -> Vec<(usize, usize)> {
+fn neighbours(found: &[(Arc<str>, FoundResource)], places: &[usize]) -> Vec<(usize, usize)> {
     let mut by_directory: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for &place in places {
         if let Some((path, _)) = found.get(place) {

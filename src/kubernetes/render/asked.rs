@@ -52,7 +52,7 @@ impl Asked<'_> {
 
 /// What became of them.
 #[derive(Default)]
-pub(in crate::kubernetes) struct Made {
+pub(in crate::kubernetes) struct AskedDocuments {
     /// The documents that may matter.
     pub files: Vec<File>,
     /// What these stand for: nobody needs to read these files any more.
@@ -63,8 +63,8 @@ pub(in crate::kubernetes) struct Made {
     pub skipped: Vec<Skipped>,
 }
 
-impl Made {
-    pub(super) fn add(&mut self, other: Made) {
+impl AskedDocuments {
+    pub(super) fn add(&mut self, other: AskedDocuments) {
         self.files.extend(other.files);
         self.replaced.extend(other.replaced);
         self.runs.extend(other.runs);

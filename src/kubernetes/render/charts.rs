@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::inventory::{Counted, Run, RunKind, Skipped};
-use crate::languages::helm::{self, Chart, Document, Rendering};
+use crate::languages::helm::{self, Chart, ChartDocument, Rendering};
 use crate::languages::yaml::Node;
 use crate::source::{Sources, each};
 
 use super::matters;
 use super::names;
 use super::plan::{at, is_called, sets};
-use super::variants::{self, Variant};
-use super::{Asked, Made, trace};
+use super::variants::{self, ValuesVariant};
+use super::{Asked, AskedDocuments, trace};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
-use crate::kubernetes::text::file::{File, Release};
+use crate::kubernetes::text::file::{File, ReleaseNames};
 use crate::kubernetes::text::filter::Matter;
 use crate::kubernetes::text::trail::{Renderer, Trail};
 
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 16;
 /// One chart with one stack of files of values.
 struct Job {
     chart: Arc<Chart>,
-    variant: Variant,
+    variant: ValuesVariant,
     layers: Vec<Node>,
     name: String,
 }
@@ -46,8 +46,8 @@ struct Done {
 }
 
 /// Renders the charts among files that may ask for accelerators, but for those that are deployed in another way.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<String>) -> Made {
-    let mut made = Made::default();
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>, deployed: &BTreeSet<String>) -> AskedDocuments {
+    let mut made = AskedDocuments::default();
     let mut jobs = Vec::new();
     for directory in matters::charts(asked.paths.iter().map(|path| path.as_str())) {
         let is_made = asked.is_rendered(Renderer::Helm, directory) || deployed.contains(directory);
@@ -115,7 +115,7 @@ fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Jo
 }
 
 /// The stacks of values that were asked for. Files outside of charts are for the only chart.
-fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p str> + Clone) -> Vec<Variant> {
+fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p str> + Clone) -> Vec<ValuesVariant> {
     let mut files = chart.inputs.clone();
     if matters::charts(paths.clone()).len() == 1 {
         let named = |path: &&str| values.iter().any(|name| is_called(path, name));
@@ -123,13 +123,13 @@ fn chosen<'p>(chart: &Chart, values: &[String], paths: impl Iterator<Item = &'p 
     }
     files.sort();
     files.dedup();
-    let of = |files| Variant { label: None, name: None, files, counted: Counted::Deployed };
+    let of = |files| ValuesVariant { label: None, name: None, files, counted: Counted::Deployed };
     sets(&chart.directory, &files, values).into_iter().map(of).collect()
 }
 
-fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<Variant>, skipped: &mut Vec<Skipped>) -> Vec<Job> {
+fn jobs_of(sources: &Sources, chart: Chart, variants: Vec<ValuesVariant>, skipped: &mut Vec<Skipped>) -> Vec<Job> {
     let chart = Arc::new(chart);
-    let job = |variant: Variant| Job {
+    let job = |variant: ValuesVariant| Job {
         layers: variants::layers(sources, &chart, &variant, skipped),
         chart: chart.clone(),
         name: helm::Release::usual_name(&chart.name),
@@ -174,7 +174,7 @@ fn render_all(
                         (document.text, document.segments) = (String::new(), Vec::new());
                     }
                     let made: usize =
-                        rendering.documents.iter().filter(|it| !it.text.is_empty()).map(Document::weight).sum();
+                        rendering.documents.iter().filter(|it| !it.text.is_empty()).map(ChartDocument::weight).sum();
                     let Some(rest) = bytes.checked_sub(made) else {
                         bytes = 0;
                         let why = "the charts of this tree together make more than those of any other";
@@ -229,7 +229,7 @@ impl Done {
         let is_around = own
             .strip_prefix(directory)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory.is_empty());
-        let within = |document: &Document| {
+        let within = |document: &ChartDocument| {
             let path = sources.path(document.file);
             path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
         };
@@ -242,7 +242,7 @@ impl Done {
     }
 }
 
-impl Made {
+impl AskedDocuments {
     fn take(&mut self, sources: &Sources, done: &Done, asked: &Asked<'_>) {
         let directory = &done.job.chart.directory;
         tell(sources, directory, &done.rendering, done.is_given(sources), &mut self.skipped);
@@ -266,7 +266,7 @@ impl Made {
     }
 }
 
-fn file(sources: &Sources, document: &Document, matter: Matter, trail: &Trail) -> Option<File> {
+fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Trail) -> Option<File> {
     if matter == Matter::Nothing {
         return None;
     }
@@ -326,7 +326,7 @@ pub(in crate::kubernetes) fn release(
     sources: &Sources,
     chart: &Chart,
     values: Option<Node>,
-    release: &Release,
+    release: &ReleaseNames,
     cluster: &Cluster,
     skipped: &mut Vec<Skipped>,
 ) -> Result<Vec<File>, String> {
@@ -342,7 +342,7 @@ pub(in crate::kubernetes) fn release(
     tell(sources, &chart.directory, &rendering, is_given, skipped);
     let command = format!("helm template {}", place(&chart.directory));
     let trail = Trail { by: Renderer::Helm, command: command.into(), head, variant: None };
-    let look = |document: &Document| crate::kubernetes::text::filter::look(document.text.as_bytes());
+    let look = |document: &ChartDocument| crate::kubernetes::text::filter::look(document.text.as_bytes());
     let files = rendering.documents.iter().filter_map(|document| file(sources, document, look(document), &trail));
     Ok(files.map(|file| File { release: Some(release.clone()), ..file }).collect())
 }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::kustomize::{charts_of, is_remote};
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Sources, join};
 
-use super::plan::{Input, Plan, Refused, at, document};
+use super::plan::{Input, Plan, RefusedRendering, at, document};
 use crate::kubernetes::text::trail::Renderer;
 
 pub(in crate::kubernetes) use crate::languages::kustomize::NAMES;
@@ -44,7 +44,7 @@ const OBJECTS: [&str; 4] = ["resources", "bases", "components", "crds"];
 const DEEPEST: usize = 32;
 
 /// `None` where the file is no kustomization, or is one that only others may use.
-pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Refused>> {
+pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, RefusedRendering>> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
     if is_component(&root) {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, Re
                 places: BTreeMap::new(),
             })
         }
-        Err(why) => Err(Refused { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
+        Err(why) => Err(RefusedRendering { by: Renderer::Kustomize, directory: directory.to_owned(), why }),
     })
 }
 
@@ -167,12 +167,12 @@ impl<'s> Closure<'s> {
 
     fn field(&mut self, directory: &str, field: &str, node: &Node, depth: usize) -> Result<(), String> {
         match &node.data {
-            Data::Scalar { text, .. } => match self.path(directory, field, text, depth) {
+            NodeData::Scalar { text, .. } => match self.path(directory, field, text, depth) {
                 Err(_) if self.is_lenient => Ok(()),
                 visited => visited,
             },
-            Data::List(items) => items.iter().try_for_each(|item| self.field(directory, field, item, depth)),
-            Data::Map(entries) => entries
+            NodeData::List(items) => items.iter().try_for_each(|item| self.field(directory, field, item, depth)),
+            NodeData::Map(entries) => entries
                 .iter()
                 .filter(|entry| !NO_PATHS_INSIDE.contains(&&*entry.key))
                 .try_for_each(|entry| self.field(directory, field, &entry.value, depth)),

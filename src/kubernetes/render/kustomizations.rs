@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
-use super::{Asked, Made, matters, names, trace};
+use super::{Asked, AskedDocuments, matters, names, trace};
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -32,8 +32,8 @@ pub(in crate::kubernetes) fn among(paths: &[String]) -> BTreeSet<&str> {
 }
 
 /// Builds the kustomizations among files of which some part may ask for accelerators.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
-    let mut made = Made::default();
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
+    let mut made = AskedDocuments::default();
     let graph = Graph::read(sources, asked);
     let mut waiting: BTreeSet<&str> = graph.wanted(asked).collect();
     graph.open(sources, waiting.iter().copied());
@@ -228,7 +228,7 @@ impl Done {
     }
 }
 
-impl Made {
+impl AskedDocuments {
     fn take_built(
         &mut self,
         sources: &Sources,

@@ -2,7 +2,6 @@
 //! put that together.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
@@ -11,7 +10,7 @@ use super::{Asked, names};
 use crate::kubernetes::rows::devices::DEVICES;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::helm::{self, Chart};
-use crate::source::{Sources, parent};
+use crate::source::{Sources, parent, static_regex};
 
 /// How a chart speaks of one that stands elsewhere in the tree.
 const BESIDE: &[u8] = b"file://";
@@ -56,11 +55,10 @@ fn hints(sources: &Sources, files: &[String]) -> bool {
     if files.iter().any(|path| path.ends_with(".tgz")) {
         return true;
     }
-    let Some(words) = WORDS.as_ref() else { return true };
     let is_read = |path: &&String| path.contains("templates/") || path.ends_with("values.yaml");
     let (read, others): (Vec<&String>, Vec<&String>) = files.iter().partition(is_read);
     // Keys may be written with escapes.
-    let asks = |text: &[u8]| words.is_match(text) || filter::look(text) == Matter::Asks;
+    let asks = |text: &[u8]| WORDS.is_match(text) || filter::look(text) == Matter::Asks;
     let mut takes_files = false;
     for path in read {
         let Ok(text) = sources.tree().read(path) else { return true };
@@ -72,8 +70,9 @@ fn hints(sources: &Sources, files: &[String]) -> bool {
     takes_files && others.iter().any(|path| sources.tree().read(path).is_ok_and(|text| asks(&text)))
 }
 
+static_regex!(
 /// What stands in the names of accelerators before and behind the stroke.
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static WORDS: Regex = {
     let mut words: BTreeSet<String> = DECODERS.iter().map(|it| (*it).to_owned()).collect();
     for (domain, name) in DEVICES.words().map(|word| word.split_once('/').unwrap_or(("", word))) {
         words.extend([domain].iter().filter(|it| !it.is_empty()).map(|it| (*it).to_owned()));
@@ -81,5 +80,5 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         words.extend(parts.filter(|part| part.len() >= SHORTEST).map(str::to_owned));
     }
     let words: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
-    Regex::new(&format!("(?i){}", words.join("|"))).ok()
+    format!("(?i){}", words.join("|"))
 });

@@ -21,16 +21,16 @@ use crate::source::Sources;
 
 use super::text::trail::Renderer;
 
-pub(super) use asked::{Asked, Made};
+pub(super) use asked::{Asked, AskedDocuments};
 pub(super) use charts::{all, in_one_line, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use kustomizations::among as kustomizations_among;
 pub(super) use plan::document;
-pub use plan::{Content, Input, Plan, Refused, plan};
+pub use plan::{Content, Input, Plan, RefusedRendering, plan};
 pub(super) use trace::derive;
 
 /// Renders the charts and builds the kustomizations among files that may ask for accelerators.
-pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> Made {
+pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     let mut made = kustomizations::make(sources, asked);
     made.add(charts::make(sources, asked, &made.charts));
     made

@@ -1,6 +1,6 @@
 //! What is not at hand, by its name and by what it is given: whether it may ask for accelerators.
 
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::Sources;
 
 /// Words of what asks for accelerators.
@@ -40,9 +40,9 @@ pub(super) fn in_file(sources: &Sources, path: &str) -> bool {
 pub(super) fn in_values(node: &Node) -> bool {
     let speaks = |text: &str| has(&text.to_ascii_lowercase(), &ASKING);
     match &node.data {
-        Data::Scalar { text, .. } => speaks(text),
-        Data::List(items) => items.iter().any(in_values),
-        Data::Map(entries) => entries.iter().any(|it| speaks(&it.key) || in_values(&it.value)),
+        NodeData::Scalar { text, .. } => speaks(text),
+        NodeData::List(items) => items.iter().any(in_values),
+        NodeData::Map(entries) => entries.iter().any(|it| speaks(&it.key) || in_values(&it.value)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::objects::object::Object;
-use crate::languages::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Segment, Sources, Span};
 
 use super::kustomization::NAMES;
@@ -137,21 +137,21 @@ fn gather(node: &Node, path: &mut Vec<Arc<str>>, out: &mut Scalars) {
         return;
     }
     match &node.data {
-        Data::Scalar { text, .. } => {
+        NodeData::Scalar { text, .. } => {
             out.entry(path.join("\n")).or_default().push((text.clone(), node.span));
         }
-        Data::List(items) => {
+        NodeData::List(items) => {
             for item in items.iter() {
                 path.push(item.text_at("name").cloned().unwrap_or_else(|| "[]".into()));
                 gather(item, path, out);
                 path.pop();
             }
         }
-        Data::Map(entries) => {
+        NodeData::Map(entries) => {
             for entry in entries.iter() {
                 path.push(entry.key.clone());
                 match &entry.value.data {
-                    Data::Scalar { text, .. } => {
+                    NodeData::Scalar { text, .. } => {
                         out.entry(path.join("\n")).or_default().push((text.clone(), entry.span()));
                     }
                     _ => gather(&entry.value, path, out),

@@ -65,7 +65,7 @@ impl Input {
 
 /// A chart or kustomization that is not rendered, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedRendering {
     pub by: Renderer,
     pub directory: String,
     pub why: String,
@@ -86,7 +86,7 @@ impl Plan {
 }
 
 /// The place of a template that Helm names.
-pub(super) struct Template {
+pub(super) struct NamedTemplate {
     pub path: String,
     /// The directory of its chart.
     pub chart: String,
@@ -96,13 +96,13 @@ pub(super) struct Template {
 
 impl Plan {
     /// The template that Helm calls `name/charts/inside/templates/x.yaml`.
-    pub(super) fn template(&self, source: &str) -> Option<Template> {
+    pub(super) fn template(&self, source: &str) -> Option<NamedTemplate> {
         let (_, inside) = source.trim().split_once('/')?;
         let path = at(&self.directory, inside);
         let called = path.rfind("templates/").and_then(|at| path.get(..at))?.trim_end_matches('/').to_owned();
         let chart = self.real(&called);
         let rest = path.get(called.len()..)?.trim_start_matches('/');
-        Some(Template { path: at(&chart, rest), chart, called })
+        Some(NamedTemplate { path: at(&chart, rest), chart, called })
     }
 
     /// Where the chart stands that Helm speaks of by this path.
@@ -120,7 +120,7 @@ impl Plan {
 
 /// Charts and kustomizations among the files at `paths`. `values` are names of files of values: each chart is rendered
 /// with those that it has; `*` renders it once more with each of its files.
-pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<Refused>) {
+pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan>, Vec<RefusedRendering>) {
     let mut plans = Vec::new();
     let mut refused = Vec::new();
     let named = |path: &&String, names: &[&str]| names.iter().any(|name| path.rsplit('/').next() == Some(*name));
@@ -132,11 +132,13 @@ pub fn plan(sources: &Sources, paths: &[String], values: &[String]) -> (Vec<Plan
                 for plan in of_chart {
                     match plan {
                         Ok(plan) => plans.push(plan),
-                        Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
+                        Err(why) => {
+                            refused.push(RefusedRendering { by: Renderer::Helm, directory: directory.into(), why })
+                        }
                     }
                 }
             }
-            Err(why) => refused.push(Refused { by: Renderer::Helm, directory: directory.into(), why }),
+            Err(why) => refused.push(RefusedRendering { by: Renderer::Helm, directory: directory.into(), why }),
         }
     }
     refused.dedup();

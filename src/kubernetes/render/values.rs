@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::kubernetes::objects::chart;
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Sources, Span};
 
 use super::align::TemplateLine;
-use super::plan::{Plan, Template, at, document};
+use super::plan::{NamedTemplate, Plan, at, document};
 
 /// Scalars that are looked at for one rendered line.
 const MOST_SCALARS: usize = 2_000;
@@ -20,7 +20,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn of(sources: &Sources, plan: &Plan, template: &Template) -> Values {
+    pub(super) fn of(sources: &Sources, plan: &Plan, template: &NamedTemplate) -> Values {
         let own = at(&plan.directory, "values.yaml");
         let files = plan.values.iter().rev().chain([&own]);
         let mut layers: Vec<Node> = files.filter_map(|file| document(sources, file)).collect();
@@ -49,7 +49,7 @@ impl Values {
                 if node.text().is_some_and(|own| &**own == text) {
                     return Some(span);
                 }
-                if matches!(node.data, Data::Scalar { .. }) {
+                if matches!(node.data, NodeData::Scalar { .. }) {
                     continue;
                 }
                 let mut all = Vec::new();
@@ -93,9 +93,9 @@ fn scalars(node: &Node, key: Arc<str>, span: Span, depth: usize, out: &mut Vec<(
         return;
     }
     match &node.data {
-        Data::Scalar { .. } => out.extend(node.text().map(|text| (key, text.clone(), span))),
-        Data::List(items) => items.iter().for_each(|item| scalars(item, key.clone(), item.span, depth + 1, out)),
-        Data::Map(entries) => {
+        NodeData::Scalar { .. } => out.extend(node.text().map(|text| (key, text.clone(), span))),
+        NodeData::List(items) => items.iter().for_each(|item| scalars(item, key.clone(), item.span, depth + 1, out)),
+        NodeData::Map(entries) => {
             entries.iter().for_each(|entry| scalars(&entry.value, entry.key.clone(), entry.span(), depth + 1, out))
         }
     }

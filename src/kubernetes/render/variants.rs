@@ -20,7 +20,7 @@ const FOLDERS: [&str; 6] = ["values", "env", "envs", "environment", "environment
 const SHOWN: [&str; 4] = ["template", "ci", "demo", "dummy"];
 
 /// One stack of values.
-pub(super) struct Variant {
+pub(super) struct ValuesVariant {
     /// What tells it from the others of its chart; nothing for the chart's own values.
     pub label: Option<Arc<str>>,
     pub name: Option<Arc<str>>,
@@ -29,8 +29,13 @@ pub(super) struct Variant {
 }
 
 /// How a chart is applied. The chart's own values count where nothing stands in their place.
-pub(super) fn of(sources: &Sources, chart: &Chart, asked: &Asked<'_>, skipped: &mut Vec<Skipped>) -> Vec<Variant> {
-    let given: Vec<Variant> = given(chart, asked);
+pub(super) fn of(
+    sources: &Sources,
+    chart: &Chart,
+    asked: &Asked<'_>,
+    skipped: &mut Vec<Skipped>,
+) -> Vec<ValuesVariant> {
+    let given: Vec<ValuesVariant> = given(chart, asked);
     if !given.is_empty() {
         return given;
     }
@@ -41,16 +46,16 @@ pub(super) fn of(sources: &Sources, chart: &Chart, asked: &Asked<'_>, skipped: &
         skipped.push(Skipped { path: super::charts::place(&chart.directory), reason });
         files.truncate(MOST);
     }
-    let mut variants: Vec<Variant> = files.into_iter().map(|file| Variant::of(chart, file)).collect();
+    let mut variants: Vec<ValuesVariant> = files.into_iter().map(|file| ValuesVariant::of(chart, file)).collect();
     let counted = match variants.iter().any(|it| it.counted == Counted::Deployed) {
         true => Counted::Base,
         false => Counted::Deployed,
     };
-    variants.insert(0, Variant { label: None, name: None, files: Vec::new(), counted });
+    variants.insert(0, ValuesVariant { label: None, name: None, files: Vec::new(), counted });
     variants
 }
 
-impl Variant {
+impl ValuesVariant {
     /// As what it makes remembers it.
     pub(super) fn trail(&self, chart: &Chart) -> Option<Stack> {
         let label = self.label.clone()?;
@@ -58,17 +63,17 @@ impl Variant {
         Some(Stack { label, folder })
     }
 
-    fn of(chart: &Chart, file: &str) -> Variant {
+    fn of(chart: &Chart, file: &str) -> ValuesVariant {
         let label = inside(chart, file);
         let words = || label.split('/').flat_map(|part| part.split(['-', '_', '.']));
         let is_shown = label.split('/').chain(words()).any(|it| is_example(it) || SHOWN.contains(&it));
         let counted = if is_shown { Counted::Example } else { Counted::Deployed };
-        Variant { label: Some(label.into()), name: None, files: vec![file.to_owned()], counted }
+        ValuesVariant { label: Some(label.into()), name: None, files: vec![file.to_owned()], counted }
     }
 }
 
 /// What the settings say of it.
-fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<Variant> {
+fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<ValuesVariant> {
     let is_meant = |pattern: &String| {
         let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
         matches(if pattern == "." { "" } else { pattern }, &chart.directory)
@@ -76,7 +81,7 @@ fn given(chart: &Chart, asked: &Asked<'_>) -> Vec<Variant> {
     let runs = asked.given_runs.iter().filter(|run| !run.values.is_empty() && run.paths.iter().any(is_meant));
     let variant = |run: &crate::inventory::GivenRun| {
         let files = || run.values.iter().map(|file| inside(chart, file)).collect::<Vec<_>>().join(", ");
-        Variant {
+        ValuesVariant {
             label: Some(run.name.clone().unwrap_or_else(files).into()),
             name: run.name.as_deref().map(Into::into),
             files: run.values.clone(),
@@ -135,7 +140,12 @@ fn inside(chart: &Chart, file: &str) -> String {
 }
 
 /// The layers of values of a variant; what is not there is told.
-pub(super) fn layers(sources: &Sources, chart: &Chart, variant: &Variant, skipped: &mut Vec<Skipped>) -> Vec<Node> {
+pub(super) fn layers(
+    sources: &Sources,
+    chart: &Chart,
+    variant: &ValuesVariant,
+    skipped: &mut Vec<Skipped>,
+) -> Vec<Node> {
     let read = variant.files.iter().filter_map(|file| {
         let there = document(sources, file);
         if there.is_none() && sources.tree().read(file).is_err() {

@@ -1,7 +1,7 @@
 //! Scalars of manifests as facts: numbers, quantities, and text that is filled in elsewhere.
 
 use crate::inventory::{Fact, Origin};
-use crate::languages::yaml::{Data, Node, scalar};
+use crate::languages::yaml::{Node, NodeData, scalar};
 
 use super::quantity;
 
@@ -63,7 +63,7 @@ pub(in crate::kubernetes) fn gib(node: &Node) -> Fact<f64> {
 /// `parse` is given a text and the number that it is as it stands.
 fn read(node: &Node, parse: impl Fn(&str, Option<f64>) -> Option<f64>) -> Fact<f64> {
     match (&node.data, node.text()) {
-        (Data::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
+        (NodeData::Map(_), _) if is_hole(node) => Fact::unknown("a template directive stands here", node.span),
         (_, None) => Fact::Absent,
         (_, Some(text)) => {
             let (number, origin) = match fallback(text) {

@@ -3,7 +3,7 @@
 use crate::inventory::{Fact, Known, Origin, Range};
 use crate::languages::yaml::Node;
 
-use super::path::{Match, Path};
+use super::path::{ManifestPath, Match};
 use super::table::Factor;
 use crate::kubernetes::rows::amount;
 
@@ -14,15 +14,15 @@ const UNBOUNDED: f64 = i32::MAX as f64;
 pub(in crate::kubernetes) fn product(
     factors: &[Factor],
     root: &Node,
-    along: &Path,
+    along: &ManifestPath,
     at: &Match<'_>,
     start: Fact<Range>,
 ) -> Fact<Range> {
     factors.iter().fold(start, |product, factor| times(product, one(factor, root, along, at)))
 }
 
-fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range> {
-    let read = |path: &Option<Path>| {
+fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fact<Range> {
+    let read = |path: &Option<ManifestPath>| {
         let found = path.as_ref().and_then(|path| path.beside(root, along, at).first().copied());
         found.map_or(Fact::Absent, amount::number)
     };
@@ -32,10 +32,11 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     if let Some(why) = &factor.unknown {
         return Fact::unknown(why.as_str(), root.span);
     }
-    let is_there = |path: &Option<Path>| path.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
+    let is_there =
+        |path: &Option<ManifestPath>| path.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
     let (less, more) = (is_there(&factor.less_if), is_there(&factor.more_if));
-    let first = |path: &Option<Path>, others: &[Path]| {
-        let other = |path: &Path| path.beside(root, along, at).first().copied().map(amount::number);
+    let first = |path: &Option<ManifestPath>, others: &[ManifestPath]| {
+        let other = |path: &ManifestPath| path.beside(root, along, at).first().copied().map(amount::number);
         read(path).or(|| others.iter().find_map(other).unwrap_or_default())
     };
     let stated = read(&factor.at);
@@ -56,7 +57,7 @@ fn one(factor: &Factor, root: &Node, along: &Path, at: &Match<'_>) -> Fact<Range
     let number = stated.value().copied();
     let expected = number.or(min.value().copied()).unwrap_or(default);
     let floor = min.value().copied().unwrap_or(expected);
-    let is_on = |path: &Path| path.beside(root, along, at).first().is_some_and(|node| is_true(node));
+    let is_on = |path: &ManifestPath| path.beside(root, along, at).first().is_some_and(|node| is_true(node));
     let range = match max.value() {
         _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
             Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
 /// Before the name of a class of devices in a resource key: single devices of it, without a claim (Kubernetes 1.34).
 const CLASS: &str = "deviceclass.resource.kubernetes.io/";
@@ -35,7 +35,7 @@ pub(in crate::kubernetes) struct Device {
 /// A resource key that says how much of a device is asked for.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Share {
+pub(in crate::kubernetes) struct DeviceShare {
     pub key: String,
     /// The amount that is a whole device; missing where that depends on the device.
     pub whole: Option<f64>,
@@ -117,8 +117,8 @@ pub(in crate::kubernetes) struct NamePattern {
     pub fact: Said,
     pub provider: Option<String>,
     form: String,
-    pattern: Expression,
-    key: Option<Expression>,
+    pattern: AdaptiveRegex,
+    key: Option<AdaptiveRegex>,
 }
 
 impl NamePattern {
@@ -136,7 +136,7 @@ impl NamePattern {
 #[serde(deny_unknown_fields)]
 struct File {
     device: Vec<Device>,
-    share: Vec<Share>,
+    share: Vec<DeviceShare>,
     label: Vec<Label>,
     name: Vec<NameForm>,
     class: Vec<Device>,
@@ -147,10 +147,10 @@ struct File {
 pub(in crate::kubernetes) struct Devices {
     exact: HashMap<String, Device>,
     patterns: Vec<Device>,
-    shares: HashMap<String, Share>,
+    shares: HashMap<String, DeviceShare>,
     /// Devices of which some keys of shares ask for a part by themselves.
     shared: HashMap<String, Device>,
-    share_patterns: Vec<Share>,
+    share_patterns: Vec<DeviceShare>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
     annotations: HashMap<String, Device>,
@@ -169,8 +169,8 @@ impl Devices {
         let shared = alone.collect();
         let (share_patterns, shares) = file.share.into_iter().partition::<Vec<_>, _>(|share| share.key.contains('*'));
         let names = file.name.into_iter().map(|form| {
-            let pattern = Expression::new(form.pattern);
-            let key = form.key.map(Expression::new);
+            let pattern = AdaptiveRegex::new(form.pattern);
+            let key = form.key.map(AdaptiveRegex::new);
             NamePattern { fact: form.fact, provider: form.provider, form: form.form, pattern, key }
         });
         Ok(Devices {
@@ -199,7 +199,7 @@ impl Devices {
         self.share(key).is_none().then_some(found)
     }
 
-    pub(in crate::kubernetes) fn share(&self, key: &str) -> Option<&Share> {
+    pub(in crate::kubernetes) fn share(&self, key: &str) -> Option<&DeviceShare> {
         let pattern = || self.share_patterns.iter().find(|share| starred(&share.key, key).is_some());
         self.shares.get(key).or_else(pattern)
     }

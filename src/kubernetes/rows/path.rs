@@ -12,7 +12,7 @@ use crate::languages::yaml::Node;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(in crate::kubernetes) struct Path {
+pub(in crate::kubernetes) struct ManifestPath {
     steps: Vec<Step>,
 }
 
@@ -33,7 +33,7 @@ pub(in crate::kubernetes) struct Match<'t> {
     pub names: Vec<&'t str>,
 }
 
-impl TryFrom<String> for Path {
+impl TryFrom<String> for ManifestPath {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -61,11 +61,11 @@ impl TryFrom<String> for Path {
                 None => return Err(format!("`{text}`: a dot is missing before `{rest}`")),
             };
         }
-        Ok(Path { steps })
+        Ok(ManifestPath { steps })
     }
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for ManifestPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (n, step) in self.steps.iter().enumerate() {
             let dot = if n == 0 { "" } else { "." };
@@ -79,7 +79,7 @@ impl fmt::Display for Path {
     }
 }
 
-impl Path {
+impl ManifestPath {
     pub(in crate::kubernetes) fn all<'t>(&self, root: &'t Node) -> Vec<Match<'t>> {
         self.walk(&self.steps, Match::root(root))
     }
@@ -113,7 +113,12 @@ impl Path {
     }
 
     /// What this path leads to for one match of another path: steps that both share go the same way.
-    pub(in crate::kubernetes) fn beside<'t>(&self, root: &'t Node, other: &Path, at: &Match<'t>) -> Vec<&'t Node> {
+    pub(in crate::kubernetes) fn beside<'t>(
+        &self,
+        root: &'t Node,
+        other: &ManifestPath,
+        at: &Match<'t>,
+    ) -> Vec<&'t Node> {
         let mut node = root;
         let mut shared = 0;
         while let (Some(mine), Some(theirs)) = (self.steps.get(shared), other.steps.get(shared)) {

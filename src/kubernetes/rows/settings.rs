@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::inventory::programs::{self, Setting};
 use crate::inventory::{Fact, Origin};
-use crate::languages::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::Span;
 
-use super::table::Told;
+use super::table::ProgramSettings;
 use crate::kubernetes::rows::facts::Facts;
 
 /// Settings inside of settings.
@@ -18,7 +18,7 @@ const DEEPEST: usize = 24;
 const MOST: usize = 4096;
 
 /// What a row's settings say. What is said in several ways is not known.
-pub(in crate::kubernetes) fn facts(rows: &[Told], root: &Node) -> Facts {
+pub(in crate::kubernetes) fn facts(rows: &[ProgramSettings], root: &Node) -> Facts {
     let mut facts = Facts::new();
     for row in rows {
         for found in row.at.all(root) {
@@ -49,7 +49,7 @@ struct Leaves {
 impl Leaves {
     /// A mapping, or the text of one: then everything in it stands where the text stands.
     fn tree(&mut self, node: &Node) {
-        let Data::Scalar { text, .. } = &node.data else { return self.node(node, "", None, 0) };
+        let NodeData::Scalar { text, .. } = &node.data else { return self.node(node, "", None, 0) };
         for document in yaml::read(node.span.file, text).documents {
             self.node(&document.root, "", Some(node.span), 0);
         }
@@ -60,19 +60,19 @@ impl Leaves {
             return;
         }
         match &node.data {
-            Data::Scalar { text, .. } => {
+            NodeData::Scalar { text, .. } => {
                 self.count += 1;
                 self.by_path.entry(path.to_owned()).or_default().push((text.clone(), at.unwrap_or(node.span)));
             }
             // One value of several words, such as arguments.
-            Data::List(items) if !items.is_empty() && items.iter().all(|item| item.text().is_some()) => {
+            NodeData::List(items) if !items.is_empty() && items.iter().all(|item| item.text().is_some()) => {
                 self.count += items.len();
                 let words: Vec<&str> = items.iter().filter_map(Node::text).map(|text| &**text).collect();
                 let text = words.join(" ").into();
                 self.by_path.entry(path.to_owned()).or_default().push((text, at.unwrap_or(node.span)));
             }
-            Data::List(items) => items.iter().for_each(|item| self.node(item, path, at, depth + 1)),
-            Data::Map(entries) => {
+            NodeData::List(items) => items.iter().for_each(|item| self.node(item, path, at, depth + 1)),
+            NodeData::Map(entries) => {
                 for entry in entries.iter() {
                     let path = if path.is_empty() { entry.key.to_string() } else { format!("{path}.{}", entry.key) };
                     self.node(&entry.value, &path, at, depth + 1);

@@ -1,20 +1,20 @@
 //! The facts that rows read from objects.
 
 use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
-use crate::languages::yaml::{Data, Node};
-use crate::source::{Expression, Span};
+use crate::languages::yaml::{Node, NodeData};
+use crate::source::{AdaptiveRegex, Span};
 
 use super::facts::{Facts, fill, region_of};
-use super::path::{Match, Path};
+use super::path::{ManifestPath, Match};
 use super::table;
-use super::table::{Constant, Source, Unit};
+use super::table::{AmountUnit, Constant, Source};
 use crate::kubernetes::rows::amount;
 
 /// The facts of a row or of an entry in it, for one match of `along`.
 pub(in crate::kubernetes) fn facts(
-    rows: &table::Facts,
+    rows: &table::FactSources,
     root: &Node,
-    along: &Path,
+    along: &ManifestPath,
     at: &Match<'_>,
     head: Span,
 ) -> Facts {
@@ -28,7 +28,7 @@ pub(in crate::kubernetes) fn facts(
     facts
 }
 
-fn read(source: &Source, key: Key, root: &Node, along: &Path, at: &Match<'_>, head: Span) -> Fact<Value> {
+fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match<'_>, head: Span) -> Fact<Value> {
     let found = source.at.0.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
@@ -78,11 +78,11 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
 /// The scalars that a source reads of a node: lists of alternatives, keys or values of mappings.
 fn inside(source: &Source, node: &Node) -> Vec<Node> {
     match &node.data {
-        Data::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
-        Data::Map(entries) if source.keys && !amount::is_hole(node) => {
+        NodeData::List(items) => items.iter().flat_map(|item| inside(source, item)).collect(),
+        NodeData::Map(entries) if source.keys && !amount::is_hole(node) => {
             entries.iter().map(|entry| Node::scalar(entry.key_span, entry.key.clone(), false)).collect()
         }
-        Data::Map(entries) if source.member && !amount::is_hole(node) => {
+        NodeData::Map(entries) if source.member && !amount::is_hole(node) => {
             entries.iter().map(|entry| entry.value.clone()).collect()
         }
         _ => vec![node.clone()],
@@ -110,7 +110,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
         // Of a part that is not there nothing is said.
         return match &source.pattern {
             None => translated(source, node, text),
-            Some(part) => match Expression::new(part.as_str()).first_group(text) {
+            Some(part) => match AdaptiveRegex::new(part.as_str()).first_group(text) {
                 Some(part) => translated(source, node, &part),
                 None => Fact::Absent,
             },
@@ -119,7 +119,7 @@ fn one(source: &Source, node: &Node) -> Fact<Value> {
     if let Some(part) = &source.pattern
         && !(source.member && node.number().is_some())
     {
-        let found = Expression::new(part.as_str()).first_group(text);
+        let found = AdaptiveRegex::new(part.as_str()).first_group(text);
         return match (found, &source.default) {
             (Some(part), _) => Fact::written(plain(&part), node.span),
             (None, Some(constant)) => Fact::known(value(constant), node.span, Origin::Default),
@@ -146,12 +146,12 @@ fn plain(part: &str) -> Value {
 
 fn scaled(source: &Source, node: &Node, text: &str) -> Fact<Value> {
     let number = match source.unit {
-        Some(Unit::Seconds) => match seconds(text) {
+        Some(AmountUnit::Seconds) => match seconds(text) {
             Some(seconds) => Fact::written(seconds, node.span),
             // `Never` and the like: there is no such time.
             None => return Fact::Absent,
         },
-        Some(Unit::Gib) => amount::gib(node),
+        Some(AmountUnit::Gib) => amount::gib(node),
         _ => amount::number(node),
     };
     number.map(|number| Value::Number(number * source.times.unwrap_or(1.0) + source.plus))

@@ -10,17 +10,17 @@ use crate::languages::yaml::Node;
 
 #[cfg(test)]
 use super::devices::DEVICES;
-use super::path::Path;
+use super::path::ManifestPath;
 #[cfg(test)]
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
 /// Fact names and where each is found.
-pub(in crate::kubernetes) type Facts = BTreeMap<String, Sources>;
+pub(in crate::kubernetes) type FactSources = BTreeMap<String, Sources>;
 
 /// One kind of one or several API groups.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Row {
+pub(in crate::kubernetes) struct KindRow {
     pub kind: String,
     /// API groups without version; the empty string is the core group.
     pub groups: Vec<String>,
@@ -32,13 +32,13 @@ pub(in crate::kubernetes) struct Row {
     pub schema: bool,
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
-    pub has: Vec<Path>,
+    pub has: Vec<ManifestPath>,
     /// The name of such a document.
-    pub name: Option<Path>,
+    pub name: Option<ManifestPath>,
     /// True there: the object waits or stands still.
-    pub suspended: Option<Path>,
+    pub suspended: Option<ManifestPath>,
     /// Anything there: the object stands still.
-    pub stopped: Option<Path>,
+    pub stopped: Option<ManifestPath>,
     /// What stands beside its paths, under other keys of the document, is read by its shape.
     #[serde(default)]
     pub others: bool,
@@ -48,15 +48,15 @@ pub(in crate::kubernetes) struct Row {
     pub scales: Option<Scales>,
     /// Settings of a program that stand in no container.
     #[serde(default)]
-    pub settings: Vec<Told>,
+    pub settings: Vec<ProgramSettings>,
     /// It holds for other objects.
     pub relates: Option<Relates>,
     /// What containers of its namespace get that ask for nothing themselves, by keys of resources.
     #[serde(default)]
-    pub grants: Vec<Path>,
+    pub grants: Vec<ManifestPath>,
     /// What it changes about what it deploys, and nobody here follows.
     #[serde(default)]
-    pub unfollowed: Vec<Path>,
+    pub unfollowed: Vec<ManifestPath>,
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
@@ -65,7 +65,7 @@ pub(in crate::kubernetes) struct Row {
     /// It fills variables into other files.
     pub substitutes: Option<Substitutes>,
     #[serde(default)]
-    pub facts: Facts,
+    pub facts: FactSources,
     #[serde(default)]
     pub pods: Vec<Pods>,
     #[serde(default)]
@@ -79,25 +79,25 @@ pub(in crate::kubernetes) struct Row {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Layers {
     /// One chart each; the whole object where it is missing.
-    pub each: Option<Path>,
+    pub each: Option<ManifestPath>,
     /// A list of files of values.
-    pub files: Option<Path>,
+    pub files: Option<ManifestPath>,
     /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
-    pub from: Option<Path>,
+    pub from: Option<ManifestPath>,
     /// A list of mappings, and of files of values among them.
-    pub layers: Option<Path>,
+    pub layers: Option<ManifestPath>,
     /// A mapping, or a text that holds one: the first of these that is there.
     #[serde(default)]
     pub values: Paths,
     /// Single values: a list of `name` and `value`, or a mapping, by the words of `helm --set`.
-    pub set: Option<Path>,
+    pub set: Option<ManifestPath>,
     /// The directory of the chart, where it is one of this tree.
-    pub chart: Option<Path>,
+    pub chart: Option<ManifestPath>,
     /// Paths start at the file that names them: that of the chart, and those of values.
     #[serde(default)]
     pub beside: bool,
     /// A path to a flag that switches a release off by `false`.
-    pub enabled: Option<Path>,
+    pub enabled: Option<ManifestPath>,
     /// It says how somebody tries a chart out: nothing where something else releases the chart.
     #[serde(default)]
     pub tries: bool,
@@ -105,7 +105,7 @@ pub(in crate::kubernetes) struct Layers {
     #[serde(default)]
     pub name: Paths,
     /// Its namespace, there or in the object.
-    pub namespace: Option<Path>,
+    pub namespace: Option<ManifestPath>,
     /// Factors of the number of such releases, in the object.
     #[serde(default)]
     pub count: Vec<Factor>,
@@ -127,28 +127,28 @@ impl Layers {
 pub(in crate::kubernetes) struct Generates {
     pub version: String,
     pub kind: String,
-    pub template: Path,
+    pub template: ManifestPath,
     /// What says how many there are; where one of them is no list, nobody can know.
-    pub each: Path,
+    pub each: ManifestPath,
     /// In each of them: a list of members,
-    pub list: Path,
+    pub list: ManifestPath,
     /// a list of patterns of directories of this tree, each of which is one,
-    pub directories: Path,
+    pub directories: ManifestPath,
     /// a list of patterns of files of this tree, each of which holds some,
-    pub files: Path,
+    pub files: ManifestPath,
     /// two more such things, of which each member of the one goes with each of the other,
-    pub product: Path,
+    pub product: ManifestPath,
     /// or several, of which members are one that agree in these keys.
-    pub merge: Path,
-    pub merge_keys: Path,
+    pub merge: ManifestPath,
+    pub merge_keys: ManifestPath,
     /// What is added to each member of directories and files.
-    pub values: Path,
+    pub values: ManifestPath,
     /// Keys beside these that say nothing about which members there are.
     pub aside: Vec<String>,
     /// Whether the template is one of Go's, which names parts of a path in another way.
-    pub go: Path,
+    pub go: ManifestPath,
     /// Where this is there, the template is not all that objects are made of.
-    pub unless: Path,
+    pub unless: ManifestPath,
 }
 
 /// Variables that are filled into the files of a directory.
@@ -156,18 +156,18 @@ pub(in crate::kubernetes) struct Generates {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Substitutes {
     /// The directory.
-    pub path: Path,
+    pub path: ManifestPath,
     /// A mapping of variables.
-    pub values: Path,
+    pub values: ManifestPath,
     /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
-    pub from: Path,
+    pub from: ManifestPath,
 }
 
 /// Settings of a program: a mapping, or a text that holds one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::kubernetes) struct Told {
-    pub at: Path,
+pub(in crate::kubernetes) struct ProgramSettings {
+    pub at: ManifestPath,
     /// By its name in the table of programs; settings that several programs share are read where it is missing.
     pub program: Option<String>,
 }
@@ -177,31 +177,31 @@ pub(in crate::kubernetes) struct Told {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Pods {
     /// Pod templates: `metadata` and `spec`.
-    pub template: Option<Path>,
+    pub template: Option<ManifestPath>,
     /// Pod specifications without that frame.
-    pub spec: Option<Path>,
+    pub spec: Option<ManifestPath>,
     /// Containers within the pod specification, beside or instead of `containers`.
     #[serde(default)]
-    pub containers: Vec<Path>,
+    pub containers: Vec<ManifestPath>,
     /// Mappings of limits and requests that stand in no container.
     #[serde(default)]
-    pub resources: Vec<Path>,
+    pub resources: Vec<ManifestPath>,
     /// The same of limits alone: resource keys and amounts.
     #[serde(default)]
-    pub limits: Vec<Path>,
+    pub limits: Vec<ManifestPath>,
     /// Mappings of node labels, beside `nodeSelector`.
     #[serde(default)]
-    pub selectors: Vec<Path>,
+    pub selectors: Vec<ManifestPath>,
     /// A resource key and an amount that stand apart.
     pub amount: Option<Amount>,
     /// Names of single devices, one each.
     #[serde(default)]
-    pub devices: Vec<Path>,
+    pub devices: Vec<ManifestPath>,
     /// Lists of claims of devices, beside `resourceClaims`.
     #[serde(default)]
-    pub claims: Vec<Path>,
+    pub claims: Vec<ManifestPath>,
     /// Text that changes the pod: a specification of it that is laid over its own.
-    pub patch: Option<Path>,
+    pub patch: Option<ManifestPath>,
     /// Short names of resource keys.
     #[serde(default)]
     pub keys: BTreeMap<String, String>,
@@ -209,11 +209,11 @@ pub(in crate::kubernetes) struct Pods {
     #[serde(default)]
     pub completed: bool,
     /// False there: these pods do not run.
-    pub enabled: Option<Path>,
+    pub enabled: Option<ManifestPath>,
     /// What these pods are called when an object has several kinds of them.
     pub role: Option<String>,
     /// The same, as the object names them.
-    pub name: Option<Path>,
+    pub name: Option<ManifestPath>,
     /// Factors of the number of pods.
     #[serde(default)]
     pub count: Vec<Factor>,
@@ -224,7 +224,7 @@ pub(in crate::kubernetes) struct Pods {
     #[serde(default)]
     pub groups: Vec<Factor>,
     #[serde(default)]
-    pub facts: Facts,
+    pub facts: FactSources,
 }
 
 /// Other objects inside an object.
@@ -232,16 +232,16 @@ pub(in crate::kubernetes) struct Pods {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Holds {
     /// Whole objects, or with `kind` objects that do not say what they are.
-    pub at: Option<Path>,
+    pub at: Option<ManifestPath>,
     /// The `spec` of objects of the kind `kind`.
-    pub spec: Option<Path>,
+    pub spec: Option<ManifestPath>,
     /// `group/Kind` of a row.
     pub kind: Option<String>,
     /// They stand for themselves, with their own addresses, as in a `List`.
     #[serde(default)]
     pub apart: bool,
-    pub name: Option<Path>,
-    pub enabled: Option<Path>,
+    pub name: Option<ManifestPath>,
+    pub enabled: Option<ManifestPath>,
     #[serde(default)]
     pub count: Vec<Factor>,
 }
@@ -249,7 +249,7 @@ pub(in crate::kubernetes) struct Holds {
 /// The group of rows for values of charts.
 pub(in crate::kubernetes) const VALUES: &str = "values";
 
-impl Row {
+impl KindRow {
     /// Other objects and files are told by it, whatever it says itself.
     pub(in crate::kubernetes) fn is_joined(&self) -> bool {
         let tells = self.scales.is_some() || !self.grants.is_empty() || !self.unfollowed.is_empty();
@@ -274,7 +274,7 @@ impl Row {
     }
 
     /// Where objects lie that stand for themselves.
-    pub(in crate::kubernetes) fn carried(&self) -> impl Iterator<Item = &Path> {
+    pub(in crate::kubernetes) fn carried(&self) -> impl Iterator<Item = &ManifestPath> {
         self.holds.iter().filter(|holds| holds.apart).filter_map(|holds| holds.at.as_ref())
     }
 }
@@ -283,10 +283,10 @@ impl Row {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Amount {
-    pub key: Option<Path>,
+    pub key: Option<ManifestPath>,
     /// The key where none is written; that of NVIDIA's devices if this is not said either.
     pub is: Option<String>,
-    pub count: Path,
+    pub count: ManifestPath,
     /// The amount is the first group of this expression; a text that it does not match asks for nothing.
     #[serde(rename = "match")]
     pub pattern: Option<String>,
@@ -298,7 +298,7 @@ pub(in crate::kubernetes) struct Amount {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct DefaultAmount {
     /// Only beside something that is.
-    pub beside: Path,
+    pub beside: ManifestPath,
     pub is: f64,
 }
 
@@ -308,7 +308,7 @@ pub(in crate::kubernetes) struct DefaultAmount {
 pub(in crate::kubernetes) struct Borrows {
     /// `group/Kind` of rows.
     pub kinds: Vec<String>,
-    pub name: Path,
+    pub name: ManifestPath,
     #[serde(default)]
     pub count: Vec<Factor>,
 }
@@ -318,13 +318,13 @@ pub(in crate::kubernetes) struct Borrows {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Scales {
     /// A mapping with `kind` and `name`.
-    pub target: Path,
+    pub target: ManifestPath,
     /// The kind where the mapping does not say it.
     pub kind: Option<String>,
-    pub min: Option<Path>,
-    pub max: Option<Path>,
+    pub min: Option<ManifestPath>,
+    pub max: Option<ManifestPath>,
     /// The number at which it holds its target, if it does.
-    pub held: Option<Path>,
+    pub held: Option<ManifestPath>,
     /// Where no minimum is written.
     pub floor: f64,
     /// Where no maximum is written.
@@ -334,11 +334,11 @@ pub(in crate::kubernetes) struct Scales {
     pub wakes: bool,
     /// What it looks at, by name.
     #[serde(default)]
-    pub metrics: Vec<Path>,
+    pub metrics: Vec<ManifestPath>,
     /// What it looks at where nothing is written.
     pub default_metric: Option<String>,
     /// Seconds that it waits before it takes pods away.
-    pub cooldown: Option<Path>,
+    pub cooldown: Option<ManifestPath>,
     /// Triggers that want so many pods between a start and an end, as KEDA writes them.
     pub windows: Option<Windows>,
 }
@@ -347,7 +347,7 @@ pub(in crate::kubernetes) struct Scales {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Windows {
-    pub each: Path,
+    pub each: ManifestPath,
     /// The type of those that are meant.
     pub kind: String,
 }
@@ -359,11 +359,11 @@ pub(in crate::kubernetes) struct Relates {
     #[serde(deserialize_with = "link_kind")]
     pub link: LinkKind,
     /// A mapping of the labels that their pods have.
-    pub selects: Option<Path>,
+    pub selects: Option<ManifestPath>,
     /// The fact of theirs that is its name.
     pub named_by: Option<String>,
     /// A mapping of resource keys: it holds for its own namespace, if accelerators are among them.
-    pub limits: Option<Path>,
+    pub limits: Option<ManifestPath>,
     /// There are so many of them that only those are looked at which stand in files that ask for accelerators.
     #[serde(default)]
     pub beside: bool,
@@ -380,27 +380,27 @@ fn link_kind<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<LinkKi
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Machines {
     /// One group of machines each; the whole object where it is missing.
-    pub each: Option<Path>,
-    pub name: Option<Path>,
+    pub each: Option<ManifestPath>,
+    pub name: Option<ManifestPath>,
     #[serde(default)]
     pub count: Vec<Factor>,
     /// Lists of `{key, operator, values}` about node labels.
     #[serde(default)]
-    pub requirements: Vec<Path>,
+    pub requirements: Vec<ManifestPath>,
     /// Mappings of node labels.
     #[serde(default)]
-    pub labels: Vec<Path>,
+    pub labels: Vec<ManifestPath>,
     #[serde(default)]
-    pub taints: Vec<Path>,
+    pub taints: Vec<ManifestPath>,
     /// Labels that its nodes get with a value from the object.
     #[serde(default)]
-    pub gives: BTreeMap<String, Path>,
+    pub gives: BTreeMap<String, ManifestPath>,
     /// A mapping of resource keys to how much all machines together may have.
-    pub limits: Option<Path>,
+    pub limits: Option<ManifestPath>,
     /// What starts on machines that are rented for it.
     pub runs: Option<Runs>,
     #[serde(default)]
-    pub facts: Facts,
+    pub facts: FactSources,
 }
 
 /// Programs outside of pods.
@@ -408,32 +408,32 @@ pub(in crate::kubernetes) struct Machines {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Runs {
     /// Text for a shell, or a list of lines of it.
-    pub script: Path,
-    pub image: Option<Path>,
+    pub script: ManifestPath,
+    pub image: Option<ManifestPath>,
     /// A mapping of variables.
-    pub env: Option<Path>,
+    pub env: Option<ManifestPath>,
 }
 
 /// A number that multiplies.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "FactorForm")]
 pub(in crate::kubernetes) struct Factor {
-    pub at: Option<Path>,
-    pub min: Option<Path>,
-    pub max: Option<Path>,
+    pub at: Option<ManifestPath>,
+    pub min: Option<ManifestPath>,
+    pub max: Option<ManifestPath>,
     /// Where the smallest number may stand if `min` says nothing, and the largest if `max` does not.
-    pub or_min: Vec<Path>,
-    pub or_max: Vec<Path>,
+    pub or_min: Vec<ManifestPath>,
+    pub or_max: Vec<ManifestPath>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
     /// Never more than the number here.
-    pub most: Option<Path>,
+    pub most: Option<ManifestPath>,
     /// `min` and `max` are bounds of the number, and a range only where this is true.
-    pub scaled_if: Option<Path>,
+    pub scaled_if: Option<ManifestPath>,
     /// One less where there is something at this path.
-    pub less_if: Option<Path>,
+    pub less_if: Option<ManifestPath>,
     /// One more where there is something at this path.
-    pub more_if: Option<Path>,
+    pub more_if: Option<ManifestPath>,
     /// Without a written maximum there is no ceiling.
     pub open: bool,
     /// The number cannot be known from this object, and why.
@@ -443,25 +443,25 @@ pub(in crate::kubernetes) struct Factor {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum FactorForm {
-    Plain(Path),
+    Plain(ManifestPath),
     Full(Box<FullFactor>),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FullFactor {
-    at: Option<Path>,
-    min: Option<Path>,
-    max: Option<Path>,
+    at: Option<ManifestPath>,
+    min: Option<ManifestPath>,
+    max: Option<ManifestPath>,
     #[serde(default)]
-    or_min: Vec<Path>,
+    or_min: Vec<ManifestPath>,
     #[serde(default)]
-    or_max: Vec<Path>,
+    or_max: Vec<ManifestPath>,
     default: Option<f64>,
-    most: Option<Path>,
-    scaled_if: Option<Path>,
-    less_if: Option<Path>,
-    more_if: Option<Path>,
+    most: Option<ManifestPath>,
+    scaled_if: Option<ManifestPath>,
+    less_if: Option<ManifestPath>,
+    more_if: Option<ManifestPath>,
     #[serde(default)]
     open: bool,
     unknown: Option<String>,
@@ -521,7 +521,7 @@ pub(in crate::kubernetes) struct Source {
     #[serde(default)]
     pub plus: f64,
     /// What a number is written in.
-    pub unit: Option<Unit>,
+    pub unit: Option<AmountUnit>,
     /// The value is the first group of this expression.
     #[serde(rename = "match")]
     pub pattern: Option<String>,
@@ -540,7 +540,7 @@ pub(in crate::kubernetes) struct Source {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::kubernetes) enum Unit {
+pub(in crate::kubernetes) enum AmountUnit {
     /// `30s`, `10m`, `1h30m`; a bare number is seconds.
     Seconds,
     /// `64Gi`
@@ -560,13 +560,13 @@ pub(in crate::kubernetes) enum Constant {
 /// One path or several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "PathsForm")]
-pub(in crate::kubernetes) struct Paths(pub Vec<Path>);
+pub(in crate::kubernetes) struct Paths(pub Vec<ManifestPath>);
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum PathsForm {
-    One(Path),
-    More(Vec<Path>),
+    One(ManifestPath),
+    More(Vec<ManifestPath>),
 }
 
 impl From<PathsForm> for Paths {
@@ -599,12 +599,12 @@ impl From<SourcesForm> for Sources {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    kind: Vec<Row>,
+    kind: Vec<KindRow>,
 }
 
 /// All rows, found by group and kind.
 pub(in crate::kubernetes) struct Kinds {
-    rows: Vec<Row>,
+    rows: Vec<KindRow>,
     by_name: HashMap<String, usize>,
 }
 
@@ -636,7 +636,7 @@ impl Kinds {
                 }
             }
             for amount in row.pods.iter().filter_map(|pods| pods.amount.as_ref()) {
-                let sound = amount.pattern.as_ref().is_none_or(|part| Expression::new(part.as_str()).has_group());
+                let sound = amount.pattern.as_ref().is_none_or(|part| AdaptiveRegex::new(part.as_str()).has_group());
                 let known = amount.is.as_ref().is_none_or(|key| DEVICES.device(key).is_some());
                 (sound && known).then_some(()).ok_or_else(|| format!("{}: an amount is not sound", row.kind))?;
             }
@@ -651,21 +651,21 @@ impl Kinds {
         Ok(())
     }
 
-    pub(in crate::kubernetes) fn find(&self, group: &str, kind: &str) -> Option<&Row> {
+    pub(in crate::kubernetes) fn find(&self, group: &str, kind: &str) -> Option<&KindRow> {
         self.named(&format!("{group}/{kind}"))
     }
 
     /// `group/Kind`.
-    pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&Row> {
+    pub(in crate::kubernetes) fn named(&self, name: &str) -> Option<&KindRow> {
         self.by_name.get(name).and_then(|&place| self.rows.get(place))
     }
 
     /// The row that a document without a kind has the shape of.
-    pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&Row> {
+    pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&KindRow> {
         self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|path| path.first(root).is_some()))
     }
 
-    pub(in crate::kubernetes) fn rows(&self) -> &[Row] {
+    pub(in crate::kubernetes) fn rows(&self) -> &[KindRow] {
         &self.rows
     }
 }

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::languages::yaml::{Data, Meaning, Node};
+use crate::languages::yaml::{HoleMeaning, Node, NodeData};
 
 /// What names stand for at one place of a template.
 #[derive(Debug, Clone, Default)]
-pub(in crate::kubernetes) struct Scope {
+pub(in crate::kubernetes) struct TemplateScope {
     /// The values of the chart.
     pub values: Option<Node>,
     /// What `.` is inside `with`; `None` at the top.
@@ -21,11 +21,11 @@ pub(in crate::kubernetes) struct Scope {
 const DEEPEST: usize = 16;
 
 /// What the text of a directive means.
-pub(in crate::kubernetes) fn evaluate(text: &str, scope: &Scope) -> Meaning {
+pub(in crate::kubernetes) fn evaluate(text: &str, scope: &TemplateScope) -> HoleMeaning {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, scope };
     let meaning = reader.pipeline(0);
-    if reader.at < tokens.len() { Meaning::Unknown } else { meaning }
+    if reader.at < tokens.len() { HoleMeaning::Unknown } else { meaning }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -65,12 +65,12 @@ fn tokens(text: &str) -> Vec<Token> {
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
-    scope: &'a Scope,
+    scope: &'a TemplateScope,
 }
 
 impl Reader<'_> {
     /// `a | f x | g`: each function gets what stands before it as its last argument.
-    fn pipeline(&mut self, depth: usize) -> Meaning {
+    fn pipeline(&mut self, depth: usize) -> HoleMeaning {
         let mut meaning = self.call(None, depth);
         while self.tokens.get(self.at) == Some(&Token::Pipe) {
             self.at += 1;
@@ -79,8 +79,8 @@ impl Reader<'_> {
         meaning
     }
 
-    fn call(&mut self, piped: Option<Meaning>, depth: usize) -> Meaning {
-        let mut arguments: Vec<Meaning> = Vec::new();
+    fn call(&mut self, piped: Option<HoleMeaning>, depth: usize) -> HoleMeaning {
+        let mut arguments: Vec<HoleMeaning> = Vec::new();
         let mut function: Option<String> = None;
         let mut first = true;
         while let Some(token) = self.tokens.get(self.at).cloned() {
@@ -88,16 +88,16 @@ impl Reader<'_> {
                 Token::Pipe | Token::Close => break,
                 Token::Open => {
                     self.at += 1;
-                    let inner = if depth < DEEPEST { self.pipeline(depth + 1) } else { Meaning::Unknown };
+                    let inner = if depth < DEEPEST { self.pipeline(depth + 1) } else { HoleMeaning::Unknown };
                     if self.tokens.get(self.at) != Some(&Token::Close) {
-                        return Meaning::Unknown;
+                        return HoleMeaning::Unknown;
                     }
                     self.at += 1;
                     arguments.push(inner);
                 }
                 Token::Literal(text) => {
                     self.at += 1;
-                    arguments.push(Meaning::Text(text.into()));
+                    arguments.push(HoleMeaning::Text(text.into()));
                 }
                 Token::Word(word) => {
                     self.at += 1;
@@ -113,20 +113,20 @@ impl Reader<'_> {
         arguments.extend(piped);
         match function {
             Some(name) => apply(&name, &arguments),
-            None => match <[Meaning; 1]>::try_from(arguments) {
+            None => match <[HoleMeaning; 1]>::try_from(arguments) {
                 Ok([only]) => only,
-                Err(_) => Meaning::Unknown,
+                Err(_) => HoleMeaning::Unknown,
             },
         }
     }
 
-    fn word(&self, word: &str) -> Meaning {
+    fn word(&self, word: &str) -> HoleMeaning {
         if is_constant(word) {
             return match word {
-                "true" => Meaning::Flag(true),
-                "false" => Meaning::Flag(false),
-                "nil" => Meaning::Nothing,
-                number => Meaning::Text(number.into()),
+                "true" => HoleMeaning::Flag(true),
+                "false" => HoleMeaning::Flag(false),
+                "nil" => HoleMeaning::Nothing,
+                number => HoleMeaning::Text(number.into()),
             };
         }
         if let Some(path) = word.strip_prefix("$.Values").or(word.strip_prefix(".Values")) {
@@ -135,19 +135,19 @@ impl Reader<'_> {
         if let Some(key) = word.strip_prefix('$').unwrap_or(word).strip_prefix(".Release.") {
             let place = ["Name", "Namespace"].iter().position(|known| *known == key);
             let known = place.and_then(|place| self.scope.release.get(place)?.clone());
-            return known.map_or(Meaning::Unknown, Meaning::Text);
+            return known.map_or(HoleMeaning::Unknown, HoleMeaning::Text);
         }
         if let Some(rest) = word.strip_prefix('$') {
             let (name, path) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
             return match self.scope.variables.get(name) {
                 Some(Some(node)) => look(Some(node), path),
-                _ => Meaning::Unknown,
+                _ => HoleMeaning::Unknown,
             };
         }
         match (&self.scope.dot, word.strip_prefix('.')) {
-            (Some(Some(node)), Some("")) => Meaning::Node(node.clone()),
+            (Some(Some(node)), Some("")) => HoleMeaning::Node(node.clone()),
             (Some(Some(node)), Some(path)) => look(Some(node), &format!(".{path}")),
-            _ => Meaning::Unknown,
+            _ => HoleMeaning::Unknown,
         }
     }
 }
@@ -156,82 +156,82 @@ fn is_constant(word: &str) -> bool {
     matches!(word, "true" | "false" | "nil") || word.parse::<f64>().is_ok()
 }
 
-fn look(root: Option<&Node>, path: &str) -> Meaning {
-    let Some(root) = root else { return Meaning::Unknown };
+fn look(root: Option<&Node>, path: &str) -> HoleMeaning {
+    let Some(root) = root else { return HoleMeaning::Unknown };
     match path.split('.').filter(|key| !key.is_empty()).try_fold(root, |node, key| node.get(key)) {
-        Some(node) if node.text().is_none() && matches!(node.data, Data::Scalar { .. }) => Meaning::Nothing,
-        Some(node) => Meaning::Node(node.clone()),
-        None => Meaning::Nothing,
+        Some(node) if node.text().is_none() && matches!(node.data, NodeData::Scalar { .. }) => HoleMeaning::Nothing,
+        Some(node) => HoleMeaning::Node(node.clone()),
+        None => HoleMeaning::Nothing,
     }
 }
 
-fn apply(name: &str, arguments: &[Meaning]) -> Meaning {
-    let last = arguments.last().cloned().unwrap_or(Meaning::Unknown);
-    let flag = |known: Option<bool>| known.map_or(Meaning::Unknown, Meaning::Flag);
+fn apply(name: &str, arguments: &[HoleMeaning]) -> HoleMeaning {
+    let last = arguments.last().cloned().unwrap_or(HoleMeaning::Unknown);
+    let flag = |known: Option<bool>| known.map_or(HoleMeaning::Unknown, HoleMeaning::Flag);
     match name {
         // What only changes how a value is written.
         "quote" | "squote" | "toString" | "toYaml" | "toJson" | "tpl" | "nindent" | "indent" | "trim" | "int"
         | "int64" | "float64" | "required" | "toRawJson" => match name {
-            "tpl" => arguments.first().cloned().unwrap_or(Meaning::Unknown),
+            "tpl" => arguments.first().cloned().unwrap_or(HoleMeaning::Unknown),
             _ => last,
         },
         "default" => match last.holds() {
             Some(true) => last,
-            Some(false) => arguments.first().cloned().unwrap_or(Meaning::Unknown),
-            None => Meaning::Unknown,
+            Some(false) => arguments.first().cloned().unwrap_or(HoleMeaning::Unknown),
+            None => HoleMeaning::Unknown,
         },
         "coalesce" | "or" => {
             for argument in arguments {
                 match argument.holds() {
                     Some(true) => return argument.clone(),
                     Some(false) => {}
-                    None => return Meaning::Unknown,
+                    None => return HoleMeaning::Unknown,
                 }
             }
             last
         }
         "and" => {
-            let all: Vec<Option<bool>> = arguments.iter().map(Meaning::holds).collect();
+            let all: Vec<Option<bool>> = arguments.iter().map(HoleMeaning::holds).collect();
             if all.contains(&Some(false)) {
-                Meaning::Flag(false)
+                HoleMeaning::Flag(false)
             } else if all.contains(&None) {
-                Meaning::Unknown
+                HoleMeaning::Unknown
             } else {
                 last
             }
         }
         "not" | "empty" => flag(last.holds().map(|holds| !holds)),
         "eq" | "ne" => {
-            let texts: Option<Vec<String>> = arguments.iter().map(Meaning::text).collect();
-            let nothing = arguments.iter().any(|it| matches!(it, Meaning::Nothing));
+            let texts: Option<Vec<String>> = arguments.iter().map(HoleMeaning::text).collect();
+            let nothing = arguments.iter().any(|it| matches!(it, HoleMeaning::Nothing));
             match texts.as_deref() {
                 Some([first, rest @ ..]) => {
                     let equal = rest.contains(first);
-                    Meaning::Flag(equal == (name == "eq"))
+                    HoleMeaning::Flag(equal == (name == "eq"))
                 }
-                _ if nothing && !arguments.iter().any(|it| matches!(it, Meaning::Unknown)) => {
-                    Meaning::Flag(name == "ne")
+                _ if nothing && !arguments.iter().any(|it| matches!(it, HoleMeaning::Unknown)) => {
+                    HoleMeaning::Flag(name == "ne")
                 }
-                _ => Meaning::Unknown,
+                _ => HoleMeaning::Unknown,
             }
         }
         "gt" | "ge" | "lt" | "le" => {
             let numbers: Option<Vec<f64>> = arguments.iter().map(|it| it.text()?.parse().ok()).collect();
             match numbers.as_deref() {
-                Some([a, b]) => Meaning::Flag(match name {
+                Some([a, b]) => HoleMeaning::Flag(match name {
                     "gt" => a > b,
                     "ge" => a >= b,
                     "lt" => a < b,
                     _ => a <= b,
                 }),
-                _ => Meaning::Unknown,
+                _ => HoleMeaning::Unknown,
             }
         }
         "hasKey" => match arguments {
-            [Meaning::Node(node), key] => flag(key.text().map(|key| node.get(&key).is_some())),
-            _ => Meaning::Unknown,
+            [HoleMeaning::Node(node), key] => flag(key.text().map(|key| node.get(&key).is_some())),
+            _ => HoleMeaning::Unknown,
         },
-        _ => Meaning::Unknown,
+        _ => HoleMeaning::Unknown,
     }
 }
 
@@ -241,10 +241,13 @@ mod tests {
     use crate::languages::yaml;
     use crate::source::{MemoryTree, Sources};
 
-    fn scope(text: &str) -> Scope {
+    fn scope(text: &str) -> TemplateScope {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", text));
         let stream = yaml::read(sources.open("values.yaml").unwrap(), text);
-        Scope { values: stream.documents.first().map(|document| document.root.clone()), ..Scope::default() }
+        TemplateScope {
+            values: stream.documents.first().map(|document| document.root.clone()),
+            ..TemplateScope::default()
+        }
     }
 
     #[test]

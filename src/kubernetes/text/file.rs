@@ -23,7 +23,7 @@ pub(in crate::kubernetes) struct File {
     /// It is what a chart or a kustomization makes.
     pub rendered: Option<Trail>,
     /// It is a template as one release of its chart fills it in.
-    pub release: Option<Release>,
+    pub release: Option<ReleaseNames>,
     /// Why some of it may not be there.
     pub doubt: Option<Arc<str>>,
     /// Some of its values are not known: what makes it no YAML may be ours.
@@ -36,14 +36,14 @@ pub(in crate::kubernetes) struct File {
 
 /// A release of a chart.
 #[derive(Debug, Clone, Default)]
-pub(in crate::kubernetes) struct Release {
+pub(in crate::kubernetes) struct ReleaseNames {
     pub name: Option<Arc<str>>,
     pub namespace: Option<Arc<str>>,
     /// The object that makes it, and its place.
     pub by: (String, Option<Span>),
 }
 
-impl Release {
+impl ReleaseNames {
     pub(in crate::kubernetes) fn mark(&self, resource: &mut Resource) {
         let (to, span) = (&self.by.0, self.by.1);
         resource.links.extend(span.map(|span| Link::named(LinkKind::Settings, to.clone(), span)));
@@ -72,7 +72,7 @@ impl File {
         id: FileId,
         path: Arc<str>,
         values: Option<Node>,
-        release: Release,
+        release: ReleaseNames,
     ) -> Self {
         File { of_chart: true, values, release: Some(release), ..File::new(id, path, false) }
     }

@@ -8,12 +8,12 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
-use crate::source::{Needles, broken, unusual_breaks};
+use crate::source::{Needles, broken, static_regex, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
-use crate::kubernetes::rows::table::{KINDS, Row};
+use crate::kubernetes::rows::table::{KINDS, KindRow};
 
-use super::veil::{self, Given, Key, Seen, has_key_alias, unveil};
+use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unveil};
 
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
@@ -24,8 +24,10 @@ const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
 /// What stands in every text of which all documents are idle.
 const IDLE_MARK: &[u8] = b"kind: ";
-/// Words before the name of a configuration map that a pod takes values from.
-const REFERENCES: &str = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#;
+static_regex!(
+    /// Words before the name of a configuration map that a pod takes values from.
+    static REFERENCES: Regex = r#"(?:configMap(?:Key)?Ref"?\s*:\s*\{?(?:[^\n]*\n?){0,3}?[^\n]*?|kind"?\s*:\s*["']?ConfigMap["']?\s*,?\s*["']?)name"?\s*:\s*["']?([^\s"',}]+)"#
+);
 
 /// What a text is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +86,7 @@ impl<'a> Wanted<'a> {
         let asks = |text: &[u8]| kinds_in(text).any(|kind| self.has(kind));
         match look(text) {
             Matter::Asks => Matter::Asks,
-            _ if self.is_any() && (asks(text) || matches!(unveil(text), Seen::Text(seen) if asks(&seen))) => {
+            _ if self.is_any() && (asks(text) || matches!(unveil(text), UnveiledText::Text(seen) if asks(&seen))) => {
                 Matter::Asks
             }
             other => other,
@@ -111,9 +113,9 @@ pub(in crate::kubernetes) fn look(text: &[u8]) -> Matter {
     match look_as_written(text) {
         Matter::Asks => Matter::Asks,
         found => match unveil(text) {
-            Seen::Text(Cow::Borrowed(_)) => found,
-            Seen::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
-            Seen::Nothing => Matter::Asks,
+            UnveiledText::Text(Cow::Borrowed(_)) => found,
+            UnveiledText::Text(Cow::Owned(letters)) => found.or(look_as_written(&letters)),
+            UnveiledText::Nothing => Matter::Asks,
         },
     }
 }
@@ -219,9 +221,11 @@ impl Idleness {
         }
         match first {
             b'k' if line.starts_with(b"kind") => {
-                let Key::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else { return true };
+                let VeiledKey::Of(value) = veil::key(line.get(b"kind".len()..).unwrap_or_default()) else {
+                    return true;
+                };
                 self.says_kind = true;
-                matches!(veil::given(value), Given::Word(kind) if IDLE_KINDS.contains(kind))
+                matches!(veil::given(value), GivenValue::Word(kind) if IDLE_KINDS.contains(kind))
             }
             b'-' | b' ' | b'\t' => !is_first,
             _ => first.is_ascii_alphabetic(),
@@ -241,12 +245,12 @@ fn kinds_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             }
             let behind = text.get(places.next()? + b"kind".len()..).unwrap_or_default();
             let elsewhere = match veil::key(behind) {
-                Key::No => false,
-                Key::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
-                Key::Of(value) => match veil::given(value) {
-                    Given::Word(word) => return Some(word),
-                    Given::Elsewhere => true,
-                    Given::Other => false,
+                VeiledKey::No => false,
+                VeiledKey::Alone => *alias.get_or_insert_with(|| has_key_alias(text)),
+                VeiledKey::Of(value) => match veil::given(value) {
+                    GivenValue::Word(word) => return Some(word),
+                    GivenValue::Elsewhere => true,
+                    GivenValue::Other => false,
                 },
             };
             if elsewhere && words.is_none() {
@@ -292,9 +296,9 @@ impl Words {
     fn any_in(&self, text: &[u8]) -> bool {
         let alias = OnceCell::new();
         let is_key = |word: &str, at: usize| match veil::key(text.get(at + word.len()..).unwrap_or_default()) {
-            Key::No => false,
-            Key::Alone => *alias.get_or_init(|| has_key_alias(text)),
-            Key::Of(_) => true,
+            VeiledKey::No => false,
+            VeiledKey::Alone => *alias.get_or_init(|| has_key_alias(text)),
+            VeiledKey::Of(_) => true,
         };
         let key = |which: usize| self.keys.get(which.checked_sub(self.anywhere)?);
         self.needles.any(text, |which, at| key(which).is_none_or(|word| is_key(word, at)))
@@ -311,7 +315,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
     ] {
         kinds.extend(kinds_of.iter().map(|kind| (kind.as_bytes(), matter)));
     }
-    let named = |row: &'static Row| row.kind.as_bytes();
+    let named = |row: &'static KindRow| row.kind.as_bytes();
     let rows = KINDS.rows();
     kinds.extend(rows.iter().filter(|row| row.is_joined()).map(|row| (named(row), Matter::Scales)));
     kinds.extend(rows.iter().filter(|row| asks_in_other_words(row)).map(|row| (named(row), Matter::Asks)));
@@ -319,7 +323,7 @@ static TELLING_KINDS: LazyLock<HashMap<&'static [u8], Matter>> = LazyLock::new(|
 });
 
 /// It rents machines, runs the pods of others, or has short names for accelerators.
-fn asks_in_other_words(row: &Row) -> bool {
+fn asks_in_other_words(row: &KindRow) -> bool {
     let apart = row
         .pods
         .iter()
@@ -340,12 +344,10 @@ impl Names {
     pub(in crate::kubernetes) fn used(texts: impl Iterator<Item = Arc<str>>) -> Self {
         const SIZE_LIMIT: usize = 64 << 20;
         let mut names = BTreeSet::new();
-        if let Ok(references) = Regex::new(REFERENCES) {
-            for text in texts {
-                for found in references.captures_iter(text.as_bytes()) {
-                    let name = found.get(1).map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
-                    names.extend(name.map(|name| regex::escape(&name)));
-                }
+        for text in texts {
+            for found in REFERENCES.captures_iter(text.as_bytes()) {
+                let name = found.get(1).map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
+                names.extend(name.map(|name| regex::escape(&name)));
             }
         }
         if names.is_empty() {

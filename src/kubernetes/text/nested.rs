@@ -2,7 +2,7 @@
 
 use crate::source::{Sources, Span};
 
-use crate::languages::yaml::{self, Data, Entry, Node};
+use crate::languages::yaml::{self, Node, NodeData, NodeEntry};
 
 const DEEPEST: usize = 64;
 
@@ -38,10 +38,10 @@ fn placed(node: &Node, span: Span, depth: usize) -> Node {
         return Node::scalar(span, "", true);
     }
     match &node.data {
-        Data::Scalar { .. } => Node { span, ..node.clone() },
-        Data::List(items) => Node::list(span, items.iter().map(|item| placed(item, span, depth + 1))),
-        Data::Map(entries) => {
-            let placed = |entry: &Entry| Entry {
+        NodeData::Scalar { .. } => Node { span, ..node.clone() },
+        NodeData::List(items) => Node::list(span, items.iter().map(|item| placed(item, span, depth + 1))),
+        NodeData::Map(entries) => {
+            let placed = |entry: &NodeEntry| NodeEntry {
                 key: entry.key.clone(),
                 key_span: span,
                 value: placed(&entry.value, span, depth + 1),

@@ -1,18 +1,17 @@
 //! Text that may be a template → its documents, as far as they can be read without rendering it.
 
-use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
-use super::expression::Scope;
+use super::expression::TemplateScope;
 use super::file::File;
 use super::filter;
 use super::template_mask::{has_directives, mask};
 use crate::languages::yaml::{self, Stream};
-use crate::source::{FileId, Limits, Sources, Span};
+use crate::source::{FileId, Limits, Sources, Span, static_regex};
 
-pub(in crate::kubernetes) struct Template {
+pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: Stream,
     /// Documents that could not be read.
     pub unread: usize,
@@ -22,7 +21,7 @@ pub(in crate::kubernetes) struct Template {
 
 /// Reads a file. Text without directives is taken as it is, and so is text whose directives do no harm: those within
 /// strings, which tools other than Helm put there.
-pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Template {
+pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> ManifestTemplate {
     let directives = has_directives(text);
     if !(directives && file.of_chart) {
         let is_wanted = |document: &str| match file.joined_only {
@@ -32,7 +31,7 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Te
         };
         let stream = yaml::read_those(file.id, text, limits, is_wanted);
         if stream.broken() == 0 && !(directives && stream.has_directives) {
-            return Template { stream, unread: 0, inferred: None };
+            return ManifestTemplate { stream, unread: 0, inferred: None };
         }
         if !directives {
             return without_placeholders(file, text, stream, limits);
@@ -40,12 +39,12 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Te
     }
     let release = file.release.clone().unwrap_or_default();
     let release = [release.name, release.namespace];
-    let masked = mask(text, &Scope { values: file.values.clone(), release, ..Scope::default() });
+    let masked = mask(text, &TemplateScope { values: file.values.clone(), release, ..TemplateScope::default() });
     let mut stream = yaml::read_masked(file.id, text, &masked, limits);
     let unread = stream.broken();
     // What is wrong with the masked text need not be wrong with the template.
     stream.diagnostics.clear();
-    Template { stream, unread, inferred: Some("a template, read without rendering it".into()) }
+    ManifestTemplate { stream, unread, inferred: Some("a template, read without rendering it".into()) }
 }
 
 /// Comments that speak to gpulint, in a file that is read for nothing else; it may be a template.
@@ -55,29 +54,32 @@ pub(in crate::kubernetes) fn comments(sources: &Sources, file: FileId) -> Vec<Sp
         return Vec::new();
     }
     match has_directives(&text) {
-        true => yaml::read_masked(file, &text, &mask(&text, &Scope::default()), sources.limits()).comments,
+        true => yaml::read_masked(file, &text, &mask(&text, &TemplateScope::default()), sources.limits()).comments,
         false => yaml::read_within(file, &text, sources.limits()).comments,
     }
 }
 
 /// Placeholders that stand for whole lines, or in braces before the rest of a text, are what makes some templates no YAML.
-fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> Template {
+fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) -> ManifestTemplate {
     let blank = |found: &regex::Captures<'_>| " ".repeat(found.get(0).map_or(0, |all| all.len()));
-    let filled = LINES.as_ref().map_or(Cow::Borrowed(text), |lines| lines.replace_all(text, blank));
-    let bracketed = BRACES.as_ref().map_or(Cow::Borrowed(&*filled), |braces| braces.replace_all(&filled, "$1<$2>$3"));
+    let filled = LINES.replace_all(text, blank);
+    let bracketed = BRACES.replace_all(&filled, "$1<$2>$3");
     if *bracketed != *text {
         let stream = yaml::read_within(file.id, &bracketed, limits);
         if stream.broken() < plain.broken() {
-            return Template { stream, unread: 0, inferred: Some("a template, read without filling it in".into()) };
+            return ManifestTemplate {
+                stream,
+                unread: 0,
+                inferred: Some("a template, read without filling it in".into()),
+            };
         }
     }
-    Template { stream: plain, unread: 0, inferred: None }
+    ManifestTemplate { stream: plain, unread: 0, inferred: None }
 }
 
-static LINES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$").ok());
+static_regex!(static LINES: Regex = r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$");
 
-/// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
-static BRACES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#).ok()
-});
+static_regex!(
+    /// `image: {user}/server:1`, which is a mapping to YAML, and something behind it.
+    static BRACES: Regex = r#"(?m)^([ \t]*(?:-[ \t]+)*(?:[\w./-]+:[ \t]+)?)\{([A-Za-z_][\w-]*)\}([^\s,}\]])"#
+);

@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use crate::languages::yaml::{HOLE, Hole, Masked, Meaning};
+use crate::languages::yaml::{HOLE, Hole, HoleMeaning, Masked};
 
-use super::expression::{Scope, evaluate};
+use super::expression::{TemplateScope, evaluate};
 
 const PAD: u8 = b'_';
 /// How far around a directive text is looked at.
@@ -20,7 +20,7 @@ pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
     ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
 }
 
-pub(in crate::kubernetes) fn mask(text: &str, scope: &Scope) -> Masked {
+pub(in crate::kubernetes) fn mask(text: &str, scope: &TemplateScope) -> Masked {
     let mut masker = Masker { text, out: text.as_bytes().to_vec(), holes: Vec::new(), frames: Vec::new(), dead: 0 };
     let mut scope = scope.clone();
     let mut end = 0;
@@ -85,7 +85,7 @@ struct Frame {
     live: bool,
     /// A branch of it was taken, or may have been.
     taken: bool,
-    outer: Scope,
+    outer: TemplateScope,
 }
 
 struct Masker<'t> {
@@ -116,7 +116,7 @@ impl Masker<'_> {
         }
     }
 
-    fn take(&mut self, directive: &Directive<'_>, scope: &mut Scope) {
+    fn take(&mut self, directive: &Directive<'_>, scope: &mut TemplateScope) {
         self.blank(directive.range.clone());
         if directive.comment {
             return;
@@ -143,7 +143,7 @@ impl Masker<'_> {
         }
     }
 
-    fn push(&mut self, live: bool, taken: bool, scope: &mut Scope) {
+    fn push(&mut self, live: bool, taken: bool, scope: &mut TemplateScope) {
         if self.frames.len() > DEEPEST {
             scope.variables.clear();
         }
@@ -151,18 +151,18 @@ impl Masker<'_> {
         self.frames.push(Frame { live, taken, outer: scope.clone() });
     }
 
-    fn open(&mut self, word: &str, rest: &str, scope: &mut Scope) {
+    fn open(&mut self, word: &str, rest: &str, scope: &mut TemplateScope) {
         let meaning = evaluate(rest, scope);
         let holds = meaning.holds();
         self.push(holds != Some(false), holds != Some(false), scope);
         match (word, meaning) {
-            ("with", Meaning::Node(node)) => scope.dot = Some(Some(node)),
+            ("with", HoleMeaning::Node(node)) => scope.dot = Some(Some(node)),
             ("with" | "range", _) => scope.dot = Some(None),
             _ => {}
         }
     }
 
-    fn turn(&mut self, word: &str, rest: &str, scope: &mut Scope) {
+    fn turn(&mut self, word: &str, rest: &str, scope: &mut TemplateScope) {
         let condition = if word == "elif" { Some(rest) } else { rest.trim().strip_prefix("if ") };
         let Some(frame) = self.frames.last_mut() else { return };
         *scope = frame.outer.clone();
@@ -244,11 +244,11 @@ fn indent(line: &[u8]) -> usize {
     }
 }
 
-fn assign(inner: &str, scope: &mut Scope) {
+fn assign(inner: &str, scope: &mut TemplateScope) {
     let Some((name, expression)) = inner.split_once('=') else { return };
     let name = name.trim_end_matches(':').trim().trim_start_matches('$');
     let value = match evaluate(expression, scope) {
-        Meaning::Node(node) => Some(node),
+        HoleMeaning::Node(node) => Some(node),
         _ => None,
     };
     scope.variables.insert(name.to_owned(), value);
@@ -264,7 +264,7 @@ mod tests {
         let sources = Sources::new(MemoryTree::new().with("values.yaml", values));
         let stream = yaml::read(sources.open("values.yaml").unwrap(), values);
         let values = stream.documents.first().map(|document| document.root.clone());
-        let masked = mask(text, &Scope { values, ..Scope::default() });
+        let masked = mask(text, &TemplateScope { values, ..TemplateScope::default() });
         assert_eq!(masked.text.len(), text.len());
         masked.text
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// A text as a byte search should see it.
-pub(super) enum Seen<'t> {
+pub(super) enum UnveiledText<'t> {
     /// With the letters that escapes stand for.
     Text(Cow<'t, [u8]>),
     /// Its tags turn scalars into others: only a parser sees what it says.
@@ -11,7 +11,7 @@ pub(super) enum Seen<'t> {
 }
 
 /// Writes out the letters that escapes stand for, wherever they stand: a letter more does no harm to a search.
-pub(super) fn unveil(text: &[u8]) -> Seen<'_> {
+pub(super) fn unveil(text: &[u8]) -> UnveiledText<'_> {
     let mut letters: Vec<u8> = Vec::new();
     let mut done = 0;
     for at in memchr::memchr3_iter(b'\\', b'!', b'%', text) {
@@ -24,17 +24,17 @@ pub(super) fn unveil(text: &[u8]) -> Seen<'_> {
                     done = at + length;
                 }
             }
-            Some(b'!') if is_telling_tag(rest) => return Seen::Nothing,
+            Some(b'!') if is_telling_tag(rest) => return UnveiledText::Nothing,
             // It may call that tag by any name.
-            Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return Seen::Nothing,
+            Some(b'%') if rest.starts_with(b"%TAG") && starts_line(text, at) => return UnveiledText::Nothing,
             _ => {}
         }
     }
     if done == 0 {
-        return Seen::Text(Cow::Borrowed(text));
+        return UnveiledText::Text(Cow::Borrowed(text));
     }
     letters.extend_from_slice(text.get(done..).unwrap_or_default());
-    Seen::Text(Cow::Owned(letters))
+    UnveiledText::Text(Cow::Owned(letters))
 }
 
 fn starts_line(text: &[u8], at: usize) -> bool {
@@ -73,7 +73,7 @@ fn is_telling_tag(rest: &[u8]) -> bool {
 
 /// What stands at a word that may be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key<'t> {
+pub(super) enum VeiledKey<'t> {
     /// It is no key.
     No,
     /// It stands by itself: an alias may make it a key.
@@ -83,22 +83,22 @@ pub(super) enum Key<'t> {
 }
 
 /// Reads on behind a word: a quote, blanks, lines and comments may stand before the colon of a key.
-pub(super) fn key(behind: &[u8]) -> Key<'_> {
+pub(super) fn key(behind: &[u8]) -> VeiledKey<'_> {
     let rest = without_quote(behind);
     match rest.first() {
-        Some(b':') => return Key::Of(rest.get(1..).unwrap_or_default()),
-        Some(byte) if !byte.is_ascii_whitespace() && !b",]}".contains(byte) => return Key::No,
+        Some(b':') => return VeiledKey::Of(rest.get(1..).unwrap_or_default()),
+        Some(byte) if !byte.is_ascii_whitespace() && !b",]}".contains(byte) => return VeiledKey::No,
         _ => {}
     }
     match without_gap(rest).0.strip_prefix(b":") {
-        Some(value) => Key::Of(value),
-        None => Key::Alone,
+        Some(value) => VeiledKey::Of(value),
+        None => VeiledKey::Alone,
     }
 }
 
 /// What a key is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given<'t> {
+pub(super) enum GivenValue<'t> {
     /// A collection, or nothing.
     Other,
     /// A scalar that begins with this word.
@@ -108,13 +108,13 @@ pub(super) enum Given<'t> {
 }
 
 /// The first word of a value, whatever its quotes, anchors, tags and lines.
-pub(super) fn given(value: &[u8]) -> Given<'_> {
+pub(super) fn given(value: &[u8]) -> GivenValue<'_> {
     let (mut rest, mut below) = without_gap(value);
     // More of them than these are no way to write a word.
     for _ in 0..4 {
         match rest.first() {
-            Some(b'*') => return Given::Elsewhere,
-            Some(b'{') if rest.starts_with(b"{{") => return Given::Elsewhere,
+            Some(b'*') => return GivenValue::Elsewhere,
+            Some(b'{') if rest.starts_with(b"{{") => return GivenValue::Elsewhere,
             Some(b'&' | b'!' | b'|' | b'>') => {
                 let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
                 let gap = without_gap(rest.get(end..).unwrap_or_default());
@@ -128,7 +128,7 @@ pub(super) fn given(value: &[u8]) -> Given<'_> {
     let (word, behind) = bare.split_at_checked(end).unwrap_or((bare, &[]));
     // The first key of a mapping below.
     let is_key = || without_blanks(without_quote(behind)).strip_prefix(b":").is_some_and(|it| !starts_word(it));
-    if word.is_empty() || (below && is_key()) { Given::Other } else { Given::Word(word) }
+    if word.is_empty() || (below && is_key()) { GivenValue::Other } else { GivenValue::Word(word) }
 }
 
 fn starts_word(text: &[u8]) -> bool {
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn escapes_are_the_letters_that_they_stand_for() {
         let seen = |text: &str| match unveil(text.as_bytes()) {
-            Seen::Text(text) => Some(String::from_utf8(text.into_owned()).unwrap()),
-            Seen::Nothing => None,
+            UnveiledText::Text(text) => Some(String::from_utf8(text.into_owned()).unwrap()),
+            UnveiledText::Nothing => None,
         };
         for (text, letters) in [
             (r#""nvidia.com\x2fgpu""#, "\"nvidia.com/gpu\""),
@@ -204,16 +204,22 @@ mod tests {
     fn a_key_is_one_however_it_is_written() {
         for text in [": Pod", "\": Pod", "' : Pod", "\n: Pod", "\": # why\n  Pod", " # why\n  # still\n: &a !!str Pod"]
         {
-            let Key::Of(value) = key(text.as_bytes()) else { panic!("{text}") };
-            assert_eq!(given(value), Given::Word(b"Pod"), "{text}");
+            let VeiledKey::Of(value) = key(text.as_bytes()) else { panic!("{text}") };
+            assert_eq!(given(value), GivenValue::Word(b"Pod"), "{text}");
         }
-        assert_eq!([key(b"s: x"), key(b"-a"), key(b" of"), key(b"")], [Key::No, Key::No, Key::Alone, Key::Alone]);
+        assert_eq!(
+            [key(b"s: x"), key(b"-a"), key(b" of"), key(b"")],
+            [VeiledKey::No, VeiledKey::No, VeiledKey::Alone, VeiledKey::Alone]
+        );
         let value = |text: &'static str| given(text.as_bytes());
-        assert_eq!(value(" >-\n  NodePool\n"), Given::Word(b"NodePool"));
-        assert_eq!(value(" |2 # c\n  NodePool\n"), Given::Word(b"NodePool"));
-        assert_eq!(value("\n  description: Kind is\n"), Given::Other);
-        assert_eq!([value(" *k\n"), value(" {{ .x }}")], [Given::Elsewhere, Given::Elsewhere]);
-        assert_eq!([value(" {a: b}"), value(" [a]"), value("")], [Given::Other, Given::Other, Given::Other]);
+        assert_eq!(value(" >-\n  NodePool\n"), GivenValue::Word(b"NodePool"));
+        assert_eq!(value(" |2 # c\n  NodePool\n"), GivenValue::Word(b"NodePool"));
+        assert_eq!(value("\n  description: Kind is\n"), GivenValue::Other);
+        assert_eq!([value(" *k\n"), value(" {{ .x }}")], [GivenValue::Elsewhere, GivenValue::Elsewhere]);
+        assert_eq!(
+            [value(" {a: b}"), value(" [a]"), value("")],
+            [GivenValue::Other, GivenValue::Other, GivenValue::Other]
+        );
         assert!(has_key_alias(b"a: &k kind\n*k : Pod") && has_key_alias(b"? *k\n: Pod"));
         assert!(!has_key_alias(b"a: *k\nb: 1 * 2\n* item: x"));
     }

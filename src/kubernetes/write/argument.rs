@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::inventory::programs::{Told, chooses, flag, told};
+use crate::inventory::programs::{DeclaringWords, chooses, flag, told};
 use crate::inventory::{Key, Part, Resource, Value};
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, Span};
 
 use super::pod::around;
-use super::splice::{Page, Piece};
+use super::splice::{AddedPiece, Page};
 use super::{Document, Result, inexpressible, left_alone};
 
 const DEEPEST: usize = 40;
@@ -28,7 +28,7 @@ impl<'a> Argument<'a> {
         Some(Argument { key, program, current: known.value()?, place: known.span()? })
     }
 
-    fn told(&self, words: &[&str]) -> Vec<Told> {
+    fn told(&self, words: &[&str]) -> Vec<DeclaringWords> {
         told(self.program, self.key, self.current, words)
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn replaced(
 ) -> Result<Option<Vec<Edit>>> {
     let Some(argument) = Argument::of(resource, key) else { return Ok(None) };
     let Ok(found) = find(document, &argument) else { return Ok(None) };
-    let (Within::List(Told { value: Some(_), .. }) | Within::Script(_, Some(_))) = &found.within else {
+    let (Within::List(DeclaringWords { value: Some(_), .. }) | Within::Script(_, Some(_))) = &found.within else {
         return Ok(None);
     };
     document.is_own(found.node)?;
@@ -76,10 +76,10 @@ pub(super) fn replaced(
         return left_alone(format!("how the program calls {value} is not known"));
     };
     match found.within {
-        Within::List(Told { last, value: Some(at), .. }) => {
+        Within::List(DeclaringWords { last, value: Some(at), .. }) => {
             let Some(item) = found.node.items().get(last) else { return Ok(None) };
             let text = item.text().and_then(|text| text.get(..at)).unwrap_or_default();
-            paper.replace(item, &Piece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
+            paper.replace(item, &AddedPiece::Text(format!("{text}{word}"))).map(|edit| Some(vec![edit]))
         }
         Within::Script(_, Some(range)) => {
             Ok(Some(vec![Edit { span: part_of(found.node.span, range), replacement: word }]))
@@ -110,9 +110,9 @@ pub(super) fn added(
     document.is_own(list)?;
     // as the author writes the model
     if told.first == told.last {
-        return paper.append(list, &Piece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
+        return paper.append(list, &AddedPiece::Text(format!("{flag}={word}"))).map(|edit| vec![edit]);
     }
-    let edits = [Piece::text(flag), Piece::Text(word)].map(|piece| paper.append(list, &piece));
+    let edits = [AddedPiece::text(flag), AddedPiece::Text(word)].map(|piece| paper.append(list, &piece));
     edits.into_iter().collect()
 }
 
@@ -132,7 +132,7 @@ fn word_for(key: Key, value: &Value) -> Option<String> {
 
 /// Where an argument stands: items of a list, or bytes of a script. The second range is that of the value.
 enum Within {
-    List(Told),
+    List(DeclaringWords),
     Script(Range<usize>, Option<Range<usize>>),
 }
 
@@ -149,7 +149,7 @@ fn find<'d>(document: &'d Document, argument: &Argument<'_>) -> Result<Found<'d>
     let (list, scalar) = holders(&document.root, argument.place);
     if let Some(list) = list {
         let words: Vec<&str> = list.items().iter().map(|item| item.text().map_or("", |text| text)).collect();
-        let here = |told: &Told| {
+        let here = |told: &DeclaringWords| {
             let of = |at: usize| list.items().get(at).map(|item| item.span);
             of(told.first).zip(of(told.last)).is_some_and(|(first, last)| argument.place == first.to(last))
         };
@@ -185,7 +185,7 @@ fn part_of(script: Span, range: Range<usize>) -> Span {
 fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
     let (mut here, mut list) = (root, None);
     for _ in 0..DEEPEST {
-        if matches!(here.data, Data::List(_)) {
+        if matches!(here.data, NodeData::List(_)) {
             list = Some(here);
         }
         match here.inner().find(|inner| inner.span.contains(place)) {
@@ -193,7 +193,7 @@ fn holders(root: &Node, place: Span) -> (Option<&Node>, Option<&Node>) {
             None => break,
         }
     }
-    (list, matches!(here.data, Data::Scalar { .. }).then_some(here))
+    (list, matches!(here.data, NodeData::Scalar { .. }).then_some(here))
 }
 
 /// The words of a script as it is written, without their quotes. What needs a real shell to be read has characters that

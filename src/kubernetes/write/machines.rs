@@ -3,11 +3,11 @@
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
 use crate::kubernetes::rows::devices::{DEVICES, Said};
-use crate::languages::yaml::{Data, Node};
+use crate::languages::yaml::{Node, NodeData};
 use crate::source::Edit;
 
 use super::pod::labelled_spot;
-use super::splice::{Page, Piece};
+use super::splice::{AddedPiece, Page};
 use super::{Document, Result, left_alone, set};
 
 const CAPACITY: &str = "karpenter.sh/capacity-type";
@@ -20,18 +20,20 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     let Some(path) = path.filter(|_| resource.body == document.body) else { return Ok(None) };
     let Some(keys) = path.keys() else { return Ok(None) };
     let requirement = || {
-        let texts = [("key", CAPACITY), ("operator", "In")].map(|(name, text)| (name.to_owned(), Piece::text(text)));
-        let values = ("values".to_owned(), Piece::List(vec![Piece::text("spot")]));
-        Piece::Map(texts.into_iter().chain([values]).collect())
+        let texts =
+            [("key", CAPACITY), ("operator", "In")].map(|(name, text)| (name.to_owned(), AddedPiece::text(text)));
+        let values = ("values".to_owned(), AddedPiece::List(vec![AddedPiece::text("spot")]));
+        AddedPiece::Map(texts.into_iter().chain([values]).collect())
     };
     let Some(list) = path.first(object) else {
-        return set(document, paper, object, &keys, &Piece::List(vec![requirement()])).map(|edit| Some(vec![edit]));
+        return set(document, paper, object, &keys, &AddedPiece::List(vec![requirement()]))
+            .map(|edit| Some(vec![edit]));
     };
     let key = |it: &Node| it.text_at("key").cloned().unwrap_or_default();
     let is_about = |it: &&Node| DEVICES.label(&key(it)).is_some_and(|label| label.fact == Some(Said::Purchase));
     let about: Vec<&Node> = list.items().iter().filter(is_about).collect();
     match about.as_slice() {
-        [] if matches!(list.data, Data::List(_)) => {
+        [] if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
             paper.append(list, &requirement()).map(|edit| Some(vec![edit]))
         }

@@ -13,12 +13,12 @@ mod splice;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
-use crate::languages::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::pods::workload;
 use super::text::template_mask::has_directives;
-use splice::{Page, Piece};
+use splice::{AddedPiece, Page};
 
 type Result<T> = std::result::Result<T, Declined>;
 
@@ -67,10 +67,10 @@ pub fn label(resource: &Resource, labels: &[(Arc<str>, Value)], sources: &Source
         labels.iter().partition(|(key, _)| known.is_some_and(|known| known.entry(key).is_some()));
     let mut edits = Vec::new();
     for (key, value) in there {
-        edits.push(set(&document, &paper, object, &["metadata", "labels", key], &Piece::Text(value.to_string()))?);
+        edits.push(set(&document, &paper, object, &["metadata", "labels", key], &AddedPiece::Text(value.to_string()))?);
     }
     if !new.is_empty() {
-        let new = new.into_iter().map(|(key, value)| (key.to_string(), Piece::Text(value.to_string()))).collect();
+        let new = new.into_iter().map(|(key, value)| (key.to_string(), AddedPiece::Text(value.to_string()))).collect();
         edits.push(add(&document, &paper, object, &["metadata", "labels"], new)?);
     }
     checked(edits, sources)
@@ -195,7 +195,7 @@ impl Document {
 }
 
 /// Sets what a path of keys leads to; the keys that are missing are added.
-fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &Piece) -> Result<Edit> {
+fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value: &AddedPiece) -> Result<Edit> {
     let mut here = root;
     let mut rest = keys;
     while let Some((key, after)) = rest.split_first() {
@@ -203,7 +203,7 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
             document.is_own(here)?;
             return paper.insert(here, &[((*key).to_owned(), value.clone().below(after))]);
         };
-        if matches!(entry.value.data, Data::Scalar { .. }) {
+        if matches!(entry.value.data, NodeData::Scalar { .. }) {
             document.is_own(here)?;
             return match (after.is_empty(), entry.value.text().is_some()) {
                 (true, true) => paper.replace(&entry.value, value),
@@ -217,23 +217,29 @@ fn set(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], value:
 }
 
 /// Puts keys that are not there yet into the mapping that a path leads to.
-fn add(document: &Document, paper: &Page<'_>, root: &Node, keys: &[&str], new: Vec<(String, Piece)>) -> Result<Edit> {
+fn add(
+    document: &Document,
+    paper: &Page<'_>,
+    root: &Node,
+    keys: &[&str],
+    new: Vec<(String, AddedPiece)>,
+) -> Result<Edit> {
     match keys.iter().try_fold(root, |here, key| here.get(key).filter(|inner| inner.is_map())) {
         Some(map) => {
             document.is_own(map)?;
             paper.insert(map, &new)
         }
-        None => set(document, paper, root, keys, &Piece::Map(new)),
+        None => set(document, paper, root, keys, &AddedPiece::Map(new)),
     }
 }
 
-fn piece(value: &Value) -> Piece {
+fn piece(value: &Value) -> AddedPiece {
     match value {
-        Value::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => Piece::Number(format!("{n:.0}")),
-        Value::Number(n) => Piece::Number(n.to_string()),
-        Value::Integer(n) => Piece::Number(n.to_string()),
-        Value::Flag(flag) => Piece::Number(flag.to_string()),
-        other => Piece::Text(other.to_string()),
+        Value::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => AddedPiece::Number(format!("{n:.0}")),
+        Value::Number(n) => AddedPiece::Number(n.to_string()),
+        Value::Integer(n) => AddedPiece::Number(n.to_string()),
+        Value::Flag(flag) => AddedPiece::Number(flag.to_string()),
+        other => AddedPiece::Text(other.to_string()),
     }
 }
 

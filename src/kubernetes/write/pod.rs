@@ -2,10 +2,10 @@
 
 use crate::inventory::{Key, LinkKind, Part, Resource, Value};
 use crate::kubernetes::rows::devices::{DEVICES, Said};
-use crate::languages::yaml::{Data, Entry, Node};
+use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
-use super::splice::{Page, Piece};
+use super::splice::{AddedPiece, Page};
 use super::{Document, Result, inexpressible, left_alone, piece, set};
 
 const DEEPEST: usize = 40;
@@ -73,11 +73,11 @@ pub(super) fn accelerators(
     let current = resource.number(Key::AcceleratorCount);
     let whole = value.as_number().filter(|n| *n >= 1.0 && n.fract() == 0.0);
     let Some(whole) = whole else { return left_alone("a pod asks for whole accelerators") };
-    let entries: Vec<&Entry> = sides(asking.container).filter_map(|side| side.entry(asking.key)).collect();
+    let entries: Vec<&NodeEntry> = sides(asking.container).filter_map(|side| side.entry(asking.key)).collect();
     if entries.iter().any(|entry| entry.value.number() != current) {
         return left_alone("what is written counts something else than accelerators");
     }
-    let new = Piece::Number(format!("{whole:.0}"));
+    let new = AddedPiece::Number(format!("{whole:.0}"));
     let replaced = entries.into_iter().map(|entry| {
         document.is_own(&entry.value)?;
         paper.replace(&entry.value, &new)
@@ -99,10 +99,10 @@ pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Re
     let Some(name) = ["dshm", "shm", "shared-memory"].into_iter().find(is_free) else {
         return left_alone("its volumes have the names that are usual for shared memory");
     };
-    let named = ("name".to_owned(), Piece::text(name));
-    let memory = Piece::text("Memory").below(&["medium"]);
-    let volume = Piece::Map(vec![named.clone(), ("emptyDir".to_owned(), memory)]);
-    let mount = Piece::Map(vec![named, ("mountPath".to_owned(), Piece::text(SHARED))]);
+    let named = ("name".to_owned(), AddedPiece::text(name));
+    let memory = AddedPiece::text("Memory").below(&["medium"]);
+    let volume = AddedPiece::Map(vec![named.clone(), ("emptyDir".to_owned(), memory)]);
+    let mount = AddedPiece::Map(vec![named, ("mountPath".to_owned(), AddedPiece::text(SHARED))]);
     Ok(vec![
         add_item(document, paper, container, "volumeMounts", mount)?,
         add_item(document, paper, pod, "volumes", volume)?,
@@ -110,13 +110,13 @@ pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Re
 }
 
 /// One more item of a list, which may not be there yet.
-fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: Piece) -> Result<Edit> {
+fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: AddedPiece) -> Result<Edit> {
     match map.get(key) {
-        Some(list) if matches!(list.data, Data::List(_)) => {
+        Some(list) if matches!(list.data, NodeData::List(_)) => {
             document.is_own(list)?;
             paper.append(list, &item)
         }
-        _ => set(document, paper, map, &[key], &Piece::List(vec![item])),
+        _ => set(document, paper, map, &[key], &AddedPiece::List(vec![item])),
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     };
     let selector = pod.get("nodeSelector");
     let keys = selector.map(Node::entries).unwrap_or_default();
-    let said = |entry: &&Entry, what: Said| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what));
+    let said = |entry: &&NodeEntry, what: Said| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what));
     if let Some(entry) = keys.iter().find(|entry| said(entry, Said::Purchase)) {
         return Ok(vec![labelled_spot(document, paper, &entry.key, &entry.value)?]);
     }
@@ -151,12 +151,12 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         Some("aws") if has("eks.amazonaws.com/") => ("eks.amazonaws.com/capacityType", "SPOT", false),
         _ => return left_alone("which label its nodes on spot have is not known"),
     };
-    let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &Piece::text(value))?];
+    let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &AddedPiece::text(value))?];
     let tolerations = pod.get("tolerations").map(Node::items).unwrap_or_default();
     if tainted && !tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == key)) {
         let toleration = [("key", key), ("operator", "Equal"), ("value", value), ("effect", "NoSchedule")];
-        let toleration = toleration.map(|(name, text)| (name.to_owned(), Piece::text(text))).to_vec();
-        edits.push(add_item(document, paper, pod, "tolerations", Piece::Map(toleration))?);
+        let toleration = toleration.map(|(name, text)| (name.to_owned(), AddedPiece::text(text))).to_vec();
+        edits.push(add_item(document, paper, pod, "tolerations", AddedPiece::Map(toleration))?);
     }
     Ok(edits)
 }
@@ -167,7 +167,7 @@ pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, 
     let word = label.and_then(|it| it.map.iter().find(|(_, meant)| *meant == "spot"));
     let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
     document.is_own(value)?;
-    paper.replace(value, &Piece::text(word))
+    paper.replace(value, &AddedPiece::text(word))
 }
 
 /// Another value where the fact stands: a scalar of its own, or a switch.
@@ -191,8 +191,8 @@ pub(super) fn written(
         _ => return left_alone(format!("what stands there says {} in its own words", key.name())),
     };
     let quoted = match value {
-        Value::Text(_) => Piece::Text(new),
-        _ if new.starts_with('-') => Piece::Text(new),
+        Value::Text(_) => AddedPiece::Text(new),
+        _ if new.starts_with('-') => AddedPiece::Text(new),
         _ => piece(value),
     };
     Ok(vec![paper.replace(node, &quoted)?])
@@ -202,7 +202,7 @@ pub(super) fn written(
 fn at(root: &Node, place: Span) -> Option<&Node> {
     let mut here = root;
     for _ in 0..DEEPEST {
-        if here.span == place && matches!(here.data, Data::Scalar { .. }) {
+        if here.span == place && matches!(here.data, NodeData::Scalar { .. }) {
             return Some(here);
         }
         here = here.inner().find(|inner| inner.span.contains(place))?;

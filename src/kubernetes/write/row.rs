@@ -2,12 +2,12 @@
 
 use crate::inventory::{Key, Resource, Value};
 use crate::kubernetes::pods::workload;
-use crate::kubernetes::rows::path::Path;
-use crate::kubernetes::rows::table::{KINDS, Row, Source, Unit};
+use crate::kubernetes::rows::path::ManifestPath;
+use crate::kubernetes::rows::table::{AmountUnit, KINDS, KindRow, Source};
 use crate::languages::yaml::Node;
 use crate::source::{Edit, Span};
 
-use super::splice::{Page, Piece};
+use super::splice::{AddedPiece, Page};
 use super::{Document, Result, left_alone, piece, set};
 
 const DEEPEST: usize = 6;
@@ -26,7 +26,7 @@ pub(super) fn write(
     let Some((root, source, skip)) = find(object, row, key, near, false, 0) else { return Ok(None) };
     let there = source.at.0.iter().find(|path| !skip && path.first(root).is_some());
     let ways = there.into_iter().chain(of_version(source, root));
-    let Some(keys) = ways.filter_map(Path::keys).next() else { return Ok(None) };
+    let Some(keys) = ways.filter_map(ManifestPath::keys).next() else { return Ok(None) };
     let keys = if skip { keys.strip_prefix(&["spec"]) } else { Some(keys.as_slice()) };
     let (Some(keys), Some(text)) = (keys, inverse(source, value)) else {
         return left_alone(format!("how {} is written here is not known", key.name()));
@@ -38,7 +38,7 @@ pub(super) fn write(
 /// accelerators; the last says whether its paths begin with a frame that is not there.
 fn find<'n>(
     root: &'n Node,
-    row: &'static Row,
+    row: &'static KindRow,
     key: Key,
     near: Option<Span>,
     framed: bool,
@@ -70,7 +70,7 @@ fn find<'n>(
 }
 
 /// The paths of a source, those first that the object's version of the API has.
-fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s Path> {
+fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s ManifestPath> {
     let written = root.get("apiVersion").and_then(Node::text);
     let version = written.and_then(|it| it.rsplit('/').next());
     let is_listed =
@@ -81,30 +81,34 @@ fn of_version<'s>(source: &'s Source, root: &Node) -> Vec<&'s Path> {
 
 fn is_reversible(source: &Source) -> bool {
     let is_constant = source.is.is_some() || source.present.is_some();
-    let is_plain = source.pattern.is_none() && !matches!(source.unit, Some(Unit::Gib | Unit::Plain));
+    let is_plain = source.pattern.is_none() && !matches!(source.unit, Some(AmountUnit::Gib | AmountUnit::Plain));
     !is_constant && is_plain && !source.keys && !source.member && !source.zone && !source.at.0.is_empty()
 }
 
 /// What is written for a value, so that it is read again as this value.
-fn inverse(source: &Source, value: &Value) -> Option<Piece> {
+fn inverse(source: &Source, value: &Value) -> Option<AddedPiece> {
     if !source.map.is_empty() {
         let wanted = value.to_string();
         let (written, _) = source.map.iter().find(|(written, meant)| **meant == wanted && *written != "*")?;
         let is_flag = matches!(written.as_str(), "true" | "false");
-        return Some(if is_flag { Piece::Number(written.clone()) } else { Piece::text(written) });
+        return Some(if is_flag { AddedPiece::Number(written.clone()) } else { AddedPiece::text(written) });
     }
     let Some(number) = value.as_number() else { return Some(piece(value)) };
     let number = (number - source.plus) / source.times.unwrap_or(1.0);
     if number.fract() != 0.0 || number < 0.0 {
         return None;
     }
-    let is_duration = source.unit == Some(Unit::Seconds);
-    Some(if is_duration { Piece::Text(format!("{number:.0}s")) } else { Piece::Number(format!("{number:.0}")) })
+    let is_duration = source.unit == Some(AmountUnit::Seconds);
+    Some(if is_duration {
+        AddedPiece::Text(format!("{number:.0}s"))
+    } else {
+        AddedPiece::Number(format!("{number:.0}"))
+    })
 }
 
 /// The autoscaler that names its target at a place, the path of its floor, and how low that may be.
-pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static Path, f64)> {
-    fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static Path, f64)> {
+pub(super) fn scaler_around(root: &Node, name: Span) -> Option<(&Node, &'static ManifestPath, f64)> {
+    fn search(node: &Node, name: Span, depth: usize) -> Option<(&Node, &'static ManifestPath, f64)> {
         if let Some((object, Some(row))) = workload::identify(node)
             && let Some(scales) = &row.scales
             && scales.target.first(object.root).is_some_and(|it| it.span.contains(name))

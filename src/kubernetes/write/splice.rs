@@ -4,28 +4,28 @@
 use std::ops::Range;
 
 use crate::inventory::Declined;
-use crate::languages::yaml::{Data, Entry, Node, scalar};
+use crate::languages::yaml::{Node, NodeData, NodeEntry, scalar};
 use crate::source::{Edit, Span};
 
 use super::left_alone;
 
 /// What is added.
 #[derive(Debug, Clone)]
-pub(super) enum Piece {
+pub(super) enum AddedPiece {
     Number(String),
     Text(String),
-    Map(Vec<(String, Piece)>),
-    List(Vec<Piece>),
+    Map(Vec<(String, AddedPiece)>),
+    List(Vec<AddedPiece>),
 }
 
-impl Piece {
-    pub(super) fn text(text: &str) -> Piece {
-        Piece::Text(text.to_owned())
+impl AddedPiece {
+    pub(super) fn text(text: &str) -> AddedPiece {
+        AddedPiece::Text(text.to_owned())
     }
 
     /// This piece below keys that are not there yet.
-    pub(super) fn below(self, keys: &[&str]) -> Piece {
-        keys.iter().rev().fold(self, |inner, key| Piece::Map(vec![((*key).to_owned(), inner)]))
+    pub(super) fn below(self, keys: &[&str]) -> AddedPiece {
+        keys.iter().rev().fold(self, |inner, key| AddedPiece::Map(vec![((*key).to_owned(), inner)]))
     }
 }
 
@@ -60,11 +60,11 @@ impl<'t> Page<'t> {
         for entry in node.entries() {
             let below = |column: usize| column.checked_sub(self.column(entry.key_span.start as usize));
             match &entry.value.data {
-                Data::Map(inner) if !self.is_flow(&entry.value) => {
+                NodeData::Map(inner) if !self.is_flow(&entry.value) => {
                     let column = inner.first().map(|inner| self.column(inner.key_span.start as usize));
                     seen.0 = seen.0.or(column.and_then(below).filter(|step| (1..=8).contains(step)));
                 }
-                Data::List(items) if !self.is_flow(&entry.value) => {
+                NodeData::List(items) if !self.is_flow(&entry.value) => {
                     let dash = items.first().and_then(|item| self.dash_of(item));
                     seen.1 = seen.1.or(dash.and_then(below).filter(|step| *step <= 8));
                 }
@@ -95,9 +95,9 @@ impl<'t> Page<'t> {
         // A list without brackets begins where its first item does.
         let own = |inner: Option<&Node>| inner.is_none_or(|inner| inner.span.start > node.span.start);
         match &node.data {
-            Data::Map(_) => text.starts_with('{'),
-            Data::List(items) => text.starts_with('[') && own(items.first()),
-            Data::Scalar { .. } => false,
+            NodeData::Map(_) => text.starts_with('{'),
+            NodeData::List(items) => text.starts_with('[') && own(items.first()),
+            NodeData::Scalar { .. } => false,
         }
     }
 
@@ -110,13 +110,13 @@ impl<'t> Page<'t> {
     }
 
     /// Another value for a scalar; quotes stay.
-    pub(super) fn replace(&self, node: &Node, new: &Piece) -> Result<Edit, Declined> {
+    pub(super) fn replace(&self, node: &Node, new: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(node.span.range()).unwrap_or_default();
         if old.contains('\n') || old.is_empty() || old.starts_with(['{', '[', '*', '&', '!']) {
             return left_alone("what stands there is no plain value on one line");
         }
         let raw = match new {
-            Piece::Number(text) | Piece::Text(text) => text,
+            AddedPiece::Number(text) | AddedPiece::Text(text) => text,
             _ => return left_alone("what stands there is no mapping"),
         };
         let replacement = match old.chars().next() {
@@ -128,7 +128,7 @@ impl<'t> Page<'t> {
     }
 
     /// More keys, behind the others.
-    pub(super) fn insert(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
+    pub(super) fn insert(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
         if self.is_flow(map) {
             return self.add_in_brackets(map, new);
         }
@@ -150,7 +150,7 @@ impl<'t> Page<'t> {
     }
 
     /// A value where only a key stands: `labels:`.
-    pub(super) fn fill(&self, map: &Node, entry: &Entry, value: &Piece) -> Result<Edit, Declined> {
+    pub(super) fn fill(&self, map: &Node, entry: &NodeEntry, value: &AddedPiece) -> Result<Edit, Declined> {
         let old = self.text.get(entry.value.span.range()).unwrap_or_default();
         if !old.trim().is_empty() || self.is_flow(map) {
             return left_alone("what stands there is no mapping");
@@ -162,7 +162,7 @@ impl<'t> Page<'t> {
     }
 
     /// One more item, behind the others.
-    pub(super) fn append(&self, list: &Node, item: &Piece) -> Result<Edit, Declined> {
+    pub(super) fn append(&self, list: &Node, item: &AddedPiece) -> Result<Edit, Declined> {
         let Some(last) = list.items().last() else {
             return match self.text.get(list.span.range()) {
                 Some("[]") => Ok(Edit { span: list.span, replacement: format!("[{}]", flow(item, false)) }),
@@ -254,16 +254,16 @@ impl<'t> Page<'t> {
         Edit { span: Span::new(node.span.file, at, at), replacement }
     }
 
-    fn add_in_brackets(&self, map: &Node, new: &[(String, Piece)]) -> Result<Edit, Declined> {
+    fn add_in_brackets(&self, map: &Node, new: &[(String, AddedPiece)]) -> Result<Edit, Declined> {
         let Some(last) = map.entries().iter().max_by_key(|entry| entry.key_span.start) else {
-            let inside = flow(&Piece::Map(new.to_vec()), false);
+            let inside = flow(&AddedPiece::Map(new.to_vec()), false);
             return Ok(Edit { span: map.span, replacement: inside });
         };
         if !map.entries().iter().all(|entry| map.span.contains(entry.key_span)) {
             return left_alone("a part of the mapping comes from an anchor");
         }
         let json = self.text.get(last.key_span.range()).is_some_and(|key| key.starts_with('"'));
-        let inside = flow(&Piece::Map(new.to_vec()), json);
+        let inside = flow(&AddedPiece::Map(new.to_vec()), json);
         let inside = inside.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&inside).to_owned();
         let end = (last.value.span.end as usize).max(last.key_span.end as usize);
         if self.text.get(end..map.span.end as usize).is_some_and(|rest| rest.contains('#')) {
@@ -273,7 +273,7 @@ impl<'t> Page<'t> {
     }
 
     /// Where the text of an entry ends.
-    fn end_of(&self, entry: &Entry) -> usize {
+    fn end_of(&self, entry: &NodeEntry) -> usize {
         (entry.key_span.end as usize).max(self.content_end(&entry.value))
     }
 
@@ -283,8 +283,8 @@ impl<'t> Page<'t> {
         let inner = node.entries().iter().filter(|it| node.span.contains(it.key_span)).map(|it| self.end_of(it)).max();
         let items = node.items().iter().filter(|it| node.span.contains(it.span)).map(|it| self.content_end(it)).max();
         match &node.data {
-            Data::Scalar { .. } if self.keeps_blank_lines(node) => self.last_blank_line(own),
-            Data::Scalar { .. } => own,
+            NodeData::Scalar { .. } if self.keeps_blank_lines(node) => self.last_blank_line(own),
+            NodeData::Scalar { .. } => own,
             _ if self.is_flow(node) => own,
             _ => inner.or(items).unwrap_or(own),
         }
@@ -308,23 +308,23 @@ impl<'t> Page<'t> {
         at + kept
     }
 
-    fn block(&self, map: &[(String, Piece)], column: usize, new_line: bool, out: &mut String) {
+    fn block(&self, map: &[(String, AddedPiece)], column: usize, new_line: bool, out: &mut String) {
         for (place, (key, value)) in map.iter().enumerate() {
             if new_line || place > 0 {
                 out.push_str(self.line_end);
                 out.push_str(&" ".repeat(column));
             }
-            out.push_str(&scalar_text(&Piece::text(key), false));
+            out.push_str(&scalar_text(&AddedPiece::text(key), false));
             out.push(':');
             self.inner(value, column, out);
         }
     }
 
     /// What follows a key at `column`.
-    fn inner(&self, value: &Piece, column: usize, out: &mut String) {
+    fn inner(&self, value: &AddedPiece, column: usize, out: &mut String) {
         match value {
-            Piece::Map(map) => self.block(map, column + self.step, true, out),
-            Piece::List(items) => items.iter().for_each(|item| self.item(item, column + self.dash, out)),
+            AddedPiece::Map(map) => self.block(map, column + self.step, true, out),
+            AddedPiece::List(items) => items.iter().for_each(|item| self.item(item, column + self.dash, out)),
             scalar => {
                 out.push(' ');
                 out.push_str(&scalar_text(scalar, false));
@@ -332,27 +332,27 @@ impl<'t> Page<'t> {
         }
     }
 
-    fn item(&self, item: &Piece, dash: usize, out: &mut String) {
+    fn item(&self, item: &AddedPiece, dash: usize, out: &mut String) {
         out.push_str(self.line_end);
         out.push_str(&" ".repeat(dash));
         out.push_str("- ");
         match item {
-            Piece::Map(map) => self.block(map, dash + 2, false, out),
+            AddedPiece::Map(map) => self.block(map, dash + 2, false, out),
             other => out.push_str(&flow(other, false)),
         }
     }
 }
 
 /// A piece in brackets.
-fn flow(piece: &Piece, json: bool) -> String {
-    let key = |key: &str| if json { double_quoted(key) } else { scalar_text(&Piece::text(key), false) };
+fn flow(piece: &AddedPiece, json: bool) -> String {
+    let key = |key: &str| if json { double_quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
     match piece {
-        Piece::Map(map) => {
+        AddedPiece::Map(map) => {
             let inside: Vec<String> =
                 map.iter().map(|(name, it)| format!("{}: {}", key(name), flow(it, json))).collect();
             format!("{{{}}}", inside.join(", "))
         }
-        Piece::List(items) => {
+        AddedPiece::List(items) => {
             format!("[{}]", items.iter().map(|item| flow(item, json)).collect::<Vec<_>>().join(", "))
         }
         scalar => scalar_text(scalar, json),
@@ -360,11 +360,11 @@ fn flow(piece: &Piece, json: bool) -> String {
 }
 
 /// Plain where that means the text, else in quotes.
-fn scalar_text(piece: &Piece, json: bool) -> String {
+fn scalar_text(piece: &AddedPiece, json: bool) -> String {
     match piece {
-        Piece::Text(text) if json || !is_plain(text) => double_quoted(text),
-        Piece::Text(text) | Piece::Number(text) => text.clone(),
-        Piece::Map(_) | Piece::List(_) => String::new(),
+        AddedPiece::Text(text) if json || !is_plain(text) => double_quoted(text),
+        AddedPiece::Text(text) | AddedPiece::Number(text) => text.clone(),
+        AddedPiece::Map(_) | AddedPiece::List(_) => String::new(),
     }
 }
 

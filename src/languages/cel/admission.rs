@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use super::map::{Key, Map};
-use super::syntax::{Expr, Kind, Operator};
-use super::value::Value;
+use super::map::{Map, MapKey};
+use super::syntax::{Expr, ExprKind, Operator};
+use super::value::CelValue;
 
 /// A version of Kubernetes: its second number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,19 +172,19 @@ impl<'a> Translation<'a> {
     /// A condition that is true or false, and never fails because something is missing.
     pub(super) fn condition(&mut self, it: &Expr) -> Translated {
         match &it.kind {
-            Kind::Flag(flag) => Ok(flag.to_string()),
-            Kind::And(parts) => self.joined(parts, " && "),
-            Kind::Or(parts) => self.joined(parts, " || "),
-            Kind::Not(of) => Ok(format!("!({})", self.condition(of)?)),
-            Kind::Conditional(test, yes, no) => {
+            ExprKind::Flag(flag) => Ok(flag.to_string()),
+            ExprKind::And(parts) => self.joined(parts, " && "),
+            ExprKind::Or(parts) => self.joined(parts, " || "),
+            ExprKind::Not(of) => Ok(format!("!({})", self.condition(of)?)),
+            ExprKind::Conditional(test, yes, no) => {
                 Ok(format!("({} ? {} : {})", self.condition(test)?, self.condition(yes)?, self.condition(no)?))
             }
-            Kind::Binary(operator @ (Operator::Equal | Operator::NotEqual), left, right) => {
+            ExprKind::Binary(operator @ (Operator::Equal | Operator::NotEqual), left, right) => {
                 let mut guards = Vec::new();
                 let (left, right) = (self.nullable(left, &mut guards)?, self.nullable(right, &mut guards)?);
                 Ok(guarded(guards, &format!("{left} {} {right}", operator.sign())))
             }
-            Kind::Call { of: None, name, arguments } if &*name.text == "has" => match arguments.as_slice() {
+            ExprKind::Call { of: None, name, arguments } if &*name.text == "has" => match arguments.as_slice() {
                 [path] => match self.path(path)? {
                     Some(path) => Ok(format!("{path}.hasValue()")),
                     None => Err("`has` looks at something else than the object".to_owned()),
@@ -229,12 +229,12 @@ impl<'a> Translation<'a> {
     /// An optional: `object.?spec.?replicas`; nothing where the expression is no path.
     fn path(&mut self, it: &Expr) -> Result<Option<String>, String> {
         match &it.kind {
-            Kind::Name { name, .. } if !self.locals.contains(name) => match &**name {
+            ExprKind::Name { name, .. } if !self.locals.contains(name) => match &**name {
                 "name" => Ok(Some("object.?metadata.?name".to_owned())),
                 "kind" => Ok(Some("object.?kind".to_owned())),
                 _ => Ok(None),
             },
-            Kind::Field { of, field, .. } => {
+            ExprKind::Field { of, field, .. } => {
                 if self.constant(it).is_some() {
                     return Ok(None);
                 }
@@ -244,7 +244,7 @@ impl<'a> Translation<'a> {
                     false => format!("{of}[?{}]", quoted(&field.text)),
                 }))
             }
-            Kind::Index { of, key, .. } => {
+            ExprKind::Index { of, key, .. } => {
                 let Some(of) = self.container(of)? else { return Ok(None) };
                 let mut guards = Vec::new();
                 let key = self.value(key, &mut guards)?;
@@ -259,7 +259,9 @@ impl<'a> Translation<'a> {
 
     fn container(&mut self, of: &Expr) -> Result<Option<String>, String> {
         match &of.kind {
-            Kind::Name { name, .. } if &**name == "object" || self.locals.contains(name) => Ok(Some(name.to_string())),
+            ExprKind::Name { name, .. } if &**name == "object" || self.locals.contains(name) => {
+                Ok(Some(name.to_string()))
+            }
             _ => self.path(of),
         }
     }
@@ -277,24 +279,24 @@ impl<'a> Translation<'a> {
             return Ok(format!("{path}.value()"));
         }
         match &it.kind {
-            Kind::Name { name, .. } => match self.locals.contains(name) || &**name == "object" {
+            ExprKind::Name { name, .. } => match self.locals.contains(name) || &**name == "object" {
                 true => Ok(name.to_string()),
                 false => Err(format!("it reads `{name}`, which an API server does not know")),
             },
-            Kind::Negative(of) => Ok(format!("-({})", self.value(of, guards)?)),
-            Kind::Binary(operator, left, right) => {
+            ExprKind::Negative(of) => Ok(format!("-({})", self.value(of, guards)?)),
+            ExprKind::Binary(operator, left, right) => {
                 if !matches!(operator, Operator::Equal | Operator::NotEqual | Operator::In) {
                     self.refuse_amounts(left)?;
                     self.refuse_amounts(right)?;
                 }
                 Ok(format!("({} {} {})", self.value(left, guards)?, operator.sign(), self.value(right, guards)?))
             }
-            Kind::List(items) => {
+            ExprKind::List(items) => {
                 let items = items.iter().map(|item| self.value(&item.value, guards)).collect::<Result<Vec<_>, _>>()?;
                 Ok(format!("[{}]", items.join(", ")))
             }
-            Kind::And(_) | Kind::Or(_) | Kind::Not(_) | Kind::Conditional(..) => self.condition(it),
-            Kind::Call { of, name, arguments } => self.call(of.as_deref(), &name.text, arguments, guards),
+            ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Conditional(..) => self.condition(it),
+            ExprKind::Call { of, name, arguments } => self.call(of.as_deref(), &name.text, arguments, guards),
             _ => Err("it makes a map, which cannot be exported".to_owned()),
         }
     }
@@ -313,7 +315,7 @@ impl<'a> Translation<'a> {
     fn call(&mut self, of: Option<&Expr>, name: &str, arguments: &[Expr], guards: &mut Vec<String>) -> Translated {
         if name == "has" && of.is_none() {
             let whole = Expr {
-                kind: Kind::Call { of: None, name: named(name), arguments: arguments.to_vec() },
+                kind: ExprKind::Call { of: None, name: named(name), arguments: arguments.to_vec() },
                 at: 0..0,
                 depth: 1,
             };
@@ -326,7 +328,7 @@ impl<'a> Translation<'a> {
         let mut receiver = None;
         if let Some(of) = of {
             match &of.kind {
-                Kind::Name { name: space, .. }
+                ExprKind::Name { name: space, .. }
                     if matches!(&**space, "sets" | "optional" | "lists" | "format" | "ip")
                         && !self.locals.contains(space) =>
                 {
@@ -372,7 +374,7 @@ impl<'a> Translation<'a> {
             None => self.value(of, guards)?,
         };
         let plain = |it: &Expr| match &it.kind {
-            Kind::Name { name, .. } => Some(name.clone()),
+            ExprKind::Name { name, .. } => Some(name.clone()),
             _ => None,
         };
         let is_test = !matches!(name, "map");
@@ -407,15 +409,15 @@ impl<'a> Translation<'a> {
     /// What is written out, or is a parameter of the page.
     fn constant(&self, it: &Expr) -> Option<Translated> {
         Some(Ok(match &it.kind {
-            Kind::Null => "null".to_owned(),
-            Kind::Flag(flag) => flag.to_string(),
-            Kind::Integer(n) => n.to_string(),
-            Kind::Unsigned(n) => format!("{n}u"),
-            Kind::Double(n) => format!("{n:?}"),
-            Kind::Text(text) => quoted(text),
-            Kind::Field { of, field, .. } => match &of.kind {
-                Kind::Name { name, .. } if &**name == "params" => {
-                    let value = self.parameters.get(&Key::Text(field.text.clone()))?;
+            ExprKind::Null => "null".to_owned(),
+            ExprKind::Flag(flag) => flag.to_string(),
+            ExprKind::Integer(n) => n.to_string(),
+            ExprKind::Unsigned(n) => format!("{n}u"),
+            ExprKind::Double(n) => format!("{n:?}"),
+            ExprKind::Text(text) => quoted(text),
+            ExprKind::Field { of, field, .. } => match &of.kind {
+                ExprKind::Name { name, .. } if &**name == "params" => {
+                    let value = self.parameters.get(&MapKey::Text(field.text.clone()))?;
                     return Some(literal(value));
                 }
                 _ => return None,
@@ -425,8 +427,8 @@ impl<'a> Translation<'a> {
     }
 }
 
-fn named(name: &str) -> super::syntax::Name {
-    super::syntax::Name { text: name.into(), at: 0..0 }
+fn named(name: &str) -> super::syntax::ExprName {
+    super::syntax::ExprName { text: name.into(), at: 0..0 }
 }
 
 fn guarded(mut guards: Vec<String>, text: &str) -> String {
@@ -437,13 +439,13 @@ fn guarded(mut guards: Vec<String>, text: &str) -> String {
     format!("({})", guards.join(" && "))
 }
 
-fn literal(value: &Value) -> Translated {
+fn literal(value: &CelValue) -> Translated {
     match value {
-        Value::Flag(flag) => Ok(flag.to_string()),
-        Value::Integer(n) => Ok(n.to_string()),
-        Value::Double(n) => Ok(format!("{n:?}")),
-        Value::Text(text) => Ok(quoted(text)),
-        Value::List(items) => {
+        CelValue::Flag(flag) => Ok(flag.to_string()),
+        CelValue::Integer(n) => Ok(n.to_string()),
+        CelValue::Double(n) => Ok(format!("{n:?}")),
+        CelValue::Text(text) => Ok(quoted(text)),
+        CelValue::List(items) => {
             let items: Vec<String> = items.iter().map(literal).collect::<Result<_, _>>()?;
             Ok(format!("[{}]", items.join(", ")))
         }

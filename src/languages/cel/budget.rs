@@ -2,7 +2,7 @@
 
 /// Bounds what an expression may cost, whatever it says and whatever it is given.
 #[derive(Debug, Clone)]
-pub(crate) struct Budget {
+pub(crate) struct CelBudget {
     steps: u64,
     bytes: u64,
 }
@@ -17,16 +17,16 @@ const STEPS: u64 = 1_000_000;
 /// What the values that an evaluation makes may take together.
 const BYTES: u64 = 8 << 20;
 
-impl Budget {
+impl CelBudget {
     /// For a condition about one resource.
     pub(crate) fn standard() -> Self {
-        Budget { steps: STEPS, bytes: BYTES }
+        CelBudget { steps: STEPS, bytes: BYTES }
     }
 
     /// For a condition about everything, which may look at each resource for each of a thousand budgets or limits.
     pub(crate) fn for_many(resources: usize) -> Self {
         let resources = resources as u64;
-        Budget { steps: STEPS + 10_000 * resources, bytes: BYTES + 1024 * resources }
+        CelBudget { steps: STEPS + 10_000 * resources, bytes: BYTES + 1024 * resources }
     }
 
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Exhausted> {

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::check::same;
-use super::syntax::{Expr, Kind, Operator, path};
-use super::value::Value;
+use super::syntax::{Expr, ExprKind, Operator, path};
+use super::value::CelValue;
 
 /// A fact must be, or must not be, one of some values.
 #[derive(Debug, Clone)]
@@ -13,13 +13,13 @@ pub(crate) struct Comparison {
     pub(crate) fact: Arc<str>,
     /// Bytes of the expression.
     pub(super) span: Range<usize>,
-    values: Vec<Value>,
+    values: Vec<CelValue>,
     is_one_of: bool,
 }
 
 impl Comparison {
     /// Whether it holds where the fact is this.
-    pub(crate) fn holds(&self, value: &Value) -> bool {
+    pub(crate) fn holds(&self, value: &CelValue) -> bool {
         self.values.iter().any(|known| same(known, value)) == self.is_one_of
     }
 
@@ -31,22 +31,24 @@ impl Comparison {
 
 pub(super) fn comparisons(expression: &Expr) -> Vec<Comparison> {
     match &expression.kind {
-        Kind::And(parts) => parts.iter().flat_map(comparisons).collect(),
+        ExprKind::And(parts) => parts.iter().flat_map(comparisons).collect(),
         _ => comparison(expression, true).into_iter().collect(),
     }
 }
 
 fn comparison(it: &Expr, is_one_of: bool) -> Option<Comparison> {
     let (operator, left, right) = match &it.kind {
-        Kind::Not(of) => return comparison(of, !is_one_of).map(|inner| Comparison { span: it.at.clone(), ..inner }),
-        Kind::Binary(operator, left, right) => (operator, left, right),
+        ExprKind::Not(of) => {
+            return comparison(of, !is_one_of).map(|inner| Comparison { span: it.at.clone(), ..inner });
+        }
+        ExprKind::Binary(operator, left, right) => (operator, left, right),
         _ => return None,
     };
     let (fact, values) = match (operator, fact(left), fact(right)) {
         (Operator::Equal | Operator::NotEqual, Some(fact), None) => (fact, vec![constant(right)?]),
         (Operator::Equal | Operator::NotEqual, None, Some(fact)) => (fact, vec![constant(left)?]),
         (Operator::In, Some(fact), None) => match &right.kind {
-            Kind::List(items) => (fact, items.iter().map(|item| constant(&item.value)).collect::<Option<_>>()?),
+            ExprKind::List(items) => (fact, items.iter().map(|item| constant(&item.value)).collect::<Option<_>>()?),
             _ => return None,
         },
         _ => return None,
@@ -63,12 +65,12 @@ fn fact(it: &Expr) -> Option<Arc<str>> {
     }
 }
 
-fn constant(it: &Expr) -> Option<Value> {
+fn constant(it: &Expr) -> Option<CelValue> {
     Some(match &it.kind {
-        Kind::Flag(flag) => Value::Flag(*flag),
-        Kind::Integer(n) => Value::Integer(*n),
-        Kind::Double(n) => Value::Double(*n),
-        Kind::Text(text) => Value::Text(text.clone()),
+        ExprKind::Flag(flag) => CelValue::Flag(*flag),
+        ExprKind::Integer(n) => CelValue::Integer(*n),
+        ExprKind::Double(n) => CelValue::Double(*n),
+        ExprKind::Text(text) => CelValue::Text(text.clone()),
         _ => return None,
     })
 }

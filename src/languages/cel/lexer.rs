@@ -9,12 +9,12 @@ use super::literal;
 /// A token with the bytes it stands at.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) at: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Name(Arc<str>),
     /// A name in backticks: only a field can be called so.
     Quoted(Arc<str>),
@@ -40,7 +40,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Problem> {
     loop {
         at = skip_blank(text, at);
         let Some(first) = text[at..].chars().next() else {
-            all.push(Token { kind: Kind::End, at: at..at });
+            all.push(Token { kind: TokenKind::End, at: at..at });
             return Ok(all);
         };
         let (kind, end) = match first {
@@ -71,27 +71,27 @@ fn skip_blank(text: &str, mut at: usize) -> usize {
     }
 }
 
-fn name(text: &str, start: usize) -> (Kind, usize) {
+fn name(text: &str, start: usize) -> (TokenKind, usize) {
     let end = start + run(&text[start..], |c| c.is_ascii_alphanumeric() || c == '_');
-    (Kind::Name(text[start..end].into()), end)
+    (TokenKind::Name(text[start..end].into()), end)
 }
 
-fn backticked(text: &str, start: usize) -> Result<(Kind, usize), Problem> {
+fn backticked(text: &str, start: usize) -> Result<(TokenKind, usize), Problem> {
     let inner = &text[start + 1..];
     let length = run(inner, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
     if length == 0 || !inner[length..].starts_with('`') {
         return Err(Problem::new(start..start + 1 + length, "a name in backticks does not end"));
     }
-    Ok((Kind::Quoted(inner[..length].into()), start + length + 2))
+    Ok((TokenKind::Quoted(inner[..length].into()), start + length + 2))
 }
 
-fn sign(text: &str, at: usize, first: char) -> Result<(Kind, usize), Problem> {
+fn sign(text: &str, at: usize, first: char) -> Result<(TokenKind, usize), Problem> {
     let rest = &text[at..];
     if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-        return Ok((Kind::Sign(sign), at + sign.len()));
+        return Ok((TokenKind::Sign(sign), at + sign.len()));
     }
     if rest.starts_with('!') {
-        return Ok((Kind::Sign("!"), at + 1));
+        return Ok((TokenKind::Sign("!"), at + 1));
     }
     let problem = Problem::new(at..at + first.len_utf8(), format!("`{}` has no meaning here", first.escape_default()));
     Err(match first {
@@ -102,7 +102,7 @@ fn sign(text: &str, at: usize, first: char) -> Result<(Kind, usize), Problem> {
     })
 }
 
-fn number(text: &str, start: usize) -> Result<(Kind, usize), Problem> {
+fn number(text: &str, start: usize) -> Result<(TokenKind, usize), Problem> {
     let rest = &text[start..];
     if let Some(digits) = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X")) {
         let end = start + 2 + run(digits, |c| c.is_ascii_hexdigit());
@@ -126,23 +126,23 @@ fn number(text: &str, start: usize) -> Result<(Kind, usize), Problem> {
         return integer(text, start, end, text[start..end].parse().ok());
     }
     match text[start..end].parse::<f64>() {
-        Ok(value) => finish(text, start, end, Kind::Double(value)),
+        Ok(value) => finish(text, start, end, TokenKind::Double(value)),
         Err(_) => Err(Problem::new(start..end, "this is no number")),
     }
 }
 
-fn integer(text: &str, start: usize, end: usize, value: Option<u64>) -> Result<(Kind, usize), Problem> {
+fn integer(text: &str, start: usize, end: usize, value: Option<u64>) -> Result<(TokenKind, usize), Problem> {
     let Some(value) = value else {
         return Err(Problem::new(start..end, "the number does not fit 64 bits"));
     };
     match text[end..].starts_with(['u', 'U']) {
-        true => finish(text, start, end + 1, Kind::Unsigned(value)),
-        false => finish(text, start, end, Kind::Integer(value)),
+        true => finish(text, start, end + 1, TokenKind::Unsigned(value)),
+        false => finish(text, start, end, TokenKind::Integer(value)),
     }
 }
 
 /// A number must not run into a name: `1a`.
-fn finish(text: &str, start: usize, end: usize, kind: Kind) -> Result<(Kind, usize), Problem> {
+fn finish(text: &str, start: usize, end: usize, kind: TokenKind) -> Result<(TokenKind, usize), Problem> {
     let stray = run(&text[end..], |c| c.is_ascii_alphanumeric() || c == '_');
     match stray {
         0 => Ok((kind, end)),

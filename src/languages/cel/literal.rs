@@ -1,10 +1,10 @@
 //! String and bytes literals: quotes, prefixes and escapes.
 
 use super::Problem;
-use super::lexer::Kind;
+use super::lexer::TokenKind;
 
 /// A literal with a prefix: `r"…"`, `b'…'`, `rb"""…"""`; `None` where the letters start a plain name.
-pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(Kind, usize)>, Problem> {
+pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(TokenKind, usize)>, Problem> {
     const LONGEST: usize = 2;
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
     let letters = text.as_bytes()[start..].iter().take(LONGEST + 1).position(is_quote).unwrap_or(0);
@@ -17,11 +17,11 @@ pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(Kind, usize)>
     literal(text, start, letters, raw, bytes).map(Some)
 }
 
-pub(super) fn quoted(text: &str, start: usize) -> Result<(Kind, usize), Problem> {
+pub(super) fn quoted(text: &str, start: usize) -> Result<(TokenKind, usize), Problem> {
     literal(text, start, 0, false, false)
 }
 
-fn literal(text: &str, start: usize, prefix: usize, raw: bool, bytes: bool) -> Result<(Kind, usize), Problem> {
+fn literal(text: &str, start: usize, prefix: usize, raw: bool, bytes: bool) -> Result<(TokenKind, usize), Problem> {
     let open = start + prefix;
     let quote = &text[open..open + 1];
     let triple = quote.repeat(3);
@@ -48,8 +48,8 @@ fn literal(text: &str, start: usize, prefix: usize, raw: bool, bytes: bool) -> R
     }
     let end = reader.at + fence.len();
     let kind = match bytes {
-        true => Kind::Bytes(reader.out.into()),
-        false => Kind::Text(String::from_utf8_lossy(&reader.out).into()),
+        true => TokenKind::Bytes(reader.out.into()),
+        false => TokenKind::Text(String::from_utf8_lossy(&reader.out).into()),
     };
     Ok((kind, end))
 }

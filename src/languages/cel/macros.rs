@@ -6,21 +6,21 @@ use std::sync::Arc;
 use super::Problem;
 use super::check::{Lowering, with_article};
 use super::parser::as_plain_name;
-use super::program::{Node, What};
-use super::syntax::{Expr, Kind, Name};
+use super::program::{ProgramNode, What};
+use super::syntax::{Expr, ExprKind, ExprName};
 use super::types::Type;
 
 /// A walk over the members of a list or a map.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) goal: Goal,
-    pub(super) over: Node,
+    pub(super) over: ProgramNode,
     /// The key or index has a variable of its own, before that of the member.
     pub(super) is_keyed: bool,
     /// Which members count; all of them where there is none.
-    pub(super) test: Option<Node>,
+    pub(super) test: Option<ProgramNode>,
     /// What is made of a member.
-    pub(super) gives: Option<Node>,
+    pub(super) gives: Option<ProgramNode>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     at: &Range<usize>,
     of: Option<&Expr>,
-    name: &Name,
+    name: &ExprName,
     arguments: &[Expr],
 ) -> Option<Lowered> {
     match (of, &*name.text, arguments) {
@@ -55,7 +55,7 @@ pub(super) fn lower(
         (None, "has" | "known", _) => {
             Some(Err(Problem::new(at.clone(), format!("`{}` takes one argument", name.text))))
         }
-        (Some(Expr { kind: Kind::Name { name: space, .. }, .. }), "bind", [variable, value, body])
+        (Some(Expr { kind: ExprKind::Name { name: space, .. }, .. }), "bind", [variable, value, body])
             if &**space == "cel" =>
         {
             Some(bind(lowering, variable, value, body))
@@ -69,8 +69,8 @@ pub(super) fn lower(
 
 fn has(lowering: &mut Lowering<'_>, argument: &Expr) -> Lowered {
     let is_fact = match &argument.kind {
-        Kind::Field { .. } => true,
-        Kind::Name { name, .. } => lowering.scope.implied.is_some_and(|(_, schema)| schema.field(name).is_some()),
+        ExprKind::Field { .. } => true,
+        ExprKind::Name { name, .. } => lowering.scope.implied.is_some_and(|(_, schema)| schema.field(name).is_some()),
         _ => false,
     };
     let (node, _) = lowering.lower(argument)?;
@@ -114,7 +114,13 @@ fn variable_name(expression: &Expr) -> Result<Arc<str>, Problem> {
     as_plain_name(expression).ok_or_else(|| Problem::new(expression.at.clone(), "a plain name is wanted here"))
 }
 
-fn walk(lowering: &mut Lowering<'_>, at: &Range<usize>, of: &Expr, name: &Name, arguments: &[Expr]) -> Option<Lowered> {
+fn walk(
+    lowering: &mut Lowering<'_>,
+    at: &Range<usize>,
+    of: &Expr,
+    name: &ExprName,
+    arguments: &[Expr],
+) -> Option<Lowered> {
     use Goal::{All, Entries, Exists, ExistsOne, Filter, List, Map};
     let (goal, variables, has_test) = match (&*name.text, arguments.len()) {
         ("all", 2) => (All, 1, true),
@@ -195,7 +201,7 @@ fn lower_walk(
     Ok((What::Walk(Box::new(walk)), holds))
 }
 
-type Members = (Option<Node>, Option<Node>, Type);
+type Members = (Option<ProgramNode>, Option<ProgramNode>, Type);
 
 fn members(
     lowering: &mut Lowering<'_>,

@@ -3,35 +3,35 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::value::{Unknown, Value};
+use super::value::{CelValue, UnknownValue};
 
 /// A map, sorted by key so that walks over it are reproducible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Map {
-    entries: BTreeMap<Key, (Value, Value)>,
+    entries: BTreeMap<MapKey, (CelValue, CelValue)>,
     /// There may be more keys than these.
-    pub(crate) open: Option<Arc<Unknown>>,
+    pub(crate) open: Option<Arc<UnknownValue>>,
     /// A missing key is absent instead of an error.
     pub(crate) lenient: bool,
 }
 
 /// What a key is compared by: `1`, `1u` and `1.0` are the same key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum MapKey {
     Flag(bool),
     Number(i128),
     Text(Arc<str>),
 }
 
-impl Key {
+impl MapKey {
     /// `None` where the value can be no key.
-    pub(super) fn of(value: &Value) -> Option<Key> {
+    pub(super) fn of(value: &CelValue) -> Option<MapKey> {
         Some(match value {
-            Value::Flag(flag) => Key::Flag(*flag),
-            Value::Integer(n) => Key::Number(i128::from(*n)),
-            Value::Unsigned(n) => Key::Number(i128::from(*n)),
-            Value::Double(n) if n.fract() == 0.0 && n.abs() < 1e19 => Key::Number(*n as i128),
-            Value::Text(text) => Key::Text(text.clone()),
+            CelValue::Flag(flag) => MapKey::Flag(*flag),
+            CelValue::Integer(n) => MapKey::Number(i128::from(*n)),
+            CelValue::Unsigned(n) => MapKey::Number(i128::from(*n)),
+            CelValue::Double(n) if n.fract() == 0.0 && n.abs() < 1e19 => MapKey::Number(*n as i128),
+            CelValue::Text(text) => MapKey::Text(text.clone()),
             _ => return None,
         })
     }
@@ -39,29 +39,29 @@ impl Key {
 
 impl Map {
     /// A map in which a missing key is absent, or unknown where there may be more keys.
-    pub(crate) fn lenient(open: Option<Arc<Unknown>>) -> Map {
+    pub(crate) fn lenient(open: Option<Arc<UnknownValue>>) -> Map {
         Map { open, lenient: true, ..Map::default() }
     }
 
     /// `None` where the key exists already, or can be none.
-    pub(super) fn insert(&mut self, key: Value, value: Value) -> Option<()> {
-        let sort = Key::of(&key).filter(|_| !matches!(key, Value::Double(_)))?;
+    pub(super) fn insert(&mut self, key: CelValue, value: CelValue) -> Option<()> {
+        let sort = MapKey::of(&key).filter(|_| !matches!(key, CelValue::Double(_)))?;
         match self.entries.insert(sort, (key, value)) {
             None => Some(()),
             Some(_) => None,
         }
     }
 
-    pub(crate) fn set(&mut self, key: &str, value: Value) {
+    pub(crate) fn set(&mut self, key: &str, value: CelValue) {
         let key: Arc<str> = key.into();
-        self.entries.insert(Key::Text(key.clone()), (Value::Text(key), value));
+        self.entries.insert(MapKey::Text(key.clone()), (CelValue::Text(key), value));
     }
 
-    pub(crate) fn set_shared(&mut self, key: &Arc<str>, value: Value) {
-        self.entries.insert(Key::Text(key.clone()), (Value::Text(key.clone()), value));
+    pub(crate) fn set_shared(&mut self, key: &Arc<str>, value: CelValue) {
+        self.entries.insert(MapKey::Text(key.clone()), (CelValue::Text(key.clone()), value));
     }
 
-    pub(crate) fn get(&self, key: &Key) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &MapKey) -> Option<&CelValue> {
         self.entries.get(key).map(|(_, value)| value)
     }
 
@@ -69,11 +69,11 @@ impl Map {
         self.entries.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&CelValue, &CelValue)> {
         self.entries.values().map(|(key, value)| (key, value))
     }
 
-    pub(super) fn entries(&self) -> &BTreeMap<Key, (Value, Value)> {
+    pub(super) fn entries(&self) -> &BTreeMap<MapKey, (CelValue, CelValue)> {
         &self.entries
     }
 }

@@ -48,16 +48,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use admission::Kubernetes;
-pub(crate) use budget::Budget;
-pub(crate) use check::{Meaning, Scope, Variable, never, same};
+pub(crate) use budget::CelBudget;
+pub(crate) use check::{ExpressionScope, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
-pub(crate) use eval::{Evaluation, Host, Read};
+pub(crate) use eval::{CelHost, Evaluation, Read};
 pub(crate) use functions::{Function, Gives, Takes, function, method, of_host, pattern, wrong};
-pub(crate) use map::{Key, Map};
+pub(crate) use map::{Map, MapKey};
 pub(crate) use nearest::nearest;
 pub(crate) use operators::Fault;
-pub(crate) use types::{Field, Schema, Type};
-pub(crate) use value::{About, Handle, Unknown, Value};
+pub(crate) use types::{RecordSchema, SchemaField, Type};
+pub(crate) use value::{About, CelValue, Handle, UnknownValue};
 
 /// Expressions are conditions, not programs.
 pub(crate) const MAX_BYTES: usize = 4096;
@@ -88,7 +88,7 @@ impl Problem {
 /// An expression that was checked and can be evaluated.
 #[derive(Debug)]
 pub(crate) struct Program {
-    node: program::Node,
+    node: program::ProgramNode,
     pub(crate) result: Type,
     /// What it names, as far as names lead: `object.spec.replicas` is three.
     pub(crate) names: Vec<Vec<Arc<str>>>,
@@ -96,7 +96,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn compile(text: &str, scope: &Scope<'_>) -> Result<Program, Problem> {
+    pub(crate) fn compile(text: &str, scope: &ExpressionScope<'_>) -> Result<Program, Problem> {
         let expression = parser::parse(text)?;
         let (node, result) = check::lower(&expression, scope, text)?;
         let mut names = Vec::new();
@@ -127,7 +127,7 @@ impl Program {
         compare::comparisons(&self.written)
     }
 
-    pub(crate) fn evaluate(&self, host: &dyn Host, budget: &mut Budget) -> Evaluation {
+    pub(crate) fn evaluate(&self, host: &dyn CelHost, budget: &mut CelBudget) -> Evaluation {
         eval::evaluate(&self.node, host, budget)
     }
 }
@@ -146,8 +146,8 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A day such as `2026-11-21` as a point in time.
-pub(crate) fn midnight(day: &str) -> Option<Value> {
-    time::Timestamp::parse(day).map(Value::Timestamp)
+pub(crate) fn midnight(day: &str) -> Option<CelValue> {
+    time::Timestamp::parse(day).map(CelValue::Timestamp)
 }
 
 /// What may be called, the functions that a host adds included: how it is written and what it means.

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::address;
-use super::budget::{Budget, Exhausted};
-use super::map::Key;
+use super::budget::{CelBudget, Exhausted};
+use super::map::MapKey;
 use super::opaque::Thing;
 use super::syntax::Operator;
 use super::time::{Duration, Timestamp};
-use super::value::{Unknown, Value};
+use super::value::{CelValue, UnknownValue};
 
 /// Why something could not be computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,12 @@ impl From<&str> for Fault {
     }
 }
 
-pub(super) fn binary(operator: Operator, left: &Value, right: &Value, budget: &mut Budget) -> Result<Value, Fault> {
+pub(super) fn binary(
+    operator: Operator,
+    left: &CelValue,
+    right: &CelValue,
+    budget: &mut CelBudget,
+) -> Result<CelValue, Fault> {
     if let Some(result) = with_candidates(operator, left, right, budget) {
         return result;
     }
@@ -44,8 +49,8 @@ pub(super) fn binary(operator: Operator, left: &Value, right: &Value, budget: &m
         Operator::Equal => Ok(equal(left, right, budget)?),
         Operator::NotEqual => Ok(negated(equal(left, right, budget)?)),
         Operator::In => contains(right, left, budget),
-        _ if matches!(left, Value::Absent) || matches!(right, Value::Absent) => {
-            Ok(if operator.is_comparison() { Value::Flag(false) } else { Value::Absent })
+        _ if matches!(left, CelValue::Absent) || matches!(right, CelValue::Absent) => {
+            Ok(if operator.is_comparison() { CelValue::Flag(false) } else { CelValue::Absent })
         }
         Operator::Less => ordered(operator, left, right, budget, Ordering::is_lt),
         Operator::LessOrEqual => ordered(operator, left, right, budget, Ordering::is_le),
@@ -58,105 +63,110 @@ pub(super) fn binary(operator: Operator, left: &Value, right: &Value, budget: &m
 /// An unknown that can only be one of a few values still decides where all of them agree.
 fn with_candidates(
     operator: Operator,
-    left: &Value,
-    right: &Value,
-    budget: &mut Budget,
-) -> Option<Result<Value, Fault>> {
+    left: &CelValue,
+    right: &CelValue,
+    budget: &mut CelBudget,
+) -> Option<Result<CelValue, Fault>> {
     let (unknown, on_left) = match (left, right) {
-        (Value::Unknown(unknown), _) => (unknown, true),
-        (_, Value::Unknown(unknown)) => (unknown, false),
+        (CelValue::Unknown(unknown), _) => (unknown, true),
+        (_, CelValue::Unknown(unknown)) => (unknown, false),
         _ => return None,
     };
     if !operator.is_comparison() {
-        return Some(Ok(Value::Unknown(unknown.derived())));
+        return Some(Ok(CelValue::Unknown(unknown.derived())));
     }
     let mut agreed = None;
     for candidate in &unknown.candidates {
         let (left, right) = if on_left { (candidate, right) } else { (left, candidate) };
         match binary(operator, left, right, budget) {
-            Ok(Value::Flag(flag)) if agreed.is_none_or(|agreed| agreed == flag) => agreed = Some(flag),
+            Ok(CelValue::Flag(flag)) if agreed.is_none_or(|agreed| agreed == flag) => agreed = Some(flag),
             Err(Fault::Exhausted) => return Some(Err(Fault::Exhausted)),
-            _ => return Some(Ok(Value::Unknown(unknown.derived()))),
+            _ => return Some(Ok(CelValue::Unknown(unknown.derived()))),
         }
     }
-    Some(Ok(agreed.map_or_else(|| Value::Unknown(unknown.derived()), Value::Flag)))
+    Some(Ok(agreed.map_or_else(|| CelValue::Unknown(unknown.derived()), CelValue::Flag)))
 }
 
-fn negated(value: Value) -> Value {
+fn negated(value: CelValue) -> CelValue {
     match value {
-        Value::Flag(flag) => Value::Flag(!flag),
+        CelValue::Flag(flag) => CelValue::Flag(!flag),
         other => other,
     }
 }
 
 /// True, false, or unknown where it depends on an unknown member.
-pub(super) fn equal(left: &Value, right: &Value, budget: &mut Budget) -> Result<Value, Exhausted> {
+pub(super) fn equal(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -> Result<CelValue, Exhausted> {
     budget.spend(1)?;
     let same = match (left, right) {
-        (Value::Unknown(unknown), _) | (_, Value::Unknown(unknown)) => return Ok(Value::Unknown(unknown.derived())),
-        (Value::Null | Value::Absent, Value::Null | Value::Absent) => true,
-        (Value::Flag(a), Value::Flag(b)) => a == b,
-        (Value::Text(a), Value::Text(b)) => {
+        (CelValue::Unknown(unknown), _) | (_, CelValue::Unknown(unknown)) => {
+            return Ok(CelValue::Unknown(unknown.derived()));
+        }
+        (CelValue::Null | CelValue::Absent, CelValue::Null | CelValue::Absent) => true,
+        (CelValue::Flag(a), CelValue::Flag(b)) => a == b,
+        (CelValue::Text(a), CelValue::Text(b)) => {
             budget.spend(a.len().min(b.len()) / 16)?;
             a == b
         }
-        (Value::Bytes(a), Value::Bytes(b)) => {
+        (CelValue::Bytes(a), CelValue::Bytes(b)) => {
             budget.spend(a.len().min(b.len()) / 16)?;
             a == b
         }
-        (Value::Duration(a), Value::Duration(b)) => a == b,
-        (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
-        (Value::Kind(a), Value::Kind(b)) => a == b,
-        (Value::Record(a), Value::Record(b)) => a == b,
-        (Value::Opaque(a), Value::Opaque(b)) => match (&**a, &**b) {
+        (CelValue::Duration(a), CelValue::Duration(b)) => a == b,
+        (CelValue::Timestamp(a), CelValue::Timestamp(b)) => a == b,
+        (CelValue::Kind(a), CelValue::Kind(b)) => a == b,
+        (CelValue::Record(a), CelValue::Record(b)) => a == b,
+        (CelValue::Opaque(a), CelValue::Opaque(b)) => match (&**a, &**b) {
             (Thing::Ip(a), Thing::Ip(b)) => address::same(*a, *b),
             (a, b) => a == b,
         },
-        (Value::Optional(a), Value::Optional(b)) => match (a, b) {
+        (CelValue::Optional(a), CelValue::Optional(b)) => match (a, b) {
             (Some(a), Some(b)) => return equal(a, b, budget),
             (a, b) => a.is_none() && b.is_none(),
         },
-        (Value::List(a), Value::List(b)) => {
+        (CelValue::List(a), CelValue::List(b)) => {
             let pairs = a.iter().zip(b.iter());
-            return if a.len() == b.len() { all_equal(pairs, budget) } else { Ok(Value::Flag(false)) };
+            return if a.len() == b.len() { all_equal(pairs, budget) } else { Ok(CelValue::Flag(false)) };
         }
-        (Value::Map(a), Value::Map(b)) => {
+        (CelValue::Map(a), CelValue::Map(b)) => {
             if let Some(open) = a.open.as_ref().or(b.open.as_ref()) {
-                return Ok(Value::Unknown(open.clone()));
+                return Ok(CelValue::Unknown(open.clone()));
             }
             if a.len() != b.len() || !a.entries().keys().eq(b.entries().keys()) {
-                return Ok(Value::Flag(false));
+                return Ok(CelValue::Flag(false));
             }
             return all_equal(a.entries().values().zip(b.entries().values()).map(|((_, a), (_, b))| (a, b)), budget);
         }
         (a, b) => number_order(a, b) == Some(Ordering::Equal),
     };
-    Ok(Value::Flag(same))
+    Ok(CelValue::Flag(same))
 }
 
-fn all_equal<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>, budget: &mut Budget) -> Result<Value, Exhausted> {
+fn all_equal<'a>(
+    pairs: impl Iterator<Item = (&'a CelValue, &'a CelValue)>,
+    budget: &mut CelBudget,
+) -> Result<CelValue, Exhausted> {
     let mut unknown = None;
     for (a, b) in pairs {
         match equal(a, b, budget)? {
-            Value::Flag(false) => return Ok(Value::Flag(false)),
-            Value::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+            CelValue::Flag(false) => return Ok(CelValue::Flag(false)),
+            CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
             _ => {}
         }
     }
-    Ok(unknown.map_or(Value::Flag(true), Value::Unknown))
+    Ok(unknown.map_or(CelValue::Flag(true), CelValue::Unknown))
 }
 
 /// How two numbers of any type compare; `None` where one is no number or not a number.
-pub(super) fn number_order(left: &Value, right: &Value) -> Option<Ordering> {
-    let exact = |value: &Value| match value {
-        Value::Integer(n) => Some(i128::from(*n)),
-        Value::Unsigned(n) => Some(i128::from(*n)),
+pub(super) fn number_order(left: &CelValue, right: &CelValue) -> Option<Ordering> {
+    let exact = |value: &CelValue| match value {
+        CelValue::Integer(n) => Some(i128::from(*n)),
+        CelValue::Unsigned(n) => Some(i128::from(*n)),
         _ => None,
     };
     match (left, right) {
-        (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
-        (Value::Double(a), b) => mixed_order(*a, exact(b)?),
-        (a, Value::Double(b)) => mixed_order(*b, exact(a)?).map(Ordering::reverse),
+        (CelValue::Double(a), CelValue::Double(b)) => a.partial_cmp(b),
+        (CelValue::Double(a), b) => mixed_order(*a, exact(b)?),
+        (a, CelValue::Double(b)) => mixed_order(*b, exact(a)?).map(Ordering::reverse),
         (a, b) => Some(exact(a)?.cmp(&exact(b)?)),
     }
 }
@@ -177,20 +187,20 @@ fn mixed_order(double: f64, integer: i128) -> Option<Ordering> {
     Some((whole as i128).cmp(&integer).then(if double > whole { Ordering::Greater } else { Ordering::Equal }))
 }
 
-pub(super) fn compare(left: &Value, right: &Value, budget: &mut Budget) -> Result<Option<Ordering>, Fault> {
+pub(super) fn compare(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -> Result<Option<Ordering>, Fault> {
     budget.spend(1)?;
     Ok(match (left, right) {
-        (Value::Flag(a), Value::Flag(b)) => Some(a.cmp(b)),
-        (Value::Text(a), Value::Text(b)) => {
+        (CelValue::Flag(a), CelValue::Flag(b)) => Some(a.cmp(b)),
+        (CelValue::Text(a), CelValue::Text(b)) => {
             budget.spend(a.len().min(b.len()) / 16)?;
             Some(a.cmp(b))
         }
-        (Value::Bytes(a), Value::Bytes(b)) => {
+        (CelValue::Bytes(a), CelValue::Bytes(b)) => {
             budget.spend(a.len().min(b.len()) / 16)?;
             Some(a.cmp(b))
         }
-        (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(b)),
-        (Value::Timestamp(a), Value::Timestamp(b)) => Some(a.cmp(b)),
+        (CelValue::Duration(a), CelValue::Duration(b)) => Some(a.cmp(b)),
+        (CelValue::Timestamp(a), CelValue::Timestamp(b)) => Some(a.cmp(b)),
         (a, b) if a.as_number().is_some() && b.as_number().is_some() => number_order(a, b),
         (a, b) => return Err(format!("{} and {} cannot be ordered", a.kind(), b.kind()).into()),
     })
@@ -198,72 +208,79 @@ pub(super) fn compare(left: &Value, right: &Value, budget: &mut Budget) -> Resul
 
 fn ordered(
     operator: Operator,
-    left: &Value,
-    right: &Value,
-    budget: &mut Budget,
+    left: &CelValue,
+    right: &CelValue,
+    budget: &mut CelBudget,
     accepts: fn(Ordering) -> bool,
-) -> Result<Value, Fault> {
+) -> Result<CelValue, Fault> {
     match compare(left, right, budget) {
-        Ok(order) => Ok(Value::Flag(order.is_some_and(accepts))),
+        Ok(order) => Ok(CelValue::Flag(order.is_some_and(accepts))),
         Err(Fault::Failed(_)) => Err(no_overload(operator, left, right)),
         Err(exhausted) => Err(exhausted),
     }
 }
 
 /// `value in container`.
-pub(super) fn contains(container: &Value, value: &Value, budget: &mut Budget) -> Result<Value, Fault> {
+pub(super) fn contains(container: &CelValue, value: &CelValue, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     match container {
-        Value::Absent => Ok(Value::Flag(false)),
-        Value::List(items) => {
+        CelValue::Absent => Ok(CelValue::Flag(false)),
+        CelValue::List(items) => {
             let mut unknown = None;
             for item in items.iter() {
                 match equal(item, value, budget)? {
-                    Value::Flag(true) => return Ok(Value::Flag(true)),
-                    Value::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+                    CelValue::Flag(true) => return Ok(CelValue::Flag(true)),
+                    CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
                     _ => {}
                 }
             }
-            Ok(unknown.map_or(Value::Flag(false), Value::Unknown))
+            Ok(unknown.map_or(CelValue::Flag(false), CelValue::Unknown))
         }
-        Value::Map(map) => {
+        CelValue::Map(map) => {
             budget.spend(1)?;
-            let found = Key::of(value).is_some_and(|key| map.get(&key).is_some());
+            let found = MapKey::of(value).is_some_and(|key| map.get(&key).is_some());
             match &map.open {
-                Some(open) if !found => Ok(Value::Unknown(open.clone())),
-                _ => Ok(Value::Flag(found)),
+                Some(open) if !found => Ok(CelValue::Unknown(open.clone())),
+                _ => Ok(CelValue::Flag(found)),
             }
         }
         other => Err(no_overload(Operator::In, value, other)),
     }
 }
 
-fn no_overload(operator: Operator, left: &Value, right: &Value) -> Fault {
+fn no_overload(operator: Operator, left: &CelValue, right: &CelValue) -> Fault {
     format!("no matching overload: {} {} {}", left.kind(), operator.sign(), right.kind()).into()
 }
 
-fn arithmetic(operator: Operator, left: &Value, right: &Value, budget: &mut Budget) -> Result<Value, Fault> {
+fn arithmetic(
+    operator: Operator,
+    left: &CelValue,
+    right: &CelValue,
+    budget: &mut CelBudget,
+) -> Result<CelValue, Fault> {
     match (left, right) {
-        (Value::Integer(a), Value::Integer(b)) => integers(operator, *a, *b),
-        (Value::Unsigned(a), Value::Unsigned(b)) => unsigned(operator, *a, *b),
-        (Value::Double(a), Value::Double(b)) => doubles(operator, *a, *b).ok_or(no_overload(operator, left, right)),
-        (Value::Text(a), Value::Text(b)) if operator == Operator::Add => {
-            budget.build(a.len() + b.len())?;
-            Ok(Value::Text([&**a, &**b].concat().into()))
+        (CelValue::Integer(a), CelValue::Integer(b)) => integers(operator, *a, *b),
+        (CelValue::Unsigned(a), CelValue::Unsigned(b)) => unsigned(operator, *a, *b),
+        (CelValue::Double(a), CelValue::Double(b)) => {
+            doubles(operator, *a, *b).ok_or(no_overload(operator, left, right))
         }
-        (Value::Bytes(a), Value::Bytes(b)) if operator == Operator::Add => {
+        (CelValue::Text(a), CelValue::Text(b)) if operator == Operator::Add => {
             budget.build(a.len() + b.len())?;
-            Ok(Value::Bytes([&**a, &**b].concat().into()))
+            Ok(CelValue::Text([&**a, &**b].concat().into()))
         }
-        (Value::List(a), Value::List(b)) if operator == Operator::Add => {
+        (CelValue::Bytes(a), CelValue::Bytes(b)) if operator == Operator::Add => {
+            budget.build(a.len() + b.len())?;
+            Ok(CelValue::Bytes([&**a, &**b].concat().into()))
+        }
+        (CelValue::List(a), CelValue::List(b)) if operator == Operator::Add => {
             let length = a.len() + b.len();
-            budget.build(length * size_of::<Value>())?;
-            Ok(Value::List(a.iter().chain(b.iter()).cloned().collect::<Arc<[Value]>>()))
+            budget.build(length * size_of::<CelValue>())?;
+            Ok(CelValue::List(a.iter().chain(b.iter()).cloned().collect::<Arc<[CelValue]>>()))
         }
         _ => times(operator, left, right).unwrap_or_else(|| Err(no_overload(operator, left, right))),
     }
 }
 
-fn integers(operator: Operator, a: i64, b: i64) -> Result<Value, Fault> {
+fn integers(operator: Operator, a: i64, b: i64) -> Result<CelValue, Fault> {
     let result = match operator {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),
@@ -273,10 +290,10 @@ fn integers(operator: Operator, a: i64, b: i64) -> Result<Value, Fault> {
         _ if b == 0 => return Err("modulus by zero".into()),
         _ => a.checked_rem(b),
     };
-    result.map(Value::Integer).ok_or_else(|| "the result does not fit 64 bits".into())
+    result.map(CelValue::Integer).ok_or_else(|| "the result does not fit 64 bits".into())
 }
 
-fn unsigned(operator: Operator, a: u64, b: u64) -> Result<Value, Fault> {
+fn unsigned(operator: Operator, a: u64, b: u64) -> Result<CelValue, Fault> {
     let result = match operator {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),
@@ -285,15 +302,15 @@ fn unsigned(operator: Operator, a: u64, b: u64) -> Result<Value, Fault> {
         _ => a.checked_rem(b),
     };
     match result {
-        Some(result) => Ok(Value::Unsigned(result)),
+        Some(result) => Ok(CelValue::Unsigned(result)),
         None if operator == Operator::Divide => Err("division by zero".into()),
         None if operator == Operator::Remainder => Err("modulus by zero".into()),
         None => Err("the result does not fit 64 bits".into()),
     }
 }
 
-fn doubles(operator: Operator, a: f64, b: f64) -> Option<Value> {
-    Some(Value::Double(match operator {
+fn doubles(operator: Operator, a: f64, b: f64) -> Option<CelValue> {
+    Some(CelValue::Double(match operator {
         Operator::Add => a + b,
         Operator::Subtract => a - b,
         Operator::Multiply => a * b,
@@ -302,26 +319,26 @@ fn doubles(operator: Operator, a: f64, b: f64) -> Option<Value> {
     }))
 }
 
-fn times(operator: Operator, left: &Value, right: &Value) -> Option<Result<Value, Fault>> {
+fn times(operator: Operator, left: &CelValue, right: &CelValue) -> Option<Result<CelValue, Fault>> {
     let add = operator == Operator::Add;
     if !add && operator != Operator::Subtract {
         return None;
     }
     let sign = if add { 1 } else { -1 };
     let result = match (left, right) {
-        (Value::Duration(a), Value::Duration(b)) => {
-            Duration::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(Value::Duration)
+        (CelValue::Duration(a), CelValue::Duration(b)) => {
+            Duration::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(CelValue::Duration)
         }
-        (Value::Timestamp(a), Value::Duration(b)) => {
-            Timestamp::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(Value::Timestamp)
+        (CelValue::Timestamp(a), CelValue::Duration(b)) => {
+            Timestamp::from_nanos(a.total_nanos() + sign * b.total_nanos()).map(CelValue::Timestamp)
         }
-        (Value::Duration(a), Value::Timestamp(b)) if add => {
-            Timestamp::from_nanos(a.total_nanos() + b.total_nanos()).map(Value::Timestamp)
+        (CelValue::Duration(a), CelValue::Timestamp(b)) if add => {
+            Timestamp::from_nanos(a.total_nanos() + b.total_nanos()).map(CelValue::Timestamp)
         }
-        (Value::Timestamp(a), Value::Timestamp(b)) if !add => {
+        (CelValue::Timestamp(a), CelValue::Timestamp(b)) if !add => {
             // the longest that 64 bits of nanoseconds hold
             let nanos = a.total_nanos() - b.total_nanos();
-            i64::try_from(nanos).ok().and_then(|_| Duration::from_nanos(nanos)).map(Value::Duration)
+            i64::try_from(nanos).ok().and_then(|_| Duration::from_nanos(nanos)).map(CelValue::Duration)
         }
         _ => return None,
     };

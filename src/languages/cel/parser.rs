@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::lexer::{self, Kind as Token};
-use super::syntax::{Expr, Item, Kind, Name, Operator};
+use super::lexer::{self, TokenKind as Token};
+use super::syntax::{Expr, ExprItem, ExprKind, ExprName, Operator};
 use super::{MAX_BYTES, MAX_DEPTH, Problem};
 
 /// Words that the language keeps for itself, beside `true`, `false`, `null` and `in`.
@@ -105,7 +105,7 @@ impl Parser {
             self.expect(":")?;
             let no = self.expression()?;
             let at = test.at.start..no.at.end;
-            build(Kind::Conditional(Box::new(test), Box::new(yes), Box::new(no)), at)?
+            build(ExprKind::Conditional(Box::new(test), Box::new(yes), Box::new(no)), at)?
         } else {
             test
         };
@@ -122,16 +122,18 @@ impl Parser {
             let right = self.binary(strength + 1)?;
             let at = left.at.start..right.at.end;
             // a chain is one list, however long it is
-            if let (None, 0, Kind::Or(parts)) | (None, 1, Kind::And(parts)) = (operator, strength, &mut left.kind) {
+            if let (None, 0, ExprKind::Or(parts)) | (None, 1, ExprKind::And(parts)) =
+                (operator, strength, &mut left.kind)
+            {
                 left.depth = left.depth.max(right.depth + 1);
                 left.at = at;
                 parts.push(right);
                 continue;
             }
             let kind = match operator {
-                Some(operator) => Kind::Binary(operator, Box::new(left), Box::new(right)),
-                None if strength == 0 => Kind::Or(vec![left, right]),
-                None => Kind::And(vec![left, right]),
+                Some(operator) => ExprKind::Binary(operator, Box::new(left), Box::new(right)),
+                None if strength == 0 => ExprKind::Or(vec![left, right]),
+                None => ExprKind::And(vec![left, right]),
             };
             left = build(kind, at)?;
         }
@@ -171,7 +173,7 @@ impl Parser {
             let of = self.unary()?;
             self.open -= 1;
             let at = start..of.at.end;
-            return build(Kind::Not(Box::new(of)), at);
+            return build(ExprKind::Not(Box::new(of)), at);
         }
         if self.takes("-") {
             // the lowest integer only exists with its sign
@@ -182,13 +184,13 @@ impl Parser {
                 let Some(value) = 0i64.checked_sub_unsigned(digits) else {
                     return Err(Problem::new(start..end, "the number does not fit 64 bits"));
                 };
-                return build(Kind::Integer(value), start..end);
+                return build(ExprKind::Integer(value), start..end);
             }
             self.descend()?;
             let of = self.unary()?;
             self.open -= 1;
             let at = start..of.at.end;
-            return build(Kind::Negative(Box::new(of)), at);
+            return build(ExprKind::Negative(Box::new(of)), at);
         }
         self.member()
     }
@@ -206,14 +208,14 @@ impl Parser {
             if self.takes(".") || self.takes(".?") {
                 let (field, is_quoted) = self.field()?;
                 let kind = match !optional && !is_quoted && self.takes("(") {
-                    true => Kind::Call { of: Some(Box::new(of)), name: field, arguments: self.arguments()? },
-                    false => Kind::Field { of: Box::new(of), field, optional },
+                    true => ExprKind::Call { of: Some(Box::new(of)), name: field, arguments: self.arguments()? },
+                    false => ExprKind::Field { of: Box::new(of), field, optional },
                 };
                 of = build(kind, start..self.last_end())?;
             } else if self.takes("[") || self.takes("[?") {
                 let key = Box::new(self.expression()?);
                 self.expect("]")?;
-                of = build(Kind::Index { of: Box::new(of), key, optional }, start..self.last_end())?;
+                of = build(ExprKind::Index { of: Box::new(of), key, optional }, start..self.last_end())?;
             } else if matches!(self.peek(), Token::Sign("{")) && is_type_name(&of) {
                 return Err(no_messages(of.at));
             } else {
@@ -226,16 +228,16 @@ impl Parser {
         self.next.checked_sub(1).map_or(0, |last| self.tokens[last].at.end)
     }
 
-    fn field(&mut self) -> Result<(Name, bool), Problem> {
+    fn field(&mut self) -> Result<(ExprName, bool), Problem> {
         let at = self.here();
         match self.peek().clone() {
             Token::Name(text) if !matches!(&*text, "true" | "false" | "null" | "in") => {
                 self.advance();
-                Ok((Name { text, at }, false))
+                Ok((ExprName { text, at }, false))
             }
             Token::Quoted(text) => {
                 self.advance();
-                Ok((Name { text, at }, true))
+                Ok((ExprName { text, at }, true))
             }
             _ => Err(self.unexpected("the name of a field")),
         }
@@ -259,42 +261,42 @@ impl Parser {
                 return self.name(name, true);
             }
             Token::Name(text) => match &*text {
-                "true" => Kind::Flag(true),
-                "false" => Kind::Flag(false),
-                "null" => Kind::Null,
+                "true" => ExprKind::Flag(true),
+                "false" => ExprKind::Flag(false),
+                "null" => ExprKind::Null,
                 "in" => return Err(self.unexpected("a value")),
                 word if RESERVED.contains(&word) => {
                     return Err(Problem::new(at, format!("`{word}` is a reserved word")));
                 }
                 _ => {
                     self.advance();
-                    return self.name(Name { text, at }, false);
+                    return self.name(ExprName { text, at }, false);
                 }
             },
             Token::Integer(digits) => match i64::try_from(digits) {
-                Ok(value) => Kind::Integer(value),
+                Ok(value) => ExprKind::Integer(value),
                 Err(_) => return Err(Problem::new(at, "the number does not fit 64 bits")),
             },
-            Token::Unsigned(value) => Kind::Unsigned(value),
-            Token::Double(value) => Kind::Double(value),
-            Token::Text(text) => Kind::Text(text),
-            Token::Bytes(bytes) => Kind::Bytes(bytes),
+            Token::Unsigned(value) => ExprKind::Unsigned(value),
+            Token::Double(value) => ExprKind::Double(value),
+            Token::Text(text) => ExprKind::Text(text),
+            Token::Bytes(bytes) => ExprKind::Bytes(bytes),
             Token::Quoted(_) | Token::Sign(_) | Token::End => return Err(self.unexpected("a value")),
         };
         self.advance();
         build(kind, at)
     }
 
-    fn name(&mut self, name: Name, rooted: bool) -> Result<Expr, Problem> {
+    fn name(&mut self, name: ExprName, rooted: bool) -> Result<Expr, Problem> {
         let start = name.at.start - usize::from(rooted);
         if self.takes("(") {
             let arguments = self.arguments()?;
-            return build(Kind::Call { of: None, name, arguments }, start..self.last_end());
+            return build(ExprKind::Call { of: None, name, arguments }, start..self.last_end());
         }
         if matches!(self.peek(), Token::Sign("{")) {
             return Err(no_messages(name.at));
         }
-        build(Kind::Name { name: name.text, rooted }, start..self.last_end())
+        build(ExprKind::Name { name: name.text, rooted }, start..self.last_end())
     }
 
     fn arguments(&mut self) -> Result<Vec<Expr>, Problem> {
@@ -319,14 +321,14 @@ impl Parser {
         let mut items = Vec::new();
         while optional || !self.takes("]") {
             optional = optional || self.takes("?");
-            items.push(Item { value: self.expression()?, optional });
+            items.push(ExprItem { value: self.expression()?, optional });
             optional = false;
             if !self.takes(",") {
                 self.expect("]").map_err(|_| self.unexpected("`,` or `]`"))?;
                 break;
             }
         }
-        build(Kind::List(items), start..self.last_end())
+        build(ExprKind::List(items), start..self.last_end())
     }
 
     fn map(&mut self) -> Result<Expr, Problem> {
@@ -335,7 +337,7 @@ impl Parser {
         let mut entries = Vec::new();
         while !self.takes("}") {
             let optional = self.takes("?");
-            let key = Item { value: self.expression()?, optional };
+            let key = ExprItem { value: self.expression()?, optional };
             self.expect(":")?;
             entries.push((key, self.expression()?));
             if !self.takes(",") {
@@ -343,20 +345,20 @@ impl Parser {
                 break;
             }
         }
-        build(Kind::Map(entries), start..self.last_end())
+        build(ExprKind::Map(entries), start..self.last_end())
     }
 }
 
 /// `a.B` before a brace can only be the name of a message.
 fn is_type_name(of: &Expr) -> bool {
     match &of.kind {
-        Kind::Name { .. } => true,
-        Kind::Field { of, optional: false, .. } => is_type_name(of),
+        ExprKind::Name { .. } => true,
+        ExprKind::Field { of, optional: false, .. } => is_type_name(of),
         _ => false,
     }
 }
 
-fn build(kind: Kind, at: Range<usize>) -> Result<Expr, Problem> {
+fn build(kind: ExprKind, at: Range<usize>) -> Result<Expr, Problem> {
     let depth = 1 + kind.parts().iter().map(|part| part.depth).max().unwrap_or(0);
     match depth > MAX_DEPTH {
         true => Err(too_deep(at)),
@@ -375,7 +377,7 @@ fn too_deep(at: Range<usize>) -> Problem {
 /// A name that is used where one is wanted: a variable of a macro.
 pub(super) fn as_plain_name(expression: &Expr) -> Option<Arc<str>> {
     match &expression.kind {
-        Kind::Name { name, rooted: false } => Some(name.clone()),
+        ExprKind::Name { name, rooted: false } => Some(name.clone()),
         _ => None,
     }
 }

@@ -6,44 +6,44 @@ use std::sync::Arc;
 use super::functions::Function;
 use super::macros::Walk;
 use super::syntax::Operator;
-use super::value::Value;
-use crate::source::Expression;
+use super::value::CelValue;
+use crate::source::AdaptiveRegex;
 
 /// What is evaluated.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct ProgramNode {
     pub(super) what: What,
     pub(super) at: Range<usize>,
 }
 
 #[derive(Debug)]
 pub(super) enum What {
-    Constant(Value),
+    Constant(CelValue),
     Variable(usize),
     /// A variable of a macro, counted from the outermost.
     Local(usize),
     /// A field of a record, by its place in the schema.
-    Field(Box<Node>, usize),
-    Select(Box<Node>, Arc<str>, Lookup),
-    Index(Box<Node>, Box<Node>, Lookup),
-    Call(Box<[&'static Function]>, Box<[Node]>),
+    Field(Box<ProgramNode>, usize),
+    Select(Box<ProgramNode>, Arc<str>, Lookup),
+    Index(Box<ProgramNode>, Box<ProgramNode>, Lookup),
+    Call(Box<[&'static Function]>, Box<[ProgramNode]>),
     /// `matches` with a pattern that is written out.
-    Matches(Box<Node>, Box<Expression>),
-    List(Box<[(Node, bool)]>),
-    Map(Box<[(Node, Node, bool)]>),
-    Not(Box<Node>),
-    Negative(Box<Node>),
-    Binary(Operator, Box<(Node, Node)>),
-    And(Box<[Node]>),
-    Or(Box<[Node]>),
-    Conditional(Box<(Node, Node, Node)>),
-    Has(Box<Node>),
-    Known(Box<Node>),
+    Matches(Box<ProgramNode>, Box<AdaptiveRegex>),
+    List(Box<[(ProgramNode, bool)]>),
+    Map(Box<[(ProgramNode, ProgramNode, bool)]>),
+    Not(Box<ProgramNode>),
+    Negative(Box<ProgramNode>),
+    Binary(Operator, Box<(ProgramNode, ProgramNode)>),
+    And(Box<[ProgramNode]>),
+    Or(Box<[ProgramNode]>),
+    Conditional(Box<(ProgramNode, ProgramNode, ProgramNode)>),
+    Has(Box<ProgramNode>),
+    Known(Box<ProgramNode>),
     Walk(Box<Walk>),
     /// A value that a local name stands for, and where.
-    Bind(Box<(Node, Node)>),
+    Bind(Box<(ProgramNode, ProgramNode)>),
     /// What is made of the value of an optional, where it has one; true where that is an optional itself.
-    OfOptional(Box<(Node, Node)>, bool),
+    OfOptional(Box<(ProgramNode, ProgramNode)>, bool),
 }
 
 /// What to do where there is no such key.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// An expression as it is written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    pub(super) kind: Kind,
+    pub(super) kind: ExprKind,
     pub(super) at: Range<usize>,
     /// Levels of expressions in it, so that no walk over it can exhaust the stack.
     pub(super) depth: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ExprKind {
     Null,
     Flag(bool),
     Integer(i64),
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     },
     Field {
         of: Box<Expr>,
-        field: Name,
+        field: ExprName,
         /// `a.?b`
         optional: bool,
     },
@@ -41,11 +41,11 @@ pub(super) enum Kind {
     /// `f(x)` or `of.f(x)`.
     Call {
         of: Option<Box<Expr>>,
-        name: Name,
+        name: ExprName,
         arguments: Vec<Expr>,
     },
-    List(Vec<Item>),
-    Map(Vec<(Item, Expr)>),
+    List(Vec<ExprItem>),
+    Map(Vec<(ExprItem, Expr)>),
     Not(Box<Expr>),
     Negative(Box<Expr>),
     Binary(Operator, Box<Expr>, Box<Expr>),
@@ -56,13 +56,13 @@ pub(super) enum Kind {
 
 /// A member of a list or the key of a map; `?` leaves it out where the optional is empty.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item {
+pub(super) struct ExprItem {
     pub(super) value: Expr,
     pub(super) optional: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Name {
+pub(super) struct ExprName {
     pub(super) text: Arc<str>,
     pub(super) at: Range<usize>,
 }
@@ -109,18 +109,18 @@ impl Operator {
     }
 }
 
-impl Kind {
+impl ExprKind {
     /// The expressions directly inside.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
-            Kind::Field { of, .. } | Kind::Not(of) | Kind::Negative(of) => vec![of],
-            Kind::Index { of, key, .. } => vec![of, key],
-            Kind::Call { of, arguments, .. } => of.iter().map(|of| &**of).chain(arguments).collect(),
-            Kind::List(items) => items.iter().map(|item| &item.value).collect(),
-            Kind::Map(entries) => entries.iter().flat_map(|(key, value)| [&key.value, value]).collect(),
-            Kind::Binary(_, left, right) => vec![left, right],
-            Kind::And(parts) | Kind::Or(parts) => parts.iter().collect(),
-            Kind::Conditional(test, yes, no) => vec![test, yes, no],
+            ExprKind::Field { of, .. } | ExprKind::Not(of) | ExprKind::Negative(of) => vec![of],
+            ExprKind::Index { of, key, .. } => vec![of, key],
+            ExprKind::Call { of, arguments, .. } => of.iter().map(|of| &**of).chain(arguments).collect(),
+            ExprKind::List(items) => items.iter().map(|item| &item.value).collect(),
+            ExprKind::Map(entries) => entries.iter().flat_map(|(key, value)| [&key.value, value]).collect(),
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().collect(),
+            ExprKind::Conditional(test, yes, no) => vec![test, yes, no],
             _ => Vec::new(),
         }
     }
@@ -129,16 +129,16 @@ impl Kind {
 /// `a.b['c'][0]` as names; `None` where the expression is anything else.
 pub(super) fn path(expression: &Expr) -> Option<Vec<Arc<str>>> {
     match &expression.kind {
-        Kind::Name { name, .. } => Some(vec![name.clone()]),
-        Kind::Field { of, field, .. } => {
+        ExprKind::Name { name, .. } => Some(vec![name.clone()]),
+        ExprKind::Field { of, field, .. } => {
             let mut names = path(of)?;
             names.push(field.text.clone());
             Some(names)
         }
-        Kind::Index { of, key, .. } => {
+        ExprKind::Index { of, key, .. } => {
             let key = match &key.kind {
-                Kind::Text(text) => text.clone(),
-                Kind::Integer(n) => n.to_string().into(),
+                ExprKind::Text(text) => text.clone(),
+                ExprKind::Integer(n) => n.to_string().into(),
                 _ => return None,
             };
             let mut names = path(of)?;

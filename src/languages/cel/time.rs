@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::source::{civil_from_days, days_from_civil};
+use crate::source::{civil_from_days, days_from_civil, days_in_month};
 
 const NANOS: i128 = 1_000_000_000;
 
@@ -205,15 +205,6 @@ pub(super) fn offset_seconds(zone: &str) -> Option<i64> {
 fn digits(text: &str, from: usize, to: usize) -> Option<i64> {
     let part = text.get(from..to)?;
     part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())?
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
 }
 
 #[cfg(test)]

@@ -23,16 +23,16 @@ pub(crate) enum Type {
     Map(Box<Type>, Box<Type>),
     Optional(Box<Type>),
     Opaque(Opaque),
-    Record(&'static Schema),
+    Record(&'static RecordSchema),
 }
 
 /// The fields of a kind of record.
 #[derive(Debug)]
-pub(crate) struct Schema {
+pub(crate) struct RecordSchema {
     pub(crate) name: &'static str,
     /// For the host: which kind of record this is.
     pub(crate) number_of_kind: usize,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<SchemaField>,
     /// The field that stands for the record where a number is wanted.
     pub(crate) number: Option<usize>,
     /// Reading a field of it is reading a fact.
@@ -40,7 +40,7 @@ pub(crate) struct Schema {
 }
 
 #[derive(Debug)]
-pub(crate) struct Field {
+pub(crate) struct SchemaField {
     pub(crate) name: &'static str,
     pub(crate) holds: Type,
     /// All values that a text can have; empty where anything goes.
@@ -48,13 +48,13 @@ pub(crate) struct Field {
     pub(crate) meaning: &'static str,
 }
 
-impl PartialEq for Schema {
+impl PartialEq for RecordSchema {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Schema {
+impl RecordSchema {
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }

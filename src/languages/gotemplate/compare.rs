@@ -1,13 +1,13 @@
 //! Truth and comparison as Go has them.
 
-use super::failure::Failure;
+use super::failure::TemplateFailure;
 use super::text::Cause;
-use super::value::{Kind, Value};
+use super::value::{GoValue, Kind};
 
 const DEEPEST: usize = 64;
 
 /// Whether a value counts as true; the cause where that is not known.
-pub(crate) fn truth(value: &Value) -> Result<bool, Cause> {
+pub(crate) fn truth(value: &GoValue) -> Result<bool, Cause> {
     Ok(match &value.kind {
         Kind::Nil | Kind::NilInside => false,
         Kind::Flag(flag) => *flag,
@@ -36,7 +36,7 @@ enum Basic {
     Other,
 }
 
-fn basic(value: &Value) -> Basic {
+fn basic(value: &GoValue) -> Basic {
     match &value.kind {
         Kind::Flag(_) => Basic::Flag,
         Kind::Int(_) | Kind::Int64(_) => Basic::Int,
@@ -46,12 +46,12 @@ fn basic(value: &Value) -> Basic {
     }
 }
 
-fn incompatible(a: &Value, b: &Value) -> Failure {
+fn incompatible(a: &GoValue, b: &GoValue) -> TemplateFailure {
     format!("incompatible types for comparison: {} and {}", a.type_name(), b.type_name()).into()
 }
 
 /// `eq`: the first equals any of the others.
-pub(crate) fn equal(first: &Value, others: &[Value]) -> Result<bool, Failure> {
+pub(crate) fn equal(first: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     if others.is_empty() {
         return Err("missing argument for comparison".into());
     }
@@ -68,7 +68,7 @@ pub(crate) fn equal(first: &Value, others: &[Value]) -> Result<bool, Failure> {
     unknown.map_or(Ok(false), |cause| Err(cause.into()))
 }
 
-fn one(a: &Value, b: &Value) -> Result<bool, Failure> {
+fn one(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     if basic(a) != basic(b) {
         return if a.is_nil() || b.is_nil() { Ok(false) } else { Err(incompatible(a, b)) };
     }
@@ -84,7 +84,7 @@ fn one(a: &Value, b: &Value) -> Result<bool, Failure> {
 }
 
 /// `lt`.
-pub(crate) fn less(a: &Value, b: &Value) -> Result<bool, Failure> {
+pub(crate) fn less(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     if let Some(cause) = a.cause().or(b.cause()) {
         return Err(cause.clone().into());
     }
@@ -103,18 +103,18 @@ pub(crate) fn less(a: &Value, b: &Value) -> Result<bool, Failure> {
 }
 
 /// `reflect.DeepEqual`; unknown where something decides that is not known.
-pub(crate) fn same(a: &Value, b: &Value) -> Result<bool, Failure> {
+pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     let mut unknown = None;
     let known = deep(a, b, 0, &mut unknown)?;
     match unknown {
-        Some(cause) if known => Err(Failure::Unknown(cause)),
+        Some(cause) if known => Err(TemplateFailure::Unknown(cause)),
         _ => Ok(known),
     }
 }
 
-fn deep(a: &Value, b: &Value, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, Failure> {
+fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, TemplateFailure> {
     if depth > DEEPEST {
-        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
     }
     if let Some(cause) = a.cause().or(b.cause()) {
         unknown.get_or_insert_with(|| cause.clone());

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use crate::source::{FileId, Span};
 
 use super::compare::truth;
-use super::failure::Failure;
-use super::functions::{self, Call, Function, Parameter, Reads};
+use super::failure::TemplateFailure;
+use super::functions::{self, Function, FunctionCall, Parameter, Reads};
 use super::print;
-use super::syntax::{Branch, Command, Expression, Node, Pipeline, Template};
-use super::text::{Cause, Origin, Text, Writer};
-use super::value::{Entries, Heap, Kind, Value};
+use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
+use super::text::{Cause, Text, TextOrigin, TextWriter};
+use super::value::{GoValue, Heap, Kind, MapEntries};
 
 /// Steps of one rendering; the largest public charts take a fiftieth.
 const MOST_STEPS: u64 = 1_500_000;
@@ -52,13 +52,13 @@ pub(crate) struct Evaluator<'a> {
     /// Why it is not known whether what is done now is done at all.
     doubts: Vec<Cause>,
     /// Where the action stands that is being done.
-    pub(super) at: Option<Origin>,
+    pub(super) at: Option<TextOrigin>,
 }
 
 /// The variables of one template.
 struct Frame<'t> {
     template: &'t Template,
-    variables: Vec<(Rc<str>, Value)>,
+    variables: Vec<(Rc<str>, GoValue)>,
     /// Variables before this one are assigned only perhaps.
     certain: usize,
 }
@@ -77,7 +77,7 @@ enum Flow {
     Continue,
 }
 
-type Done<T> = Result<T, Failure>;
+type Done<T> = Result<T, TemplateFailure>;
 
 impl<'a> Evaluator<'a> {
     /// The heap of a rendering of charts.
@@ -100,13 +100,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The text that a template becomes. What Go writes for nothing is left out, as Helm does.
-    pub(crate) fn render(&mut self, name: &str, dot: &Value) -> Done<Text> {
+    pub(crate) fn render(&mut self, name: &str, dot: &GoValue) -> Done<Text> {
         let Some(template) = self.templates.get(name).cloned() else {
             return Err(format!("template {name:?} not defined").into());
         };
         (self.depth, self.at) = (0, None);
         self.doubts.clear();
-        let mut out = Writer::default();
+        let mut out = TextWriter::default();
         self.run(&template, dot, &mut out)?;
         Ok(without_no_value(&out.finish()))
     }
@@ -129,21 +129,21 @@ impl<'a> Evaluator<'a> {
             }
             None => {
                 self.steps.set(0);
-                Err(Failure::Budget("it takes more steps than any chart"))
+                Err(TemplateFailure::Budget("it takes more steps than any chart"))
             }
         }
     }
 
     /// Pays for going through values: each function does so before it is called, and so does what is printed. What it makes
     /// of them may be as large.
-    pub(super) fn read(&self, values: &[Value], reads: Reads) -> Done<()> {
+    pub(super) fn read(&self, values: &[GoValue], reads: Reads) -> Done<()> {
         let levels = match reads {
             Reads::Nothing => return Ok(()),
             Reads::Items => 1,
             Reads::All => DEEPEST_VALUE,
         };
         let most = self.heap.left();
-        let weight = |sum: usize, value: &Value| sum.saturating_add(value.weight(levels, most.saturating_sub(sum)));
+        let weight = |sum: usize, value: &GoValue| sum.saturating_add(value.weight(levels, most.saturating_sub(sum)));
         let bytes = values.iter().fold(0, weight);
         self.heap.fits(bytes)?;
         self.step(bytes as u64 / BYTES_PER_STEP)
@@ -156,14 +156,14 @@ impl<'a> Evaluator<'a> {
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         self.depth += 1;
         let done = match self.depth > DEEPEST {
-            true => Err(Failure::Budget("its templates nest deeper than those of any chart")),
+            true => Err(TemplateFailure::Budget("its templates nest deeper than those of any chart")),
             false => inner(self),
         };
         self.depth -= 1;
         done
     }
 
-    fn run(&mut self, template: &Rc<Template>, dot: &Value, out: &mut Writer) -> Done<()> {
+    fn run(&mut self, template: &Rc<Template>, dot: &GoValue, out: &mut TextWriter) -> Done<()> {
         // An include costs more of the stack than what stands in a template.
         const COST: usize = 5;
         self.depth += COST;
@@ -174,13 +174,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A template by its name, as `include` gives it.
-    pub(super) fn include(&mut self, name: &str, dot: &Value) -> Done<Text> {
-        let mut out = Writer::default();
+    pub(super) fn include(&mut self, name: &str, dot: &GoValue) -> Done<Text> {
+        let mut out = TextWriter::default();
         let at = self.at;
         match self.templates.get(name).cloned() {
             Some(template) => self.run(&template, dot, &mut out)?,
             None => match (self.missing)(name) {
-                Some(cause) => return Err(Failure::Unknown(cause)),
+                Some(cause) => return Err(TemplateFailure::Unknown(cause)),
                 None => return Err(format!("template {name:?} not defined").into()),
             },
         }
@@ -191,9 +191,9 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The text that a text with actions becomes, as `tpl` gives it.
-    pub(super) fn evaluate_text(&mut self, text: &Text, dot: &Value) -> Done<Text> {
+    pub(super) fn evaluate_text(&mut self, text: &Text, dot: &GoValue) -> Done<Text> {
         if let Some(cause) = text.hole().filter(|_| text.as_str().contains("{{")) {
-            return Err(Failure::Unknown(cause.clone()));
+            return Err(TemplateFailure::Unknown(cause.clone()));
         }
         if !text.as_str().contains("{{") {
             return Ok(without_no_value(text));
@@ -212,7 +212,7 @@ impl<'a> Evaluator<'a> {
             define(&mut own, all);
             self.templates = Rc::new(own);
         }
-        let (mut out, at) = (Writer::default(), self.at);
+        let (mut out, at) = (TextWriter::default(), self.at);
         let done = self.run(&Rc::new(main), dot, &mut out);
         (self.templates, self.at) = (outer, at);
         done?;
@@ -221,15 +221,21 @@ impl<'a> Evaluator<'a> {
         Ok(without_no_value(&text))
     }
 
-    fn walk(&mut self, nodes: &[Node], dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<Flow> {
+    fn walk(
+        &mut self,
+        nodes: &[TemplateNode],
+        dot: &GoValue,
+        frame: &mut Frame<'_>,
+        out: &mut TextWriter,
+    ) -> Done<Flow> {
         for node in nodes {
             self.step(1)?;
             match node {
-                Node::Text(range) => {
+                TemplateNode::Text(range) => {
                     self.heap.spend(range.len())?;
                     out.push_slice(&frame.template.source, range.start, range.end, None);
                 }
-                Node::Action(pipeline) => {
+                TemplateNode::Action(pipeline) => {
                     let value = self.pipeline(pipeline, dot, frame)?;
                     if pipeline.variables.is_empty() {
                         let action = self.place(frame, &pipeline.range);
@@ -239,49 +245,49 @@ impl<'a> Evaluator<'a> {
                         self.heap.spend(out.len() - before)?;
                     }
                 }
-                Node::If(branch) => {
+                TemplateNode::If(branch) => {
                     let flow = self.deeper(|it| it.branch(branch, false, dot, frame, out))?;
                     if flow != Flow::Next {
                         return Ok(flow);
                     }
                 }
-                Node::With(branch) => {
+                TemplateNode::With(branch) => {
                     let flow = self.deeper(|it| it.branch(branch, true, dot, frame, out))?;
                     if flow != Flow::Next {
                         return Ok(flow);
                     }
                 }
-                Node::Range(branch) => self.deeper(|it| it.range(branch, dot, frame, out))?,
-                Node::Template { name, data, range } => {
+                TemplateNode::Range(branch) => self.deeper(|it| it.range(branch, dot, frame, out))?,
+                TemplateNode::Template { name, data, range } => {
                     let data = match data {
                         Some(pipeline) => self.pipeline(pipeline, dot, frame)?,
-                        None => Value::nil(),
+                        None => GoValue::nil(),
                     };
                     let action = self.place(frame, range);
                     match self.include(name, &data) {
                         Ok(text) => out.push_text(&text, action),
-                        Err(Failure::Unknown(cause)) => out.push_hole(&cause, action),
+                        Err(TemplateFailure::Unknown(cause)) => out.push_hole(&cause, action),
                         Err(other) => return Err(other),
                     }
                 }
-                Node::Break => return Ok(Flow::Break),
-                Node::Continue => return Ok(Flow::Continue),
+                TemplateNode::Break => return Ok(Flow::Break),
+                TemplateNode::Continue => return Ok(Flow::Continue),
             }
         }
         Ok(Flow::Next)
     }
 
-    fn place(&self, frame: &Frame<'_>, range: &Range<usize>) -> Option<Origin> {
-        frame.template.source.span_of(range.start, range.end).map(Origin::whole)
+    fn place(&self, frame: &Frame<'_>, range: &Range<usize>) -> Option<TextOrigin> {
+        frame.template.source.span_of(range.start, range.end).map(TextOrigin::whole)
     }
 
     fn branch(
         &mut self,
         branch: &Branch,
         sets_dot: bool,
-        dot: &Value,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-        out: &mut Writer,
+        out: &mut TextWriter,
     ) -> Done<Flow> {
         let known = frame.variables.len();
         let value = self.pipeline(&branch.pipeline, dot, frame)?;
@@ -303,9 +309,9 @@ impl<'a> Evaluator<'a> {
         &mut self,
         cause: &Cause,
         branch: &Branch,
-        dots: [&Value; 2],
+        dots: [&GoValue; 2],
         frame: &mut Frame<'_>,
-        out: &mut Writer,
+        out: &mut TextWriter,
     ) -> Done<()> {
         let first = self.perhaps(cause, &branch.then, dots[0], frame)?;
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
@@ -340,12 +346,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What nodes become that are perhaps not walked; nothing where they cannot be.
-    fn perhaps(&mut self, cause: &Cause, nodes: &[Node], dot: &Value, frame: &mut Frame<'_>) -> Done<Option<Text>> {
+    fn perhaps(
+        &mut self,
+        cause: &Cause,
+        nodes: &[TemplateNode],
+        dot: &GoValue,
+        frame: &mut Frame<'_>,
+    ) -> Done<Option<Text>> {
         let known = frame.variables.len();
         let certain = std::mem::replace(&mut frame.certain, known);
         self.doubts.push(cause.clone());
         let depth = self.depth;
-        let mut out = Writer::default();
+        let mut out = TextWriter::default();
         let done = self.walk(nodes, dot, frame, &mut out);
         self.depth = depth;
         self.doubts.pop();
@@ -353,12 +365,12 @@ impl<'a> Evaluator<'a> {
         frame.variables.truncate(known);
         match done {
             Ok(_) => Ok(Some(out.finish())),
-            Err(Failure::Budget(why)) => Err(Failure::Budget(why)),
+            Err(TemplateFailure::Budget(why)) => Err(TemplateFailure::Budget(why)),
             Err(_) => Ok(None),
         }
     }
 
-    fn range(&mut self, branch: &Branch, dot: &Value, frame: &mut Frame<'_>, out: &mut Writer) -> Done<()> {
+    fn range(&mut self, branch: &Branch, dot: &GoValue, frame: &mut Frame<'_>, out: &mut TextWriter) -> Done<()> {
         let known = frame.variables.len();
         // The variables of a range are those of each round, and are not there for what is ranged over.
         let value = self.commands(&branch.pipeline, dot, frame)?;
@@ -370,18 +382,18 @@ impl<'a> Evaluator<'a> {
     fn rounds(
         &mut self,
         branch: &Branch,
-        value: &Value,
-        dot: &Value,
+        value: &GoValue,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-        out: &mut Writer,
+        out: &mut TextWriter,
     ) -> Done<()> {
-        let rounds: Vec<(Value, Value)> = match &value.kind {
+        let rounds: Vec<(GoValue, GoValue)> = match &value.kind {
             Kind::List(list) => {
                 let numbered = list.items().iter().enumerate();
-                numbered.map(|(number, item)| (Value::int(number as i64), inside(item.clone()))).collect()
+                numbered.map(|(number, item)| (GoValue::int(number as i64), inside(item.clone()))).collect()
             }
             Kind::Map(map) => {
-                let key = |key: &Arc<str>, origin| Value { kind: Kind::Text((&**key).into()), origin };
+                let key = |key: &Arc<str>, origin| GoValue { kind: Kind::Text((&**key).into()), origin };
                 let entries = map.borrow();
                 self.heap.fits(entries.keys().map(|key| key.len()).sum())?;
                 entries.iter().map(|(name, entry)| (key(name, entry.key), inside(entry.value.clone()))).collect()
@@ -391,11 +403,11 @@ impl<'a> Evaluator<'a> {
                     return Err(format!("can't use {number} to iterate over more than one variable").into());
                 }
                 self.step(u64::try_from(*number).unwrap_or(0))?;
-                (0..*number).map(|number| (Value::nil(), Value::int(number))).collect()
+                (0..*number).map(|number| (GoValue::nil(), GoValue::int(number))).collect()
             }
             Kind::Nil | Kind::NilInside => Vec::new(),
             Kind::Object(object) => match object.entries() {
-                Some(entries) => entries.into_iter().map(|(key, value)| (Value::from(&*key), value)).collect(),
+                Some(entries) => entries.into_iter().map(|(key, value)| (GoValue::from(&*key), value)).collect(),
                 None => return Err(format!("range can't iterate over {}", object.type_name()).into()),
             },
             Kind::Unknown(cause) => return self.unknown_rounds(branch, cause, dot, frame, out),
@@ -417,7 +429,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn bind(&mut self, pipeline: &Pipeline, key: Value, item: &Value, frame: &mut Frame<'_>) -> Done<()> {
+    fn bind(&mut self, pipeline: &Pipeline, key: GoValue, item: &GoValue, frame: &mut Frame<'_>) -> Done<()> {
         let values = match pipeline.variables.len() {
             0 => return Ok(()),
             1 => vec![item.clone()],
@@ -437,12 +449,12 @@ impl<'a> Evaluator<'a> {
         &mut self,
         branch: &Branch,
         cause: &Cause,
-        dot: &Value,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-        out: &mut Writer,
+        out: &mut TextWriter,
     ) -> Done<()> {
         let known = frame.variables.len();
-        let item = Value::unknown(cause.clone());
+        let item = GoValue::unknown(cause.clone());
         self.bind(&branch.pipeline, item.clone(), &item, frame)?;
         let text = self.perhaps(cause, &branch.then, &item, frame)?;
         frame.variables.truncate(known);
@@ -458,11 +470,11 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn assign(&mut self, name: &str, value: Value, frame: &mut Frame<'_>) -> Done<()> {
+    fn assign(&mut self, name: &str, value: GoValue, frame: &mut Frame<'_>) -> Done<()> {
         let place = frame.variables.iter().rposition(|(known, _)| **known == *name);
         let Some(place) = place else { return Err(format!("undefined variable: ${name}").into()) };
         let value = match self.doubts.last().filter(|_| place < frame.certain) {
-            Some(cause) => Value::unknown(cause.clone()),
+            Some(cause) => GoValue::unknown(cause.clone()),
             None => value,
         };
         if let Some((_, known)) = frame.variables.get_mut(place) {
@@ -471,7 +483,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+    fn pipeline(&mut self, pipeline: &Pipeline, dot: &GoValue, frame: &mut Frame<'_>) -> Done<GoValue> {
         let value = self.commands(pipeline, dot, frame)?;
         for name in &pipeline.variables {
             match pipeline.assigns {
@@ -482,62 +494,68 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
-    fn commands(&mut self, pipeline: &Pipeline, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+    fn commands(&mut self, pipeline: &Pipeline, dot: &GoValue, frame: &mut Frame<'_>) -> Done<GoValue> {
         self.at = self.place(frame, &pipeline.range);
         let mut value = None;
         for command in &pipeline.commands {
             self.step(1)?;
             value = Some(self.deeper(|it| it.command(command, value, dot, frame))?.settled());
         }
-        Ok(value.unwrap_or_else(Value::nil))
+        Ok(value.unwrap_or_else(GoValue::nil))
     }
 
-    fn command(&mut self, command: &Command, last: Option<Value>, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
-        let Some((first, words)) = command.words.split_first() else { return Ok(Value::nil()) };
+    fn command(
+        &mut self,
+        command: &Command,
+        last: Option<GoValue>,
+        dot: &GoValue,
+        frame: &mut Frame<'_>,
+    ) -> Done<GoValue> {
+        let Some((first, words)) = command.words.split_first() else { return Ok(GoValue::nil()) };
         let is_called = !words.is_empty() || last.is_some();
         match first {
-            Expression::Function(name) => self.call(name, words, last, dot, frame),
-            Expression::Field(names) => self.fields(dot.clone(), names, words, last, dot, frame),
-            Expression::Variable(name, names) if !names.is_empty() => {
+            TemplateExpression::Function(name) => self.call(name, words, last, dot, frame),
+            TemplateExpression::Field(names) => self.fields(dot.clone(), names, words, last, dot, frame),
+            TemplateExpression::Variable(name, names) if !names.is_empty() => {
                 let value = self.variable(name, frame)?;
                 self.fields(value, names, words, last, dot, frame)
             }
-            Expression::Chain(inner, names) => {
+            TemplateExpression::Chain(inner, names) => {
                 let value = self.operand(inner, dot, frame)?.settled();
                 self.fields(value, names, words, last, dot, frame)
             }
             _ if is_called => Err("can't give argument to non-function".into()),
-            Expression::Nil => Err("nil is not a command".into()),
+            TemplateExpression::Nil => Err("nil is not a command".into()),
             other => self.operand(other, dot, frame),
         }
     }
 
-    fn variable(&self, name: &str, frame: &Frame<'_>) -> Done<Value> {
+    fn variable(&self, name: &str, frame: &Frame<'_>) -> Done<GoValue> {
         let found = frame.variables.iter().rev().find(|(known, _)| **known == *name);
         found.map(|(_, value)| value.clone()).ok_or_else(|| format!("undefined variable: ${name}").into())
     }
 
     /// An argument, as it is written.
-    fn operand(&mut self, expression: &Expression, dot: &Value, frame: &mut Frame<'_>) -> Done<Value> {
+    fn operand(&mut self, expression: &TemplateExpression, dot: &GoValue, frame: &mut Frame<'_>) -> Done<GoValue> {
         self.step(1)?;
         Ok(match expression {
-            Expression::Dot => dot.clone(),
-            Expression::Nil => Value::nil(),
-            Expression::Flag(flag) => (*flag).into(),
-            Expression::Int(number) => Value::int(*number),
-            Expression::Float(number) => (*number).into(),
-            Expression::Text(text) => text.clone().into(),
-            Expression::Field(names) => self.fields(dot.clone(), names, &[], None, dot, frame)?,
-            Expression::Variable(name, names) => {
+            TemplateExpression::Dot => dot.clone(),
+            TemplateExpression::Nil => GoValue::nil(),
+            TemplateExpression::Flag(flag) => (*flag).into(),
+            TemplateExpression::Int(number) => GoValue::int(*number),
+            TemplateExpression::Float(number) => (*number).into(),
+            TemplateExpression::Text(text) => text.clone().into(),
+            TemplateExpression::Field(names) => self.fields(dot.clone(), names, &[], None, dot, frame)?,
+            TemplateExpression::Variable(name, names) => {
                 let value = self.variable(name, frame)?;
                 if names.is_empty() { value } else { self.fields(value, names, &[], None, dot, frame)? }
             }
-            Expression::Function(name) => self.deeper(|it| it.call(name, &[], None, dot, frame))?,
-            Expression::Chain(inner, names) => {
+            TemplateExpression::Function(name) => self.deeper(|it| it.call(name, &[], None, dot, frame))?,
+            TemplateExpression::Chain(inner, names) => {
                 let value = self.deeper(|it| it.operand(inner, dot, frame))?.settled();
                 self.fields(value, names, &[], None, dot, frame)?
             }
-            Expression::Pipeline(pipeline) => {
+            TemplateExpression::Pipeline(pipeline) => {
                 let at = self.at;
                 let value = self.deeper(|it| it.pipeline(pipeline, dot, frame))?;
                 self.at = at;
@@ -548,13 +566,13 @@ impl<'a> Evaluator<'a> {
 
     fn fields(
         &mut self,
-        start: Value,
+        start: GoValue,
         names: &[Rc<str>],
-        words: &[Expression],
-        last: Option<Value>,
-        dot: &Value,
+        words: &[TemplateExpression],
+        last: Option<GoValue>,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-    ) -> Done<Value> {
+    ) -> Done<GoValue> {
         let mut value = start;
         let mut last = last;
         for (number, name) in names.iter().enumerate() {
@@ -571,10 +589,10 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
-    fn field(&self, value: &Value, name: &str, arguments: &[Value]) -> Done<Value> {
-        let refuse_arguments = || Failure::Refused(format!("{name} is not a method but has arguments"));
+    fn field(&self, value: &GoValue, name: &str, arguments: &[GoValue]) -> Done<GoValue> {
+        let refuse_arguments = || TemplateFailure::Refused(format!("{name} is not a method but has arguments"));
         match &value.kind {
-            Kind::Nil => Ok(Value::nil()),
+            Kind::Nil => Ok(GoValue::nil()),
             Kind::NilInside => Err(format!("nil pointer evaluating interface {{}}.{name}").into()),
             Kind::Map(_) if !arguments.is_empty() => Err(refuse_arguments()),
             Kind::Map(map) => Ok(match map.borrow().get(name) {
@@ -583,7 +601,7 @@ impl<'a> Evaluator<'a> {
             }),
             Kind::Object(object) => {
                 if let Some(cause) = print::unknown_among(arguments) {
-                    return Ok(Value::unknown(cause));
+                    return Ok(GoValue::unknown(cause));
                 }
                 if !arguments.is_empty() && !object.is_method(name) {
                     return Err(refuse_arguments());
@@ -591,7 +609,7 @@ impl<'a> Evaluator<'a> {
                 let missing = || format!("can't evaluate field {name} in type {}", object.type_name());
                 object.field(name, arguments, &self.heap).unwrap_or_else(|| Err(missing().into()))
             }
-            Kind::Unknown(cause) => Ok(Value { kind: Kind::Unknown(cause.clone()), origin: value.origin }),
+            Kind::Unknown(cause) => Ok(GoValue { kind: Kind::Unknown(cause.clone()), origin: value.origin }),
             _ => Err(format!("can't evaluate field {name} in type {}", value.type_name()).into()),
         }
     }
@@ -599,11 +617,11 @@ impl<'a> Evaluator<'a> {
     fn call(
         &mut self,
         name: &str,
-        words: &[Expression],
-        last: Option<Value>,
-        dot: &Value,
+        words: &[TemplateExpression],
+        last: Option<GoValue>,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-    ) -> Done<Value> {
+    ) -> Done<GoValue> {
         if matches!(name, "and" | "or") {
             return self.logic(name == "or", words, last, dot, frame);
         }
@@ -615,8 +633,13 @@ impl<'a> Evaluator<'a> {
         let mut arguments = Vec::with_capacity(count);
         for (number, word) in words.iter().enumerate() {
             let value = self.operand(word, dot, frame)?;
-            let is_literal =
-                matches!(word, Expression::Int(_) | Expression::Float(_) | Expression::Flag(_) | Expression::Text(_));
+            let is_literal = matches!(
+                word,
+                TemplateExpression::Int(_)
+                    | TemplateExpression::Float(_)
+                    | TemplateExpression::Flag(_)
+                    | TemplateExpression::Text(_)
+            );
             arguments.push(fitted(function, number, value, is_literal)?);
         }
         if let Some(last) = last {
@@ -626,39 +649,43 @@ impl<'a> Evaluator<'a> {
         let done = self.apply(function, arguments);
         self.at = at;
         done.map_err(|failure| match failure {
-            Failure::Refused(why) if !why.starts_with("error calling") => {
-                Failure::Refused(format!("error calling {name}: {why}"))
+            TemplateFailure::Refused(why) if !why.starts_with("error calling") => {
+                TemplateFailure::Refused(format!("error calling {name}: {why}"))
             }
             other => other,
         })
     }
 
-    pub(super) fn apply(&mut self, function: &Function, arguments: Vec<Value>) -> Done<Value> {
+    pub(super) fn apply(&mut self, function: &Function, arguments: Vec<GoValue>) -> Done<GoValue> {
         self.step(2)?;
         if !function.takes_unknowns
             && let Some(cause) = print::unknown_among(&arguments)
         {
-            let origin = arguments.iter().find_map(Value::place);
-            return Ok(Value { kind: Kind::Unknown(cause), origin });
+            let origin = arguments.iter().find_map(GoValue::place);
+            return Ok(GoValue { kind: Kind::Unknown(cause), origin });
         }
         if function.makes_numbers
-            && let Some(text) = arguments.iter().filter_map(Value::as_str).find(|text| is_filled_in_elsewhere(text))
+            && let Some(text) = arguments.iter().filter_map(GoValue::as_str).find(|text| is_filled_in_elsewhere(text))
         {
             let cause = Cause::new("number", format!("`{text}` is filled in elsewhere"));
-            return Ok(Value { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(Value::place) });
+            return Ok(GoValue { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(GoValue::place) });
         }
         let origin = match function.keeps_origin {
-            true => arguments.iter().rev().find_map(Value::place).map(|origin| Origin { linear: false, ..origin }),
+            true => {
+                arguments.iter().rev().find_map(GoValue::place).map(|origin| TextOrigin { linear: false, ..origin })
+            }
             false => None,
         };
         self.read(&arguments, function.reads)?;
-        let done = (function.run)(&mut Call { evaluator: self, arguments: &arguments });
+        let done = (function.run)(&mut FunctionCall { evaluator: self, arguments: &arguments });
         if let (Ok(made), Reads::All) = (&done, function.reads) {
             self.heap.spend(made.weight(0, usize::MAX))?;
         }
         match done {
             Ok(value) => Ok(value.or_at(origin)),
-            Err(Failure::Unknown(cause)) => Ok(Value { kind: Kind::Unknown(cause), origin: origin.or(self.at) }),
+            Err(TemplateFailure::Unknown(cause)) => {
+                Ok(GoValue { kind: Kind::Unknown(cause), origin: origin.or(self.at) })
+            }
             Err(other) => Err(other),
         }
     }
@@ -667,16 +694,16 @@ impl<'a> Evaluator<'a> {
     fn logic(
         &mut self,
         is_or: bool,
-        words: &[Expression],
-        last: Option<Value>,
-        dot: &Value,
+        words: &[TemplateExpression],
+        last: Option<GoValue>,
+        dot: &GoValue,
         frame: &mut Frame<'_>,
-    ) -> Done<Value> {
+    ) -> Done<GoValue> {
         if words.is_empty() && last.is_none() {
             return Err("wrong number of args for and: want at least 1 got 0".into());
         }
         let mut unknown: Option<Cause> = None;
-        let mut value = Value::nil();
+        let mut value = GoValue::nil();
         for word in words {
             value = self.operand(word, dot, frame)?;
             match truth(&value) {
@@ -694,26 +721,26 @@ impl<'a> Evaluator<'a> {
         let value = last.unwrap_or(value);
         Ok(match (unknown, truth(&value)) {
             (Some(_), Ok(decides)) if decides == is_or => is_or.into(),
-            (Some(cause), _) => Value { kind: Kind::Unknown(cause), origin: value.origin },
+            (Some(cause), _) => GoValue { kind: Kind::Unknown(cause), origin: value.origin },
             (None, _) => value,
         })
     }
 }
 
 /// What stands in a mapping or a list.
-fn inside(value: Value) -> Value {
+fn inside(value: GoValue) -> GoValue {
     match value.kind {
-        Kind::Nil => Value { kind: Kind::NilInside, ..value },
+        Kind::Nil => GoValue { kind: Kind::NilInside, ..value },
         _ => value,
     }
 }
 
 /// A value as a function takes it; an error where Go would not give it.
-fn fitted(function: &Function, number: usize, value: Value, is_literal: bool) -> Done<Value> {
+fn fitted(function: &Function, number: usize, value: GoValue, is_literal: bool) -> Done<GoValue> {
     let Some(parameter) = function.parameter(number) else { return Ok(value) };
     let wrong = |expected: &str| match value.kind {
-        Kind::Nil => Failure::Refused(format!("invalid value; expected {expected}")),
-        _ => Failure::Refused(format!("wrong type for value; expected {expected}; got {}", value.type_name())),
+        Kind::Nil => TemplateFailure::Refused(format!("invalid value; expected {expected}")),
+        _ => TemplateFailure::Refused(format!("wrong type for value; expected {expected}; got {}", value.type_name())),
     };
     match (parameter, &value.kind) {
         (Parameter::Any, _) | (_, Kind::Unknown(_)) => Ok(value),
@@ -721,9 +748,9 @@ fn fitted(function: &Function, number: usize, value: Value, is_literal: bool) ->
             Ok(value)
         }
         (Parameter::Int, Kind::Int(_)) | (Parameter::Float, Kind::Float(_)) => Ok(value),
-        (Parameter::Float, Kind::Int(whole)) if is_literal => Ok(Value { kind: Kind::Float(*whole as f64), ..value }),
+        (Parameter::Float, Kind::Int(whole)) if is_literal => Ok(GoValue { kind: Kind::Float(*whole as f64), ..value }),
         (Parameter::Int, Kind::Float(number)) if is_literal && number.fract() == 0.0 => {
-            Ok(Value { kind: Kind::Int(super::numbers::truncated(*number)), ..value })
+            Ok(GoValue { kind: Kind::Int(super::numbers::truncated(*number)), ..value })
         }
         (Parameter::Map, Kind::Nil) => Ok(value),
         (Parameter::Map, Kind::Object(_)) => Ok(value),
@@ -750,7 +777,7 @@ fn without_no_value(text: &Text) -> Text {
     if !text.as_str().contains(NOTHING) {
         return text.clone();
     }
-    let mut writer = Writer::default();
+    let mut writer = TextWriter::default();
     let mut at = 0;
     for (found, _) in text.as_str().match_indices(NOTHING) {
         writer.push_slice(text, at, found, None);
@@ -765,7 +792,7 @@ pub(super) fn shorten(text: &str) -> String {
 }
 
 /// A mapping of text, for functions that make one.
-pub(super) fn entries(pairs: impl IntoIterator<Item = (String, Value)>) -> Entries {
+pub(super) fn entries(pairs: impl IntoIterator<Item = (String, GoValue)>) -> MapEntries {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
 }
 

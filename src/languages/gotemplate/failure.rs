@@ -3,7 +3,7 @@
 use super::text::Cause;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Failure {
+pub(crate) enum TemplateFailure {
     /// What Go or a function would say.
     Refused(String),
     /// It is not known what it would become.
@@ -12,20 +12,20 @@ pub(crate) enum Failure {
     Budget(&'static str),
 }
 
-impl From<String> for Failure {
+impl From<String> for TemplateFailure {
     fn from(why: String) -> Self {
-        Failure::Refused(why)
+        TemplateFailure::Refused(why)
     }
 }
 
-impl From<&str> for Failure {
+impl From<&str> for TemplateFailure {
     fn from(why: &str) -> Self {
-        Failure::Refused(why.to_owned())
+        TemplateFailure::Refused(why.to_owned())
     }
 }
 
-impl From<Cause> for Failure {
+impl From<Cause> for TemplateFailure {
     fn from(cause: Cause) -> Self {
-        Failure::Unknown(cause)
+        TemplateFailure::Unknown(cause)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(super) enum TemplateToken {
     Word(String),
     /// `.name`
     Field(String),
@@ -22,8 +22,8 @@ pub(super) enum Token {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Placed {
-    pub(super) token: Token,
+pub(super) struct PlacedToken {
+    pub(super) token: TemplateToken,
     pub(super) range: Range<usize>,
     /// Blanks stand before it.
     pub(super) spaced: bool,
@@ -31,7 +31,7 @@ pub(super) struct Placed {
 
 /// The end of an action that begins at a place, and its words. `text` is the whole template.
 pub(super) struct Lexed {
-    pub(super) tokens: Vec<Placed>,
+    pub(super) tokens: Vec<PlacedToken>,
     /// Behind the closing braces.
     pub(super) end: usize,
     pub(super) trims: bool,
@@ -52,14 +52,14 @@ pub(super) fn action(text: &str, start: usize) -> Result<Lexed, (usize, String)>
         }
         let from = lexer.at;
         let token = lexer.token().map_err(|why| (from, why))?;
-        lexer.tokens.push(Placed { token, range: from..lexer.at, spaced });
+        lexer.tokens.push(PlacedToken { token, range: from..lexer.at, spaced });
     }
 }
 
 struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
 }
 
 fn is_word(letter: char) -> bool {
@@ -83,41 +83,41 @@ impl<'t> Lexer<'t> {
         rest.get(..end).unwrap_or_default().to_owned()
     }
 
-    fn take(&mut self, length: usize, token: Token) -> Token {
+    fn take(&mut self, length: usize, token: TemplateToken) -> TemplateToken {
         self.at += length;
         token
     }
 
-    fn token(&mut self) -> Result<Token, String> {
+    fn token(&mut self) -> Result<TemplateToken, String> {
         let rest = self.rest();
         let mut letters = rest.chars();
         let Some(first) = letters.next() else { return Err("unclosed action".to_owned()) };
         let second = letters.next().unwrap_or(' ');
         Ok(match first {
-            '(' => self.take(1, Token::Open),
-            ')' => self.take(1, Token::Close),
-            '|' => self.take(1, Token::Pipe),
-            ',' => self.take(1, Token::Comma),
-            '=' => self.take(1, Token::Assign),
-            ':' if second == '=' => self.take(2, Token::Declare),
+            '(' => self.take(1, TemplateToken::Open),
+            ')' => self.take(1, TemplateToken::Close),
+            '|' => self.take(1, TemplateToken::Pipe),
+            ',' => self.take(1, TemplateToken::Comma),
+            '=' => self.take(1, TemplateToken::Assign),
+            ':' if second == '=' => self.take(2, TemplateToken::Declare),
             '"' | '`' | '\'' => return self.quoted(first),
             '.' if second.is_ascii_digit() => return self.number(),
             '.' => {
                 self.at += 1;
                 let name = self.word();
-                if name.is_empty() { Token::Dot } else { Token::Field(name) }
+                if name.is_empty() { TemplateToken::Dot } else { TemplateToken::Field(name) }
             }
             '$' => {
                 self.at += 1;
-                Token::Variable(self.word())
+                TemplateToken::Variable(self.word())
             }
             '+' | '-' | '0'..='9' => return self.number(),
-            letter if is_word(letter) => Token::Word(self.word()),
+            letter if is_word(letter) => TemplateToken::Word(self.word()),
             other => return Err(format!("unexpected {other:?} in an action")),
         })
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Token, String> {
+    fn quoted(&mut self, quote: char) -> Result<TemplateToken, String> {
         let rest = self.rest().get(1..).unwrap_or_default();
         let mut end = None;
         let mut escaped = false;
@@ -137,19 +137,21 @@ impl<'t> Lexer<'t> {
         let inner = rest.get(..end).unwrap_or_default();
         self.at += end + 2;
         match quote {
-            '`' => Ok(Token::Text(inner.replace('\r', ""))),
-            '"' => super::quote::unquoted(inner).map(Token::Text).ok_or_else(|| "a string cannot be read".to_owned()),
+            '`' => Ok(TemplateToken::Text(inner.replace('\r', ""))),
+            '"' => super::quote::unquoted(inner)
+                .map(TemplateToken::Text)
+                .ok_or_else(|| "a string cannot be read".to_owned()),
             _ => {
                 let text = super::quote::unquoted(inner).ok_or("a character cannot be read")?;
                 text.chars()
                     .next()
-                    .map(|letter| Token::Int(i64::from(u32::from(letter))))
+                    .map(|letter| TemplateToken::Int(i64::from(u32::from(letter))))
                     .ok_or_else(|| "no character".into())
             }
         }
     }
 
-    fn number(&mut self) -> Result<Token, String> {
+    fn number(&mut self) -> Result<TemplateToken, String> {
         let rest = self.rest();
         let is_hex = rest.trim_start_matches(['+', '-']).to_ascii_lowercase().starts_with("0x");
         let mut end = 0;
@@ -169,13 +171,13 @@ impl<'t> Lexer<'t> {
 }
 
 /// A number as Go writes it.
-fn number(text: &str) -> Option<Token> {
+fn number(text: &str) -> Option<TemplateToken> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     if let Some(magnitude) = super::numbers::parse_int(digits) {
-        return Some(Token::Int(if negative { magnitude.wrapping_neg() } else { magnitude }));
+        return Some(TemplateToken::Int(if negative { magnitude.wrapping_neg() } else { magnitude }));
     }
     let plain: String = digits.chars().filter(|letter| *letter != '_').collect();
     let is_float = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.')
@@ -184,5 +186,5 @@ fn number(text: &str) -> Option<Token> {
     let number: f64 = plain.parse().ok().filter(|_| is_float)?;
     let number = if negative { -number } else { number };
     // `1e3` is a number that is whole, and its writing says that it is none.
-    Some(Token::Float(number))
+    Some(TemplateToken::Float(number))
 }

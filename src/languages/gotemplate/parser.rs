@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::lexer::{self, Placed, Token};
-use super::syntax::{Branch, Command, Expression, Node, Pipeline, Template};
+use super::lexer::{self, PlacedToken, TemplateToken};
+use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
 /// Parentheses and blocks nested deeper are no person's.
@@ -12,13 +12,17 @@ const DEEPEST: usize = 100;
 
 /// Why a text is no template, and where.
 #[derive(Debug, Clone)]
-pub(crate) struct Refused {
+pub(crate) struct ParseRefusal {
     pub(crate) at: usize,
     pub(crate) why: String,
 }
 
 /// The template of a text and those that it defines. The first is that of the text itself.
-pub(crate) fn parse(name: &str, source: &Text, is_function: impl Fn(&str) -> bool) -> Result<Vec<Template>, Refused> {
+pub(crate) fn parse(
+    name: &str,
+    source: &Text,
+    is_function: impl Fn(&str) -> bool,
+) -> Result<Vec<Template>, ParseRefusal> {
     let text = source.as_str();
     let mut parser = Parser {
         source,
@@ -33,7 +37,7 @@ pub(crate) fn parse(name: &str, source: &Text, is_function: impl Fn(&str) -> boo
     };
     let (nodes, end) = parser.list(&[])?;
     if let Some(end) = end {
-        return Err(Refused { at: end.at, why: format!("unexpected {{{{{}}}}}", end.word) });
+        return Err(ParseRefusal { at: end.at, why: format!("unexpected {{{{{}}}}}", end.word) });
     }
     let main = Template { name: name.into(), source: source.clone(), nodes };
     let mut all = vec![main];
@@ -58,19 +62,19 @@ struct Parser<'t> {
 struct End {
     word: String,
     at: usize,
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     range: Range<usize>,
 }
 
-type Parsed<T> = Result<T, Refused>;
+type Parsed<T> = Result<T, ParseRefusal>;
 
 fn refuse<T>(at: usize, why: impl Into<String>) -> Parsed<T> {
-    Err(Refused { at, why: why.into() })
+    Err(ParseRefusal { at, why: why.into() })
 }
 
 impl Parser<'_> {
     /// Nodes up to one of these words, or the end of the text where none is given.
-    fn list(&mut self, ends: &[&str]) -> Parsed<(Vec<Node>, Option<End>)> {
+    fn list(&mut self, ends: &[&str]) -> Parsed<(Vec<TemplateNode>, Option<End>)> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return refuse(self.at, format!("blocks are nested more than {DEEPEST} deep"));
@@ -114,7 +118,7 @@ impl Parser<'_> {
     }
 
     /// The text up to an action, trimmed as the actions around it say.
-    fn literal(&mut self, end: usize, trims: bool) -> Option<Node> {
+    fn literal(&mut self, end: usize, trims: bool) -> Option<TemplateNode> {
         const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
         let (mut start, mut end) = (self.at, end);
         let text = self.text.get(start..end)?;
@@ -125,7 +129,7 @@ impl Parser<'_> {
             let text = self.text.get(start..end)?;
             end -= text.len() - text.trim_end_matches(BLANK).len();
         }
-        (start < end).then_some(Node::Text(start..end))
+        (start < end).then_some(TemplateNode::Text(start..end))
     }
 
     fn comment(&mut self, start: usize) -> Parsed<()> {
@@ -147,12 +151,17 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn action(&mut self, tokens: Vec<Placed>, range: Range<usize>, nodes: &mut Vec<Node>) -> Parsed<Option<End>> {
-        let Some(Placed { token, .. }) = tokens.first() else {
+    fn action(
+        &mut self,
+        tokens: Vec<PlacedToken>,
+        range: Range<usize>,
+        nodes: &mut Vec<TemplateNode>,
+    ) -> Parsed<Option<End>> {
+        let Some(PlacedToken { token, .. }) = tokens.first() else {
             return refuse(range.start, "missing value for command");
         };
-        let Token::Word(word) = token.clone() else {
-            nodes.push(Node::Action(self.pipeline(&tokens, range, "command")?));
+        let TemplateToken::Word(word) = token.clone() else {
+            nodes.push(TemplateNode::Action(self.pipeline(&tokens, range, "command")?));
             return Ok(None);
         };
         let rest = || tokens.get(1..).unwrap_or_default().to_vec();
@@ -171,7 +180,7 @@ impl Parser<'_> {
                 if self.loops == 0 {
                     return refuse(range.start, format!("{{{{{word}}}}} outside {{{{range}}}}"));
                 }
-                nodes.push(if word == "break" { Node::Break } else { Node::Continue });
+                nodes.push(if word == "break" { TemplateNode::Break } else { TemplateNode::Continue });
             }
             "define" => self.define(&rest(), range)?,
             "block" => nodes.push(self.block_template(&rest(), range)?),
@@ -181,15 +190,15 @@ impl Parser<'_> {
                     true => None,
                     false => Some(self.pipeline(&words, range.clone(), "template clause")?),
                 };
-                nodes.push(Node::Template { name, data, range });
+                nodes.push(TemplateNode::Template { name, data, range });
             }
-            _ => nodes.push(Node::Action(self.pipeline(&tokens, range, "command")?)),
+            _ => nodes.push(TemplateNode::Action(self.pipeline(&tokens, range, "command")?)),
         }
         Ok(None)
     }
 
     /// `if`, `with` and `range`, up to their `end`.
-    fn block(&mut self, word: &str, words: &[Placed], range: Range<usize>) -> Parsed<Node> {
+    fn block(&mut self, word: &str, words: &[PlacedToken], range: Range<usize>) -> Parsed<TemplateNode> {
         let known = self.variables.len();
         let pipeline = self.pipeline_in(words, range, word, word == "range")?;
         let is_loop = usize::from(word == "range");
@@ -206,7 +215,7 @@ impl Parser<'_> {
                     }
                     otherwise = nodes;
                 }
-                Some(Token::Word(again)) if again == word && word != "range" => {
+                Some(TemplateToken::Word(again)) if again == word && word != "range" => {
                     self.depth += 1;
                     if self.depth > DEEPEST {
                         return refuse(end.at, format!("blocks are nested more than {DEEPEST} deep"));
@@ -221,20 +230,22 @@ impl Parser<'_> {
         self.variables.truncate(known);
         let branch = Branch { pipeline, then, otherwise };
         Ok(match word {
-            "if" => Node::If(branch),
-            "with" => Node::With(branch),
-            _ => Node::Range(branch),
+            "if" => TemplateNode::If(branch),
+            "with" => TemplateNode::With(branch),
+            _ => TemplateNode::Range(branch),
         })
     }
 
-    fn name(&self, words: &[Placed], range: &Range<usize>) -> Parsed<(Rc<str>, Vec<Placed>)> {
+    fn name(&self, words: &[PlacedToken], range: &Range<usize>) -> Parsed<(Rc<str>, Vec<PlacedToken>)> {
         match words.split_first() {
-            Some((Placed { token: Token::Text(name), .. }, rest)) => Ok((name.as_str().into(), rest.to_vec())),
+            Some((PlacedToken { token: TemplateToken::Text(name), .. }, rest)) => {
+                Ok((name.as_str().into(), rest.to_vec()))
+            }
             _ => refuse(range.start, "the name of a template must be a string"),
         }
     }
 
-    fn define(&mut self, words: &[Placed], range: Range<usize>) -> Parsed<()> {
+    fn define(&mut self, words: &[PlacedToken], range: Range<usize>) -> Parsed<()> {
         if self.depth > 1 {
             return refuse(range.start, "unexpected {{define}}");
         }
@@ -262,18 +273,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn block_template(&mut self, words: &[Placed], range: Range<usize>) -> Parsed<Node> {
+    fn block_template(&mut self, words: &[PlacedToken], range: Range<usize>) -> Parsed<TemplateNode> {
         let (name, rest) = self.name(words, &range)?;
         let data = self.pipeline(&rest, range.clone(), "block clause")?;
         self.body(name.clone(), range.clone())?;
-        Ok(Node::Template { name, data: Some(data), range })
+        Ok(TemplateNode::Template { name, data: Some(data), range })
     }
 
-    fn pipeline(&mut self, words: &[Placed], range: Range<usize>, context: &str) -> Parsed<Pipeline> {
+    fn pipeline(&mut self, words: &[PlacedToken], range: Range<usize>, context: &str) -> Parsed<Pipeline> {
         self.pipeline_in(words, range, context, false)
     }
 
-    fn pipeline_in(&mut self, words: &[Placed], range: Range<usize>, context: &str, ranges: bool) -> Parsed<Pipeline> {
+    fn pipeline_in(
+        &mut self,
+        words: &[PlacedToken],
+        range: Range<usize>,
+        context: &str,
+        ranges: bool,
+    ) -> Parsed<Pipeline> {
         let mut reader = Reader { words, at: 0, range: range.clone(), parser: self, depth: 0 };
         let (variables, assigns) = reader.declarations(ranges)?;
         if !assigns {
@@ -292,7 +309,7 @@ impl Parser<'_> {
 
 /// The words of one pipeline.
 struct Reader<'p, 'w, 't> {
-    words: &'w [Placed],
+    words: &'w [PlacedToken],
     at: usize,
     range: Range<usize>,
     parser: &'p mut Parser<'t>,
@@ -300,11 +317,11 @@ struct Reader<'p, 'w, 't> {
 }
 
 impl Reader<'_, '_, '_> {
-    fn peek(&self) -> Option<&Placed> {
+    fn peek(&self) -> Option<&PlacedToken> {
         self.words.get(self.at)
     }
 
-    fn token(&self, ahead: usize) -> Option<&Token> {
+    fn token(&self, ahead: usize) -> Option<&TemplateToken> {
         self.words.get(self.at + ahead).map(|it| &it.token)
     }
 
@@ -315,23 +332,23 @@ impl Reader<'_, '_, '_> {
     fn declarations(&mut self, ranges: bool) -> Parsed<(Vec<Rc<str>>, bool)> {
         let mut variables: Vec<Rc<str>> = Vec::new();
         let start = self.at;
-        while let Some(Token::Variable(name)) = self.token(0).cloned() {
+        while let Some(TemplateToken::Variable(name)) = self.token(0).cloned() {
             let contiguous =
-                self.words.get(self.at + 1).is_some_and(|it| !it.spaced && matches!(it.token, Token::Field(_)));
+                self.words.get(self.at + 1).is_some_and(|it| !it.spaced && matches!(it.token, TemplateToken::Field(_)));
             if contiguous {
                 break;
             }
             variables.push(name.as_str().into());
             match self.token(1) {
-                Some(Token::Declare | Token::Assign) => {
-                    let assigns = self.token(1) == Some(&Token::Assign);
+                Some(TemplateToken::Declare | TemplateToken::Assign) => {
+                    let assigns = self.token(1) == Some(&TemplateToken::Assign);
                     self.at += 2;
                     if variables.len() > if ranges { 2 } else { 1 } {
                         return refuse(self.place(), "too many declarations");
                     }
                     return Ok((variables, assigns));
                 }
-                Some(Token::Comma) if ranges => self.at += 2,
+                Some(TemplateToken::Comma) if ranges => self.at += 2,
                 _ => break,
             }
         }
@@ -353,7 +370,7 @@ impl Reader<'_, '_, '_> {
             let start = self.place();
             let words = self.command()?;
             // A stroke with nothing behind it is one too many, and no more.
-            if words.is_empty() && !commands.is_empty() && !matches!(self.token(0), Some(Token::Pipe)) {
+            if words.is_empty() && !commands.is_empty() && !matches!(self.token(0), Some(TemplateToken::Pipe)) {
                 break;
             }
             if words.is_empty() {
@@ -361,15 +378,20 @@ impl Reader<'_, '_, '_> {
             }
             let is_callable = matches!(
                 words.first(),
-                Some(Expression::Function(_) | Expression::Field(_) | Expression::Variable(..) | Expression::Chain(..))
+                Some(
+                    TemplateExpression::Function(_)
+                        | TemplateExpression::Field(_)
+                        | TemplateExpression::Variable(..)
+                        | TemplateExpression::Chain(..)
+                )
             );
             if !commands.is_empty() && !is_callable {
                 return refuse(start, "non executable command in pipeline");
             }
             commands.push(Command { words });
             match self.token(0) {
-                Some(Token::Pipe) => self.at += 1,
-                None | Some(Token::Close) => break,
+                Some(TemplateToken::Pipe) => self.at += 1,
+                None | Some(TemplateToken::Close) => break,
                 Some(_) => return refuse(self.place(), format!("unexpected words in {context}")),
             }
         }
@@ -379,10 +401,10 @@ impl Reader<'_, '_, '_> {
         Ok(commands)
     }
 
-    fn command(&mut self) -> Parsed<Vec<Expression>> {
-        let mut words: Vec<Expression> = Vec::new();
+    fn command(&mut self) -> Parsed<Vec<TemplateExpression>> {
+        let mut words: Vec<TemplateExpression> = Vec::new();
         while let Some(next) = self.peek() {
-            if matches!(next.token, Token::Pipe | Token::Close) {
+            if matches!(next.token, TemplateToken::Pipe | TemplateToken::Close) {
                 break;
             }
             if !words.is_empty() && !next.spaced {
@@ -393,33 +415,37 @@ impl Reader<'_, '_, '_> {
         Ok(words)
     }
 
-    fn operand(&mut self) -> Parsed<Expression> {
-        let Some(Placed { token, range, .. }) = self.peek().cloned() else {
+    fn operand(&mut self) -> Parsed<TemplateExpression> {
+        let Some(PlacedToken { token, range, .. }) = self.peek().cloned() else {
             return refuse(self.place(), "missing operand");
         };
         self.at += 1;
         let term = match token {
-            Token::Dot => Expression::Dot,
-            Token::Field(name) => Expression::Field(vec![name.as_str().into()]),
-            Token::Variable(name) => {
+            TemplateToken::Dot => TemplateExpression::Dot,
+            TemplateToken::Field(name) => TemplateExpression::Field(vec![name.as_str().into()]),
+            TemplateToken::Variable(name) => {
                 self.known(&name)?;
-                Expression::Variable(name.as_str().into(), Vec::new())
+                TemplateExpression::Variable(name.as_str().into(), Vec::new())
             }
-            Token::Text(text) => Expression::Text(self.written(&text, &range)),
-            Token::Int(number) => Expression::Int(number),
-            Token::Float(number) => Expression::Float(number),
-            Token::Open => self.parenthesis(range.start)?,
-            Token::Word(word) => match word.as_str() {
-                "true" => Expression::Flag(true),
-                "false" => Expression::Flag(false),
-                "nil" => Expression::Nil,
+            TemplateToken::Text(text) => TemplateExpression::Text(self.written(&text, &range)),
+            TemplateToken::Int(number) => TemplateExpression::Int(number),
+            TemplateToken::Float(number) => TemplateExpression::Float(number),
+            TemplateToken::Open => self.parenthesis(range.start)?,
+            TemplateToken::Word(word) => match word.as_str() {
+                "true" => TemplateExpression::Flag(true),
+                "false" => TemplateExpression::Flag(false),
+                "nil" => TemplateExpression::Nil,
                 "if" | "else" | "end" | "range" | "with" | "define" | "block" | "template" | "break" | "continue" => {
                     return refuse(range.start, format!("unexpected <{word}>"));
                 }
-                name if (self.parser.is_function)(name) => Expression::Function(name.into()),
+                name if (self.parser.is_function)(name) => TemplateExpression::Function(name.into()),
                 name => return refuse(range.start, format!("function {name:?} not defined")),
             },
-            Token::Close | Token::Pipe | Token::Declare | Token::Assign | Token::Comma => {
+            TemplateToken::Close
+            | TemplateToken::Pipe
+            | TemplateToken::Declare
+            | TemplateToken::Assign
+            | TemplateToken::Comma => {
                 return refuse(range.start, "unexpected sign in operand");
             }
         };
@@ -435,27 +461,27 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn parenthesis(&mut self, start: usize) -> Parsed<Expression> {
+    fn parenthesis(&mut self, start: usize) -> Parsed<TemplateExpression> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return refuse(start, format!("parentheses are nested more than {DEEPEST} deep"));
         }
         let (variables, assigns) = self.declarations(false)?;
         let commands = self.commands("parenthesized pipeline")?;
-        if self.token(0) != Some(&Token::Close) {
+        if self.token(0) != Some(&TemplateToken::Close) {
             return refuse(start, "unclosed left paren");
         }
         let end = self.place() + 1;
         self.at += 1;
         self.depth -= 1;
         self.parser.variables.extend(variables.iter().filter(|_| !assigns).cloned());
-        Ok(Expression::Pipeline(Box::new(Pipeline { range: start..end, assigns, variables, commands })))
+        Ok(TemplateExpression::Pipeline(Box::new(Pipeline { range: start..end, assigns, variables, commands })))
     }
 
     /// Fields that follow without a blank.
-    fn chain(&mut self, term: Expression, start: usize) -> Parsed<Expression> {
+    fn chain(&mut self, term: TemplateExpression, start: usize) -> Parsed<TemplateExpression> {
         let mut fields: Vec<Rc<str>> = Vec::new();
-        while let Some(Placed { token: Token::Field(name), spaced: false, .. }) = self.peek() {
+        while let Some(PlacedToken { token: TemplateToken::Field(name), spaced: false, .. }) = self.peek() {
             fields.push(name.as_str().into());
             self.at += 1;
         }
@@ -463,15 +489,17 @@ impl Reader<'_, '_, '_> {
             return Ok(term);
         }
         Ok(match term {
-            Expression::Field(mut names) => {
+            TemplateExpression::Field(mut names) => {
                 names.extend(fields);
-                Expression::Field(names)
+                TemplateExpression::Field(names)
             }
-            Expression::Variable(name, mut names) => {
+            TemplateExpression::Variable(name, mut names) => {
                 names.extend(fields);
-                Expression::Variable(name, names)
+                TemplateExpression::Variable(name, names)
             }
-            Expression::Pipeline(_) | Expression::Function(_) => Expression::Chain(Box::new(term), fields),
+            TemplateExpression::Pipeline(_) | TemplateExpression::Function(_) => {
+                TemplateExpression::Chain(Box::new(term), fields)
+            }
             _ => return refuse(start, "unexpected . after term"),
         })
     }

@@ -1,10 +1,10 @@
 //! Values as text: `%v`, `print` and `printf` of Go.
 
-use super::failure::Failure;
+use super::failure::TemplateFailure;
 use super::numbers;
 use super::quote;
-use super::text::{Cause, Text, Writer};
-use super::value::{Kind, Value};
+use super::text::{Cause, Text, TextWriter};
+use super::value::{GoValue, Kind};
 
 /// Mappings may hold themselves.
 const DEEPEST: usize = 64;
@@ -12,7 +12,7 @@ const DEEPEST: usize = 64;
 pub(super) const WIDEST: usize = 10_000;
 
 /// As `%v` shows a value at the top: what is not known becomes a hole, and text keeps its origins.
-pub(crate) fn push(value: &Value, writer: &mut Writer) -> Result<(), Failure> {
+pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     match &value.kind {
         Kind::Text(text) => match value.text() {
             Some(text) => writer.push_text(&text, None),
@@ -25,9 +25,9 @@ pub(crate) fn push(value: &Value, writer: &mut Writer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn inner(value: &Value, writer: &mut Writer, depth: usize) -> Result<(), Failure> {
+fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
     }
     match &value.kind {
         Kind::List(list) => {
@@ -53,7 +53,7 @@ fn inner(value: &Value, writer: &mut Writer, depth: usize) -> Result<(), Failure
     Ok(())
 }
 
-fn plain(value: &Value) -> String {
+fn plain(value: &GoValue) -> String {
     match &value.kind {
         Kind::Nil | Kind::NilInside => "<nil>".to_owned(),
         Kind::Flag(flag) => flag.to_string(),
@@ -65,20 +65,20 @@ fn plain(value: &Value) -> String {
 }
 
 /// The text of a value, as `toString` gives it.
-pub(crate) fn text(value: &Value) -> Result<Text, Failure> {
+pub(crate) fn text(value: &GoValue) -> Result<Text, TemplateFailure> {
     if let Some(text) = value.text() {
         return Ok(text);
     }
-    let mut writer = Writer::default();
+    let mut writer = TextWriter::default();
     push(value, &mut writer)?;
     Ok(writer.finish())
 }
 
 /// `print`: a blank between two that are no text. `println`: a blank between all, and a line end.
-pub(crate) fn print(values: &[Value], line: bool) -> Result<Text, Failure> {
-    let mut writer = Writer::default();
+pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFailure> {
+    let mut writer = TextWriter::default();
     for (number, value) in values.iter().enumerate() {
-        let is_text = |value: &Value| matches!(value.kind, Kind::Text(_));
+        let is_text = |value: &GoValue| matches!(value.kind, Kind::Text(_));
         let before = number.checked_sub(1).and_then(|before| values.get(before));
         if before.is_some_and(|before| line || !is_text(before) && !is_text(value)) {
             writer.push(" ", None);
@@ -103,12 +103,12 @@ struct Verb {
 }
 
 /// `printf`.
-pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> {
+pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, TemplateFailure> {
     if let Some(cause) = pattern.hole() {
-        return Err(Failure::Unknown(cause.clone()));
+        return Err(TemplateFailure::Unknown(cause.clone()));
     }
     let text = pattern.as_str();
-    let mut writer = Writer::default();
+    let mut writer = TextWriter::default();
     let (mut at, mut next) = (0, 0);
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('%')) {
         writer.push_slice(pattern, at, at + found, None);
@@ -176,7 +176,7 @@ pub(crate) fn format(pattern: &Text, values: &[Value]) -> Result<Text, Failure> 
     Ok(writer.finish())
 }
 
-fn extra(values: &[Value], writer: &mut Writer) -> Result<(), Failure> {
+fn extra(values: &[GoValue], writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     writer.push("%!(EXTRA ", None);
     for (number, value) in values.iter().enumerate() {
         writer.push(if number > 0 { ", " } else { "" }, None);
@@ -191,7 +191,7 @@ fn extra(values: &[Value], writer: &mut Writer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn one(value: &Value, letter: char, verb: Verb, writer: &mut Writer) -> Result<(), Failure> {
+fn one(value: &GoValue, letter: char, verb: Verb, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     let is_bare = verb.width.is_none() && verb.precision.is_none() && !verb.sharp && !verb.plus;
     if matches!(letter, 'v' | 's') && is_bare && matches!(value.kind, Kind::Text(_) | Kind::Unknown(_)) {
         return push(value, writer);
@@ -232,7 +232,7 @@ fn one(value: &Value, letter: char, verb: Verb, writer: &mut Writer) -> Result<(
             let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
             writer.push(
                 &pad(&shown, verb, is_number),
-                value.place().map(|it| super::text::Origin { linear: false, ..it }),
+                value.place().map(|it| super::text::TextOrigin { linear: false, ..it }),
             );
         }
         None if value.is_nil() => writer.push(&format!("%!{letter}(<nil>)"), None),
@@ -245,7 +245,7 @@ fn one(value: &Value, letter: char, verb: Verb, writer: &mut Writer) -> Result<(
     Ok(())
 }
 
-fn padded(shown: &Text, verb: Verb, value: &Value, writer: &mut Writer) -> Result<(), Failure> {
+fn padded(shown: &Text, verb: Verb, value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     let length = shown.as_str().chars().count();
     let missing = verb.width.unwrap_or(0).saturating_sub(length);
     let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
@@ -283,7 +283,7 @@ fn signed(text: String, verb: Verb) -> String {
     }
 }
 
-fn converted(value: &Value, letter: char, verb: Verb) -> Option<String> {
+fn converted(value: &GoValue, letter: char, verb: Verb) -> Option<String> {
     match (&value.kind, letter) {
         (Kind::Int(number) | Kind::Int64(number), _) => integer(*number, letter, verb),
         (Kind::Float(number), 'f' | 'F') => Some(signed(format!("{number:.*}", verb.precision.unwrap_or(6)), verb)),
@@ -331,8 +331,12 @@ fn integer(number: i64, letter: char, verb: Verb) -> Option<String> {
 }
 
 /// What `{{ … }}` puts into the text.
-pub(crate) fn output(value: &Value, writer: &mut Writer, action: Option<super::text::Origin>) -> Result<(), Failure> {
-    let mut own = Writer::default();
+pub(crate) fn output(
+    value: &GoValue,
+    writer: &mut TextWriter,
+    action: Option<super::text::TextOrigin>,
+) -> Result<(), TemplateFailure> {
+    let mut own = TextWriter::default();
     match &value.kind {
         Kind::Nil | Kind::NilInside => own.push("<no value>", None),
         Kind::Unknown(cause) => {
@@ -346,6 +350,6 @@ pub(crate) fn output(value: &Value, writer: &mut Writer, action: Option<super::t
 }
 
 /// A function whose text depends on all of its arguments, which are not all known.
-pub(crate) fn unknown_among(values: &[Value]) -> Option<Cause> {
+pub(crate) fn unknown_among(values: &[GoValue]) -> Option<Cause> {
     values.iter().find_map(|value| value.cause().cloned())
 }

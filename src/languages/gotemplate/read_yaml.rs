@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::languages::yaml::{self, Data, Node};
+use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{FileId, Sources, Span};
 
 use super::evaluate::PARSED;
-use super::failure::Failure;
+use super::failure::TemplateFailure;
 use super::numbers;
-use super::text::{Origin, Text};
-use super::value::{Entries, Entry, Heap, Kind, Value};
+use super::text::{Text, TextOrigin};
+use super::value::{GoValue, Heap, Kind, MapEntries, MapEntry};
 
 /// Where in the text that was read a part came from.
-type Place<'p> = &'p dyn Fn(Span) -> Option<Origin>;
+type Place<'p> = &'p dyn Fn(Span) -> Option<TextOrigin>;
 
 struct Reader<'r> {
     text: &'r str,
@@ -23,18 +23,18 @@ struct Reader<'r> {
 }
 
 /// A part of a file that was read.
-pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<Value, Failure> {
+pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let text = sources.text(node.span.file);
-    let linear = |span: Span| Some(Origin { span, linear: true });
+    let linear = |span: Span| Some(TextOrigin { span, linear: true });
     Reader { text: &text, place: &linear, heap, elsewhere: Some((sources, node.span.file)) }.value(node, 0)
 }
 
-fn of_text(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+fn of_text(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     heap.fits(text.len().saturating_mul(PARSED))?;
     heap.spend(text.len() * 2)?;
     let place = |span: Span| {
         text.origin_at(span.start as usize).map(|origin| match text.span_of(span.start as usize, span.end as usize) {
-            Some(span) => Origin { span, ..origin },
+            Some(span) => TextOrigin { span, ..origin },
             None => origin,
         })
     };
@@ -42,11 +42,11 @@ fn of_text(text: &Text, heap: &Heap) -> Result<Value, Failure> {
 }
 
 /// `fromYaml`: what is wrong stands in the mapping.
-pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let wrong = |why: String| heap.map(super::evaluate::entries([("Error".to_owned(), why.into())]));
     Ok(match of_text(text, heap) {
-        Ok(value @ Value { kind: Kind::Map(_), .. }) => value,
-        Ok(value) if value.is_nil() => heap.map(Entries::new()),
+        Ok(value @ GoValue { kind: Kind::Map(_), .. }) => value,
+        Ok(value) if value.is_nil() => heap.map(MapEntries::new()),
         Ok(value) => {
             let name = match &value.kind {
                 Kind::List(_) => "array",
@@ -58,15 +58,15 @@ pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<Value, Failure> {
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
             ))
         }
-        Err(Failure::Refused(why)) => wrong(why),
+        Err(TemplateFailure::Refused(why)) => wrong(why),
         Err(other) => return Err(other),
     })
 }
 
 /// `fromYamlArray`.
-pub(super) fn list(text: &Text, heap: &Heap) -> Result<Value, Failure> {
+pub(super) fn list(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     match of_text(text, heap) {
-        Ok(value @ Value { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => heap.list(Vec::new()),
         Ok(other) => {
             let name = match &other.kind {
@@ -80,14 +80,14 @@ pub(super) fn list(text: &Text, heap: &Heap) -> Result<Value, Failure> {
             );
             heap.list(vec![why.into()])
         }
-        Err(Failure::Refused(why)) => heap.list(vec![why.into()]),
+        Err(TemplateFailure::Refused(why)) => heap.list(vec![why.into()]),
         Err(other) => Err(other),
     }
 }
 
 impl Reader<'_> {
-    fn document(&self, file: FileId) -> Result<Value, Failure> {
-        let Some(range) = yaml::documents(self.text).into_iter().next() else { return Ok(Value::nil()) };
+    fn document(&self, file: FileId) -> Result<GoValue, TemplateFailure> {
+        let Some(range) = yaml::documents(self.text).into_iter().next() else { return Ok(GoValue::nil()) };
         let piece = self.text.get(range.clone()).unwrap_or_default();
         let stream = yaml::read(file, piece);
         if let Some(wrong) = stream.diagnostics.iter().find(|it| it.unreadable) {
@@ -95,12 +95,12 @@ impl Reader<'_> {
         }
         match stream.documents.first() {
             Some(document) => self.value(&document.root, u32::try_from(range.start).unwrap_or(0)),
-            None => Ok(Value::nil()),
+            None => Ok(GoValue::nil()),
         }
     }
 
     /// `by`: where the document begins.
-    fn value(&self, node: &Node, by: u32) -> Result<Value, Failure> {
+    fn value(&self, node: &Node, by: u32) -> Result<GoValue, TemplateFailure> {
         if let Some((sources, file)) = self.elsewhere
             && node.span.file != file
         {
@@ -108,29 +108,30 @@ impl Reader<'_> {
         }
         let span =
             Span { start: node.span.start.saturating_add(by), end: node.span.end.saturating_add(by), ..node.span };
-        let value: Value = match &node.data {
-            Data::List(items) => {
-                let items: Result<Vec<Value>, Failure> = items.iter().map(|item| self.value(item, by)).collect();
+        let value: GoValue = match &node.data {
+            NodeData::List(items) => {
+                let items: Result<Vec<GoValue>, TemplateFailure> =
+                    items.iter().map(|item| self.value(item, by)).collect();
                 self.heap.list(items?)?
             }
-            Data::Map(entries) => {
-                let mut all = Entries::new();
+            NodeData::Map(entries) => {
+                let mut all = MapEntries::new();
                 for entry in entries.iter() {
                     let at = Span { start: entry.key_span.start + by, end: entry.key_span.end + by, ..entry.key_span };
                     let key = self.key(&entry.key, at);
                     let place = self.exact(at, &key);
-                    all.insert(key, Entry { key: place, value: self.value(&entry.value, by)? });
+                    all.insert(key, MapEntry { key: place, value: self.value(&entry.value, by)? });
                 }
                 self.heap.spend(0)?;
                 self.heap.map(all)
             }
-            Data::Scalar { text, plain } => {
+            NodeData::Scalar { text, plain } => {
                 let kind = scalar(text, *plain);
                 let shown: &str = text;
-                return Ok(Value { kind, origin: self.exact(span, shown) });
+                return Ok(GoValue { kind, origin: self.exact(span, shown) });
             }
         };
-        Ok(Value { origin: (self.place)(span).map(|origin| Origin::whole(origin.span)), ..value })
+        Ok(GoValue { origin: (self.place)(span).map(|origin| TextOrigin::whole(origin.span)), ..value })
     }
 
     /// Keys are text, whatever they look like.
@@ -148,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// The place of a scalar; byte by byte where it is written as it is meant.
-    fn exact(&self, span: Span, text: &str) -> Option<Origin> {
+    fn exact(&self, span: Span, text: &str) -> Option<TextOrigin> {
         let raw = self.text.get(span.range()).unwrap_or_default();
         let origin = (self.place)(span)?;
         if !origin.linear || raw == text {
@@ -159,9 +160,9 @@ impl Reader<'_> {
         match inner {
             Some(_) if raw.len() == text.len() + 2 => {
                 let (start, end) = (origin.span.start + 1, origin.span.end.saturating_sub(1));
-                Some(Origin { span: Span { start, end: end.max(start), ..origin.span }, linear: true })
+                Some(TextOrigin { span: Span { start, end: end.max(start), ..origin.span }, linear: true })
             }
-            _ => Some(Origin::whole(origin.span)),
+            _ => Some(TextOrigin::whole(origin.span)),
         }
     }
 }

@@ -11,21 +11,23 @@ pub(crate) struct Template {
     pub(crate) name: Rc<str>,
     /// The text of which the ranges below are parts.
     pub(crate) source: Text,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<TemplateNode>,
 }
 
 impl Template {
     /// Only blanks and comments: it does not take the place of another.
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| match node {
-            Node::Text(range) => self.source.as_str().get(range.clone()).is_none_or(|text| text.trim().is_empty()),
+            TemplateNode::Text(range) => {
+                self.source.as_str().get(range.clone()).is_none_or(|text| text.trim().is_empty())
+            }
             _ => false,
         })
     }
 }
 
 #[derive(Debug)]
-pub(crate) enum Node {
+pub(crate) enum TemplateNode {
     Text(Range<usize>),
     Action(Pipeline),
     If(Branch),
@@ -39,8 +41,8 @@ pub(crate) enum Node {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub(crate) pipeline: Pipeline,
-    pub(crate) then: Vec<Node>,
-    pub(crate) otherwise: Vec<Node>,
+    pub(crate) then: Vec<TemplateNode>,
+    pub(crate) otherwise: Vec<TemplateNode>,
 }
 
 #[derive(Debug)]
@@ -55,11 +57,11 @@ pub(crate) struct Pipeline {
 #[derive(Debug)]
 pub(crate) struct Command {
     /// At least one; the first may be a function.
-    pub(crate) words: Vec<Expression>,
+    pub(crate) words: Vec<TemplateExpression>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Expression {
+pub(crate) enum TemplateExpression {
     Dot,
     Nil,
     Flag(bool),
@@ -69,6 +71,6 @@ pub(crate) enum Expression {
     Field(Vec<Rc<str>>),
     Variable(Rc<str>, Vec<Rc<str>>),
     Function(Rc<str>),
-    Chain(Box<Expression>, Vec<Rc<str>>),
+    Chain(Box<TemplateExpression>, Vec<Rc<str>>),
     Pipeline(Box<Pipeline>),
 }

@@ -7,15 +7,15 @@ use crate::source::{Segment, Span};
 
 /// Where a value was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(crate) struct TextOrigin {
     pub(crate) span: Span,
     /// Each byte stands for the byte at the same distance in the span.
     pub(crate) linear: bool,
 }
 
-impl Origin {
+impl TextOrigin {
     pub(crate) fn whole(span: Span) -> Self {
-        Origin { span, linear: false }
+        TextOrigin { span, linear: false }
     }
 }
 
@@ -37,7 +37,7 @@ impl Cause {
 struct Mark {
     start: usize,
     end: usize,
-    origin: Origin,
+    origin: TextOrigin,
 }
 
 /// A part of a text that is not known, or that may not be there.
@@ -82,7 +82,7 @@ impl Notes {
         self.doubts.extend(other.doubts.iter().filter(within).map(moved));
     }
 
-    fn mark(&mut self, start: usize, end: usize, origin: Origin) {
+    fn mark(&mut self, start: usize, end: usize, origin: TextOrigin) {
         if start < end {
             self.marks.push(Mark { start, end, origin });
         }
@@ -110,8 +110,8 @@ impl From<String> for Text {
 
 impl Text {
     /// Text that was written at a place, byte by byte.
-    pub(crate) fn at(text: &str, origin: Origin) -> Self {
-        let mut writer = Writer::default();
+    pub(crate) fn at(text: &str, origin: TextOrigin) -> Self {
+        let mut writer = TextWriter::default();
         writer.push(text, Some(origin));
         writer.finish()
     }
@@ -146,17 +146,17 @@ impl Text {
     }
 
     /// Where the first part came from that came from anywhere.
-    pub(crate) fn origin(&self) -> Option<Origin> {
+    pub(crate) fn origin(&self) -> Option<TextOrigin> {
         self.notes.as_ref()?.marks.first().map(|mark| mark.origin)
     }
 
     /// Where quotes around it come from: they are part of what it begins with.
-    pub(crate) fn origin_of_quotes(&self) -> Option<Origin> {
-        self.origin_at(0).map(|origin| Origin { linear: false, ..origin })
+    pub(crate) fn origin_of_quotes(&self) -> Option<TextOrigin> {
+        self.origin_at(0).map(|origin| TextOrigin { linear: false, ..origin })
     }
 
     /// Where the byte at a place came from.
-    pub(crate) fn origin_at(&self, at: usize) -> Option<Origin> {
+    pub(crate) fn origin_at(&self, at: usize) -> Option<TextOrigin> {
         let notes = self.notes.as_ref()?;
         let mark = notes.marks.get(notes.marks.partition_point(|mark| mark.end <= at))?;
         if mark.start > at {
@@ -220,12 +220,12 @@ impl Text {
 
 /// Text that is being put together.
 #[derive(Debug, Default)]
-pub(crate) struct Writer {
+pub(crate) struct TextWriter {
     text: String,
     notes: Notes,
 }
 
-impl Writer {
+impl TextWriter {
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
@@ -234,7 +234,7 @@ impl Writer {
         &self.text
     }
 
-    pub(crate) fn push(&mut self, text: &str, origin: Option<Origin>) {
+    pub(crate) fn push(&mut self, text: &str, origin: Option<TextOrigin>) {
         let start = self.text.len();
         self.text.push_str(text);
         if let Some(origin) = origin {
@@ -243,13 +243,13 @@ impl Writer {
     }
 
     /// A part of a text; what in it came from nowhere is said to be of `otherwise`.
-    pub(crate) fn push_slice(&mut self, text: &Text, start: usize, end: usize, otherwise: Option<Origin>) {
+    pub(crate) fn push_slice(&mut self, text: &Text, start: usize, end: usize, otherwise: Option<TextOrigin>) {
         let at = self.text.len();
         let Some(piece) = text.text.get(start..end) else { return };
         self.text.push_str(piece);
         let Some(notes) = &text.notes else {
             if let Some(origin) = otherwise {
-                self.notes.mark(at, self.text.len(), Origin { linear: false, ..origin });
+                self.notes.mark(at, self.text.len(), TextOrigin { linear: false, ..origin });
             }
             return;
         };
@@ -261,8 +261,8 @@ impl Writer {
     }
 
     /// Marks what has no mark, from a place on.
-    fn fill(&mut self, before: usize, from: usize, origin: Origin) {
-        let origin = Origin { linear: false, ..origin };
+    fn fill(&mut self, before: usize, from: usize, origin: TextOrigin) {
+        let origin = TextOrigin { linear: false, ..origin };
         let marked: Vec<Mark> = self.notes.marks.drain(before..).collect();
         let mut at = from;
         for mark in marked {
@@ -273,14 +273,14 @@ impl Writer {
         self.notes.mark(at, self.text.len(), origin);
     }
 
-    pub(crate) fn push_text(&mut self, text: &Text, otherwise: Option<Origin>) {
+    pub(crate) fn push_text(&mut self, text: &Text, otherwise: Option<TextOrigin>) {
         self.push_slice(text, 0, text.len(), otherwise);
     }
 
-    pub(crate) fn push_hole(&mut self, cause: &Cause, origin: Option<Origin>) {
+    pub(crate) fn push_hole(&mut self, cause: &Cause, origin: Option<TextOrigin>) {
         let start = self.text.len();
         let label = format!("${{{}}}", cause.label);
-        self.push(&label, origin.map(|origin| Origin { linear: false, ..origin }));
+        self.push(&label, origin.map(|origin| TextOrigin { linear: false, ..origin }));
         self.notes.holes.push(Hole { start, end: self.text.len(), cause: cause.clone() });
     }
 

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use crate::source::FileId;
 
-use super::failure::Failure;
-use super::text::{Cause, Origin, Text};
+use super::failure::TemplateFailure;
+use super::text::{Cause, Text, TextOrigin};
 
 /// Lists in lists deeper than these are no chart's.
 const DEEPEST: u16 = 130;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Value {
+pub(crate) struct GoValue {
     pub(crate) kind: Kind,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<TextOrigin>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,13 +45,13 @@ pub(crate) trait Object: Debug {
         "struct"
     }
     /// A field or what a method gives; nothing where there is none of that name.
-    fn field(&self, name: &str, arguments: &[Value], heap: &Heap) -> Option<Result<Value, Failure>>;
+    fn field(&self, name: &str, arguments: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>>;
     /// Whether a field is a method, which takes arguments.
     fn is_method(&self, _name: &str) -> bool {
         false
     }
     /// What ranging over it gives; nothing where that is impossible.
-    fn entries(&self) -> Option<Vec<(Arc<str>, Value)>> {
+    fn entries(&self) -> Option<Vec<(Arc<str>, GoValue)>> {
         None
     }
     /// As `%v` shows it.
@@ -59,47 +59,47 @@ pub(crate) trait Object: Debug {
         format!("{{{}}}", self.type_name())
     }
     /// The same as a mapping or a list, for what writes YAML and JSON.
-    fn plain(&self, _heap: &Heap) -> Value {
-        Value::nil()
+    fn plain(&self, _heap: &Heap) -> GoValue {
+        GoValue::nil()
     }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct List {
-    items: Rc<[Value]>,
+    items: Rc<[GoValue]>,
     depth: u16,
 }
 
 impl List {
-    pub(crate) fn items(&self) -> &[Value] {
+    pub(crate) fn items(&self) -> &[GoValue] {
         &self.items
     }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) key: Option<Origin>,
-    pub(crate) value: Value,
+pub(crate) struct MapEntry {
+    pub(crate) key: Option<TextOrigin>,
+    pub(crate) value: GoValue,
 }
 
-impl From<Value> for Entry {
-    fn from(value: Value) -> Self {
-        Entry { key: None, value }
+impl From<GoValue> for MapEntry {
+    fn from(value: GoValue) -> Self {
+        MapEntry { key: None, value }
     }
 }
 
-pub(crate) type Entries = BTreeMap<Arc<str>, Entry>;
+pub(crate) type MapEntries = BTreeMap<Arc<str>, MapEntry>;
 
 /// A mapping; as in Go, copies are the same mapping.
 #[derive(Debug, Clone)]
-pub(crate) struct Map(Rc<RefCell<Entries>>);
+pub(crate) struct Map(Rc<RefCell<MapEntries>>);
 
 impl Map {
-    pub(crate) fn borrow(&self) -> Ref<'_, Entries> {
+    pub(crate) fn borrow(&self) -> Ref<'_, MapEntries> {
         self.0.borrow()
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<GoValue> {
         self.0.borrow().get(key).map(|entry| entry.value.clone())
     }
 
@@ -107,7 +107,7 @@ impl Map {
         self.0.borrow().is_empty()
     }
 
-    pub(crate) fn insert(&self, key: Arc<str>, entry: impl Into<Entry>) {
+    pub(crate) fn insert(&self, key: Arc<str>, entry: impl Into<MapEntry>) {
         self.0.borrow_mut().insert(key, entry.into());
     }
 
@@ -156,11 +156,11 @@ impl Heap {
     }
 
     /// Whether so many may be made: asked before something is larger than what it is made of.
-    pub(super) fn fits(&self, bytes: usize) -> Result<(), Failure> {
+    pub(super) fn fits(&self, bytes: usize) -> Result<(), TemplateFailure> {
         if bytes <= self.left.get() { Ok(()) } else { self.spend(bytes) }
     }
 
-    pub(crate) fn spend(&self, bytes: usize) -> Result<(), Failure> {
+    pub(crate) fn spend(&self, bytes: usize) -> Result<(), TemplateFailure> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {
                 self.left.set(left);
@@ -168,16 +168,16 @@ impl Heap {
             }
             None => {
                 self.left.set(0);
-                Err(Failure::Budget("what it makes is larger than any chart's"))
+                Err(TemplateFailure::Budget("what it makes is larger than any chart's"))
             }
         }
     }
 
-    pub(crate) fn map(&self, entries: Entries) -> Value {
+    pub(crate) fn map(&self, entries: MapEntries) -> GoValue {
         Kind::Map(self.new_map(entries)).into()
     }
 
-    pub(crate) fn new_map(&self, entries: Entries) -> Map {
+    pub(crate) fn new_map(&self, entries: MapEntries) -> Map {
         const EACH: usize = 96;
         // What is spent too much is told by the next step.
         let _ = self.spend(EACH * (entries.len() + 1));
@@ -186,7 +186,7 @@ impl Heap {
         map
     }
 
-    pub(crate) fn list(&self, items: Vec<Value>) -> Result<Value, Failure> {
+    pub(crate) fn list(&self, items: Vec<GoValue>) -> Result<GoValue, TemplateFailure> {
         const EACH: usize = 64;
         self.spend(EACH * (items.len() + 1))?;
         let inner = items.iter().map(|item| match &item.kind {
@@ -195,61 +195,61 @@ impl Heap {
         });
         let depth = inner.max().unwrap_or(1);
         if depth > DEEPEST {
-            return Err(Failure::Budget("it nests lists deeper than any chart does"));
+            return Err(TemplateFailure::Budget("it nests lists deeper than any chart does"));
         }
         Ok(Kind::List(List { items: items.into(), depth }).into())
     }
 
     /// Each is paid before the next one is made.
-    pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<Value, Failure> {
+    pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<GoValue, TemplateFailure> {
         const EACH: usize = 64;
         let mut all = Vec::new();
         for item in items {
             let text: Text = item.into();
             self.spend(EACH + text.weight())?;
-            all.push(Value::from(text));
+            all.push(GoValue::from(text));
         }
         self.list(all)
     }
 }
 
-impl From<Kind> for Value {
+impl From<Kind> for GoValue {
     fn from(kind: Kind) -> Self {
-        Value { kind, origin: None }
+        GoValue { kind, origin: None }
     }
 }
 
-impl From<Text> for Value {
+impl From<Text> for GoValue {
     fn from(text: Text) -> Self {
         Kind::Text(text).into()
     }
 }
 
-impl From<String> for Value {
+impl From<String> for GoValue {
     fn from(text: String) -> Self {
         Kind::Text(text.into()).into()
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for GoValue {
     fn from(text: &str) -> Self {
         Kind::Text(text.into()).into()
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for GoValue {
     fn from(flag: bool) -> Self {
         Kind::Flag(flag).into()
     }
 }
 
-impl From<f64> for Value {
+impl From<f64> for GoValue {
     fn from(number: f64) -> Self {
         Kind::Float(number).into()
     }
 }
 
-impl Value {
+impl GoValue {
     pub(crate) fn nil() -> Self {
         Kind::Nil.into()
     }
@@ -267,8 +267,8 @@ impl Value {
     }
 
     #[must_use]
-    pub(crate) fn or_at(self, origin: Option<Origin>) -> Self {
-        Value { origin: self.origin.or(origin), ..self }
+    pub(crate) fn or_at(self, origin: Option<TextOrigin>) -> Self {
+        GoValue { origin: self.origin.or(origin), ..self }
     }
 
     pub(crate) fn is_nil(&self) -> bool {
@@ -279,7 +279,7 @@ impl Value {
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self.kind {
-            Kind::NilInside => Value { kind: Kind::Nil, ..self },
+            Kind::NilInside => GoValue { kind: Kind::Nil, ..self },
             _ => self,
         }
     }
@@ -290,7 +290,7 @@ impl Value {
         const EACH: usize = 16;
         let mut sum = EACH;
         // Nothing where there is more than there may be.
-        let mut add = |key: usize, item: &Value| {
+        let mut add = |key: usize, item: &GoValue| {
             sum = sum.saturating_add(key);
             let left = most.checked_sub(sum)?;
             sum = sum.saturating_add(item.weight(levels - 1, left));
@@ -324,7 +324,7 @@ impl Value {
         }
     }
 
-    pub(crate) fn items(&self) -> Option<&[Value]> {
+    pub(crate) fn items(&self) -> Option<&[GoValue]> {
         match &self.kind {
             Kind::List(list) => Some(list.items()),
             _ => None,
@@ -339,7 +339,7 @@ impl Value {
     }
 
     /// Where it came from, or a part of its text.
-    pub(crate) fn place(&self) -> Option<Origin> {
+    pub(crate) fn place(&self) -> Option<TextOrigin> {
         match &self.kind {
             Kind::Text(text) => text.origin().or(self.origin),
             _ => self.origin,
@@ -350,7 +350,7 @@ impl Value {
     pub(crate) fn text(&self) -> Option<Text> {
         match &self.kind {
             Kind::Text(text) if text.origin().is_none() && self.origin.is_some() => {
-                let mut writer = super::text::Writer::default();
+                let mut writer = super::text::TextWriter::default();
                 let exact = self.origin.filter(|it| it.linear && it.span.range().len() == text.len());
                 match exact {
                     Some(origin) if text.holes().is_empty() && text.doubts().is_empty() => {

@@ -1,10 +1,12 @@
 //! Values as YAML, byte for byte as `sigs.k8s.io/yaml` writes them: checksums of what charts write depend on it.
 
-use super::failure::Failure;
+use crate::languages::yaml::scalar::{boolean, is_null};
+
+use super::failure::TemplateFailure;
 use super::numbers;
 use super::quote;
-use super::text::{Origin, Text, Writer};
-use super::value::{Heap, Kind, Value};
+use super::text::{Text, TextOrigin, TextWriter};
+use super::value::{GoValue, Heap, Kind};
 
 const DEEPEST: usize = 64;
 /// Behind this column a line is folded.
@@ -12,8 +14,8 @@ const WIDTH: usize = 80;
 /// Longer keys are written with a question mark.
 const LONGEST_KEY: usize = 128;
 
-pub(crate) fn write(value: &Value, heap: &Heap) -> Result<Text, Failure> {
-    let mut emitter = Emitter { writer: Writer::default(), heap };
+pub(crate) fn write(value: &GoValue, heap: &Heap) -> Result<Text, TemplateFailure> {
+    let mut emitter = Emitter { writer: TextWriter::default(), heap };
     let value = &emitter.simple(value);
     match &value.kind {
         Kind::Map(map) if !map.is_empty() => emitter.map(value, 0, true, 0)?,
@@ -24,12 +26,12 @@ pub(crate) fn write(value: &Value, heap: &Heap) -> Result<Text, Failure> {
 }
 
 struct Emitter<'h> {
-    writer: Writer,
+    writer: TextWriter,
     heap: &'h Heap,
 }
 
 impl Emitter<'_> {
-    fn simple(&self, value: &Value) -> Value {
+    fn simple(&self, value: &GoValue) -> GoValue {
         match &value.kind {
             Kind::Object(object) => object.plain(self.heap),
             _ => value.clone(),
@@ -48,10 +50,10 @@ impl Emitter<'_> {
     }
 
     /// `inline`: its first line begins where the writer stands.
-    fn map(&mut self, value: &Value, indent: usize, mut inline: bool, depth: usize) -> Result<(), Failure> {
+    fn map(&mut self, value: &GoValue, indent: usize, mut inline: bool, depth: usize) -> Result<(), TemplateFailure> {
         let Some(map) = value.map() else { return Ok(()) };
         if depth > DEEPEST {
-            return Err(Failure::Budget("values hold each other deeper than any chart's"));
+            return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
         }
         let entries = map.borrow();
         let mut keys: Vec<_> = entries.iter().collect();
@@ -80,7 +82,7 @@ impl Emitter<'_> {
     }
 
     /// What stands behind a colon.
-    fn value(&mut self, value: &Value, indent: usize, depth: usize) -> Result<(), Failure> {
+    fn value(&mut self, value: &GoValue, indent: usize, depth: usize) -> Result<(), TemplateFailure> {
         let value = &self.simple(value);
         match &value.kind {
             Kind::Map(map) if !map.is_empty() => self.map(value, indent + 2, false, depth + 1),
@@ -92,9 +94,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn list(&mut self, value: &Value, indent: usize, mut inline: bool, depth: usize) -> Result<(), Failure> {
+    fn list(&mut self, value: &GoValue, indent: usize, mut inline: bool, depth: usize) -> Result<(), TemplateFailure> {
         if depth > DEEPEST {
-            return Err(Failure::Budget("values hold each other deeper than any chart's"));
+            return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
         }
         for item in value.items().unwrap_or_default() {
             self.heap.spend(indent + 2)?;
@@ -112,7 +114,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self, value: &Value, indent: usize, is_key: bool) -> Result<(), Failure> {
+    fn scalar(&mut self, value: &GoValue, indent: usize, is_key: bool) -> Result<(), TemplateFailure> {
         let shown = match &value.kind {
             Kind::Text(_) => {
                 let text = value.text().unwrap_or_else(|| "".into());
@@ -132,7 +134,7 @@ impl Emitter<'_> {
             Kind::List(_) | Kind::Object(_) => "[]".to_owned(),
         };
         let exact = value.origin.filter(|origin| origin.linear && origin.span.range().len() == shown.len());
-        let origin = exact.or(value.origin.map(|origin| Origin { linear: false, ..origin }));
+        let origin = exact.or(value.origin.map(|origin| TextOrigin { linear: false, ..origin }));
         self.writer.push(&shown, origin);
         Ok(())
     }
@@ -225,7 +227,7 @@ impl Emitter<'_> {
             match escape(letter) {
                 Some(escape) => {
                     self.writer.push_slice(text, from, at, None);
-                    self.writer.push(&escape, text.origin_at(at).map(|origin| Origin { linear: false, ..origin }));
+                    self.writer.push(&escape, text.origin_at(at).map(|origin| TextOrigin { linear: false, ..origin }));
                     from = at + letter.len_utf8();
                     column += escape.len();
                 }
@@ -369,12 +371,9 @@ impl Shape {
 
 /// A plain scalar of this text is a string and nothing else.
 fn is_string(text: &str) -> bool {
-    const WORDS: [&str; 39] = [
-        "", "~", "null", "Null", "NULL", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "n",
-        "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", ".nan", ".NaN", ".NAN", ".inf", ".Inf",
-        ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
-    ];
-    if WORDS.contains(&text) {
+    const NUMBERS: [&str; 12] =
+        [".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"];
+    if is_null(text) || boolean(text).is_some() || NUMBERS.contains(&text) {
         return false;
     }
     let Some(first) = text.chars().next() else { return false };
@@ -476,8 +475,13 @@ fn order(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 /// Values as JSON; `indent` is that of each level, or nothing for one line.
-pub(super) fn json(value: &Value, indent: Option<&str>, for_pages: bool, heap: &Heap) -> Result<Text, Failure> {
-    let mut writer = Writer::default();
+pub(super) fn json(
+    value: &GoValue,
+    indent: Option<&str>,
+    for_pages: bool,
+    heap: &Heap,
+) -> Result<Text, TemplateFailure> {
+    let mut writer = TextWriter::default();
     let format = Json { indent, for_pages, heap };
     format.value(value, 0, &mut writer)?;
     Ok(writer.finish())
@@ -490,22 +494,22 @@ struct Json<'f> {
 }
 
 impl Json<'_> {
-    fn line(&self, depth: usize, writer: &mut Writer) {
+    fn line(&self, depth: usize, writer: &mut TextWriter) {
         if let Some(indent) = self.indent {
             writer.push("\n", None);
             writer.push(&indent.repeat(depth), None);
         }
     }
 
-    fn string(&self, text: &str, origin: Option<Origin>, writer: &mut Writer) {
+    fn string(&self, text: &str, origin: Option<TextOrigin>, writer: &mut TextWriter) {
         let mut out = String::new();
         quote::json(text, self.for_pages, &mut out);
-        writer.push(&out, origin.map(|origin| Origin { linear: false, ..origin }));
+        writer.push(&out, origin.map(|origin| TextOrigin { linear: false, ..origin }));
     }
 
-    fn value(&self, value: &Value, depth: usize, writer: &mut Writer) -> Result<(), Failure> {
+    fn value(&self, value: &GoValue, depth: usize, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
         if depth > DEEPEST {
-            return Err(Failure::Budget("values hold each other deeper than any chart's"));
+            return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
         }
         self.heap.spend(2 * depth + 8)?;
         match &value.kind {
@@ -522,7 +526,7 @@ impl Json<'_> {
                         writer.push_hole(cause, value.place());
                         writer.push("\"", None);
                     }
-                    (false, Some(cause)) => return Err(Failure::Unknown(cause.clone())),
+                    (false, Some(cause)) => return Err(TemplateFailure::Unknown(cause.clone())),
                     _ => self.string(text.as_str(), value.place(), writer),
                 }
             }

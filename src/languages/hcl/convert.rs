@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::number::Number;
-use super::types::{Field, Type};
+use super::types::{ObjectField, Type};
 use super::value::{Data, Entries, Value};
 
 impl Type {
@@ -66,7 +66,7 @@ impl Type {
     }
 }
 
-fn convert_object(fields: &BTreeMap<Arc<str>, Field>, entries: &Entries, value: &Value) -> Value {
+fn convert_object(fields: &BTreeMap<Arc<str>, ObjectField>, entries: &Entries, value: &Value) -> Value {
     let mut known = BTreeMap::new();
     for (name, field) in fields {
         let given = entries.get(name).map(|given| field.of.convert(given));

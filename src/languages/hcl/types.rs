@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::syntax::{Expression, Item, Kind};
+use super::syntax::{Expression, HclKind, ObjectItem};
 use super::value::{Data, Value};
 
 /// A type, or a type constraint of a variable.
@@ -18,19 +18,19 @@ pub(crate) enum Type {
     Set(Box<Type>),
     Map(Box<Type>),
     Tuple(Vec<Type>),
-    Object(BTreeMap<Arc<str>, Field>),
+    Object(BTreeMap<Arc<str>, ObjectField>),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Field {
+pub(crate) struct ObjectField {
     pub(crate) of: Type,
     pub(crate) optional: bool,
     pub(crate) default: Option<Value>,
 }
 
-impl Field {
+impl ObjectField {
     fn required(of: Type) -> Self {
-        Field { of, optional: false, default: None }
+        ObjectField { of, optional: false, default: None }
     }
 }
 
@@ -41,9 +41,9 @@ impl Type {
         constant: &mut dyn FnMut(&Expression) -> Value,
     ) -> Result<Type, String> {
         match &expression.kind {
-            Kind::Name(name) | Kind::Text(name) => Type::named(name),
-            Kind::Parentheses(inner) => Type::parse(inner, constant),
-            Kind::Call(call) => {
+            HclKind::Name(name) | HclKind::Text(name) => Type::named(name),
+            HclKind::Parentheses(inner) => Type::parse(inner, constant),
+            HclKind::Call(call) => {
                 let [argument] = call.arguments.as_slice() else {
                     return Err(format!("`{}` takes one type", call.name.text));
                 };
@@ -52,14 +52,14 @@ impl Type {
                     "set" => Type::Set(Box::new(Type::parse(argument, constant)?)),
                     "map" => Type::Map(Box::new(Type::parse(argument, constant)?)),
                     "tuple" => match &argument.kind {
-                        Kind::List(items) => {
+                        HclKind::List(items) => {
                             let items: Result<_, _> = items.iter().map(|item| Type::parse(item, constant)).collect();
                             Type::Tuple(items?)
                         }
                         _ => return Err("`tuple` takes a list of types".into()),
                     },
                     "object" => match &argument.kind {
-                        Kind::Object(items) => Type::fields(items, constant)?,
+                        HclKind::Object(items) => Type::fields(items, constant)?,
                         _ => return Err("`object` takes an object of types".into()),
                     },
                     other => return Err(format!("`{other}` is no type")),
@@ -82,23 +82,23 @@ impl Type {
         })
     }
 
-    fn fields(items: &[Item], constant: &mut dyn FnMut(&Expression) -> Value) -> Result<Type, String> {
+    fn fields(items: &[ObjectItem], constant: &mut dyn FnMut(&Expression) -> Value) -> Result<Type, String> {
         let mut fields = BTreeMap::new();
         for item in items {
             let name = match &item.key.kind {
-                Kind::Name(name) | Kind::Text(name) => name.clone(),
+                HclKind::Name(name) | HclKind::Text(name) => name.clone(),
                 _ => return Err("the name of a field must be written out".into()),
             };
             let field = match &item.value.kind {
-                Kind::Call(call) if &*call.name.text == "optional" => {
+                HclKind::Call(call) if &*call.name.text == "optional" => {
                     let of = match call.arguments.first() {
                         Some(of) => Type::parse(of, constant)?,
                         None => return Err("`optional` needs a type".into()),
                     };
                     let default = call.arguments.get(1).map(|default| of.convert(&constant(default)));
-                    Field { default: default.filter(|value| !value.is_null()), of, optional: true }
+                    ObjectField { default: default.filter(|value| !value.is_null()), of, optional: true }
                 }
-                _ => Field::required(Type::parse(&item.value, constant)?),
+                _ => ObjectField::required(Type::parse(&item.value, constant)?),
             };
             fields.insert(name, field);
         }
@@ -117,7 +117,7 @@ impl Type {
             Data::Tuple(items) => Type::Tuple(items.iter().map(Type::of).collect()),
             Data::Map(entries) => Type::Map(Box::new(Type::of_members(entries.known.values()))),
             Data::Object(entries) => Type::Object(
-                entries.iter().map(|(name, value)| (name.clone(), Field::required(Type::of(value)))).collect(),
+                entries.iter().map(|(name, value)| (name.clone(), ObjectField::required(Type::of(value)))).collect(),
             ),
         }
     }
@@ -212,7 +212,7 @@ impl Type {
                     fields.into_iter().for_each(|(name, field)| columns.entry(name).or_default().push(field.of));
                 }
             }
-            let fields = columns.into_iter().map(|(name, of)| Some((name, Field::required(Type::common(of)?))));
+            let fields = columns.into_iter().map(|(name, of)| Some((name, ObjectField::required(Type::common(of)?))));
             return Some(Type::Object(fields.collect::<Option<_>>()?));
         }
         let members = types.into_iter().flat_map(|of| match of {

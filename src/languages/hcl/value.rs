@@ -82,7 +82,7 @@ pub struct Computed {
 
 /// What a path in a value leads to.
 #[derive(Debug, Clone)]
-pub enum Found<'v> {
+pub enum PathTarget<'v> {
     Value(&'v Value),
     Unknown(Arc<Cause>),
     Absent,
@@ -348,31 +348,31 @@ impl Value {
     }
 
     /// A member by key, of lists by number.
-    pub fn member(&self, key: &str) -> Found<'_> {
+    pub fn member(&self, key: &str) -> PathTarget<'_> {
         match &self.data {
-            Data::Unknown(cause) => Found::Unknown(cause.clone()),
+            Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),
             Data::Map(entries) | Data::Object(entries) => match (entries.get(key), &entries.rest) {
-                (Some(value), _) => Found::from(value),
-                (None, Some(cause)) => Found::Unknown(cause.clone()),
-                (None, None) => Found::Absent,
+                (Some(value), _) => PathTarget::from(value),
+                (None, Some(cause)) => PathTarget::Unknown(cause.clone()),
+                (None, None) => PathTarget::Absent,
             },
             Data::List(items) | Data::Tuple(items) => {
-                key.parse().ok().and_then(|index: usize| items.get(index)).map_or(Found::Absent, Found::from)
+                key.parse().ok().and_then(|index: usize| items.get(index)).map_or(PathTarget::Absent, PathTarget::from)
             }
-            _ => Found::Absent,
+            _ => PathTarget::Absent,
         }
     }
 
     /// What keys, one after the other, lead to.
-    pub fn find<'v>(&'v self, path: &[&str]) -> Found<'v> {
+    pub fn find<'v>(&'v self, path: &[&str]) -> PathTarget<'v> {
         let mut here = self;
         for key in path {
             match here.member(key) {
-                Found::Value(value) => here = value,
+                PathTarget::Value(value) => here = value,
                 other => return other,
             }
         }
-        Found::from(here)
+        PathTarget::from(here)
     }
 }
 
@@ -398,21 +398,21 @@ impl Size {
     }
 }
 
-impl<'v> From<&'v Value> for Found<'v> {
+impl<'v> From<&'v Value> for PathTarget<'v> {
     /// Unknown values are `Unknown`, null is `Absent`.
     fn from(value: &'v Value) -> Self {
         match &value.data {
-            Data::Unknown(cause) => Found::Unknown(cause.clone()),
-            Data::Null => Found::Absent,
-            _ => Found::Value(value),
+            Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),
+            Data::Null => PathTarget::Absent,
+            _ => PathTarget::Value(value),
         }
     }
 }
 
-impl<'v> Found<'v> {
+impl<'v> PathTarget<'v> {
     pub fn value(&self) -> Option<&'v Value> {
         match self {
-            Found::Value(value) => Some(value),
+            PathTarget::Value(value) => Some(value),
             _ => None,
         }
     }

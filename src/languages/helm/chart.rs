@@ -112,9 +112,9 @@ pub(crate) fn files(sources: &Sources, directory: &str) -> Vec<String> {
 }
 
 /// Why a chart cannot be rendered at all.
-pub(crate) type Refused = String;
+pub(crate) type ChartRefusal = String;
 
-pub(crate) fn load(sources: &Sources, directory: &str) -> Result<Chart, Refused> {
+pub(crate) fn load(sources: &Sources, directory: &str) -> Result<Chart, ChartRefusal> {
     let mut loader = Loader { sources, charts: 0, bytes: 0 };
     let mut all = Vec::new();
     let rules = Ignored::of(sources, directory);
@@ -141,7 +141,7 @@ impl Loader<'_> {
         rules: &Ignored,
         depth: usize,
         out: &mut Vec<String>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ChartRefusal> {
         for entry in self.sources.tree().list(&at(root, inside)) {
             let name = if inside.is_empty() { entry.name } else { format!("{inside}/{}", entry.name) };
             if rules.ignores(&name, entry.is_directory) {
@@ -159,7 +159,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn document(&self, path: &str) -> Option<Result<Node, Refused>> {
+    fn document(&self, path: &str) -> Option<Result<Node, ChartRefusal>> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);
         let stream = yaml::read(file, &text);
@@ -169,7 +169,7 @@ impl Loader<'_> {
         stream.documents.into_iter().next().map(|document| Ok(document.root))
     }
 
-    fn chart(&mut self, directory: &str, names: Vec<String>, depth: usize) -> Result<Chart, Refused> {
+    fn chart(&mut self, directory: &str, names: Vec<String>, depth: usize) -> Result<Chart, ChartRefusal> {
         self.charts += 1;
         if depth > DEEPEST || self.charts > MOST_CHARTS {
             return Err(format!(
@@ -224,12 +224,24 @@ impl Loader<'_> {
         if texts.iter().any(|text| text.contains("Files")) {
             self.files(&mut chart, others)?;
         }
-        let mut archives = Vec::new();
+        let broken = self.inside(&mut chart, inner, depth)?;
+        self.dependencies(&mut chart, &broken, depth)?;
+        Ok(chart)
+    }
+
+    /// Reads what lies in `charts/`, each with the names of its files; gives the archives that are broken, and why.
+    fn inside(
+        &mut self,
+        chart: &mut Chart,
+        inner: Vec<(String, Vec<String>)>,
+        depth: usize,
+    ) -> Result<Vec<(String, ChartRefusal)>, ChartRefusal> {
+        let mut broken = Vec::new();
         for (first, names) in inner {
             if first.starts_with(['_', '.']) {
                 continue;
             }
-            let inside = at(directory, &format!("charts/{first}"));
+            let inside = at(&chart.directory, &format!("charts/{first}"));
             if names.iter().any(|name| name == "Chart.yaml") {
                 let found =
                     self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
@@ -241,16 +253,15 @@ impl Loader<'_> {
                         chart.inputs.extend(found.inputs.iter().cloned());
                         chart.inside.push(found);
                     }
-                    Err(why) => archives.push((first, why)),
+                    Err(why) => broken.push((first, why)),
                 }
             }
         }
-        self.dependencies(&mut chart, &archives, depth)?;
-        Ok(chart)
+        Ok(broken)
     }
 
     /// Puts the files of a chart in an archive where they would lie if it were a folder; their names within it.
-    fn unpacked(&mut self, path: &str) -> Result<Vec<String>, Refused> {
+    fn unpacked(&mut self, path: &str) -> Result<Vec<String>, ChartRefusal> {
         let packed = self.sources.tree().read(path).map_err(|why| why.to_string())?;
         let files = archive::unpack(&packed)?;
         self.bytes += files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
@@ -265,7 +276,7 @@ impl Loader<'_> {
     }
 
     /// The texts that templates may ask for.
-    fn files(&mut self, chart: &mut Chart, names: Vec<String>) -> Result<(), Refused> {
+    fn files(&mut self, chart: &mut Chart, names: Vec<String>) -> Result<(), ChartRefusal> {
         for name in names {
             let path = at(&chart.directory, &name);
             let Ok(file) = self.sources.open(&path) else { continue };
@@ -278,7 +289,12 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn dependencies(&mut self, chart: &mut Chart, archives: &[(String, Refused)], depth: usize) -> Result<(), Refused> {
+    fn dependencies(
+        &mut self,
+        chart: &mut Chart,
+        archives: &[(String, ChartRefusal)],
+        depth: usize,
+    ) -> Result<(), ChartRefusal> {
         let mut lists = vec![chart.about.clone()];
         lists.extend(self.document(&at(&chart.directory, "requirements.yaml")).transpose()?);
         for list in lists.iter().filter_map(|root| root.get("dependencies")) {

@@ -28,5 +28,5 @@ mod world;
 
 pub(crate) use chart::{Chart, files, load};
 pub use cluster::Cluster;
-pub(crate) use output::Document;
+pub(crate) use output::ChartDocument;
 pub(crate) use render::{Release, Rendering, render};

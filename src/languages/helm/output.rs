@@ -4,17 +4,16 @@
 //! there; elsewhere it is left out, and the document is known to be incomplete.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::languages::gotemplate::{Hole, Origin, Text, Writer};
+use crate::languages::gotemplate::{Hole, Text, TextOrigin, TextWriter};
 use crate::languages::yaml;
-use crate::source::{FileId, Segment, Span};
+use crate::source::{FileId, Segment, Span, static_regex};
 
 /// One document, with the places that it came from.
 #[derive(Debug, Clone)]
-pub(crate) struct Document {
+pub(crate) struct ChartDocument {
     /// As Helm names its template.
     pub(crate) template: String,
     pub(crate) file: FileId,
@@ -28,7 +27,7 @@ pub(crate) struct Document {
     pub(crate) gaps: Vec<String>,
 }
 
-impl Document {
+impl ChartDocument {
     /// Bytes that it takes once it is taken apart: measured with pods of a few lines, 2026-11.
     pub(crate) fn weight(&self) -> usize {
         const EACH: usize = 4096;
@@ -43,7 +42,7 @@ pub(super) fn weight(text: &Text) -> usize {
     EACH * memchr::memmem::find_iter(text.as_str().as_bytes(), b"---").count()
 }
 
-pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: bool) -> Vec<Document> {
+pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: bool) -> Vec<ChartDocument> {
     let mut all = Vec::new();
     for range in pieces(text.as_str()) {
         let piece = text.slice(range.start, range.end);
@@ -62,7 +61,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
             all.sort();
             all.dedup();
         }
-        all.push(Document {
+        all.push(ChartDocument {
             template: template.to_owned(),
             file,
             segments: piece.segments(Span::new(file, 0, 0)),
@@ -80,7 +79,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
-    let borders = BORDER.iter().flat_map(|border| border.find_iter(text)).map(|it| it.range());
+    let borders = BORDER.find_iter(text).map(|it| it.range());
     for border in borders.chain(std::iter::once(text.len()..text.len())) {
         let piece = text.get(start..border.start).unwrap_or_default();
         let from = start + (piece.len() - piece.trim_start().len());
@@ -90,7 +89,7 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-static BORDER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:\A|\s*\n)---\s*").ok());
+static_regex!(static BORDER: Regex = r"(?:\A|\s*\n)---\s*");
 
 /// An object that Helm makes only to test a release, or never: one with a hook that it does not know, as those of Helm 2.
 fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
@@ -133,13 +132,13 @@ fn gaps(text: &Text) -> Vec<String> {
 /// of their own.
 fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
     let all = text.as_str();
-    let mut writer = Writer::default();
+    let mut writer = TextWriter::default();
     let mut at = 0;
     for hole in text.holes() {
         if hole.start >= at && is_within_brackets(all, hole) {
             writer.push_slice(text, at, hole.start, None);
             let origin = text.origin_at(hole.start);
-            writer.push("\"", origin.map(|origin| Origin { linear: false, ..origin }));
+            writer.push("\"", origin.map(|origin| TextOrigin { linear: false, ..origin }));
             writer.push_slice(text, hole.start, hole.end, None);
             writer.push("\"", None);
             at = hole.end;

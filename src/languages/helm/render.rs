@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::languages::gotemplate::{
-    self, Cause, Entries, Evaluator, Failure, Heap, Kind, Map, Origin, Templates, Text, Undecided, Value, define,
-    of_node, parse,
+    self, Cause, Evaluator, GoValue, Heap, Kind, Map, MapEntries, TemplateFailure, Templates, Text, TextOrigin,
+    Undecided, define, of_node, parse,
 };
 use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
 
 use super::Cluster;
 use super::chart;
-use super::output::{self, Document};
+use super::output::{self, ChartDocument};
 use super::schema;
 use super::values::Chart;
 use super::world::{About, Capabilities, Files};
@@ -45,7 +45,7 @@ impl Release {
 /// What became of a chart.
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
-    pub(crate) documents: Vec<Document>,
+    pub(crate) documents: Vec<ChartDocument>,
     /// What values break of a `values.schema.json`: Helm would install nothing.
     pub(crate) refused: Vec<String>,
     /// Templates that became nothing, and why.
@@ -90,11 +90,11 @@ struct Job {
     path: String,
 }
 
-fn say(failure: Failure) -> String {
+fn say(failure: TemplateFailure) -> String {
     match failure {
-        Failure::Refused(why) => why,
-        Failure::Unknown(cause) => cause.why.to_string(),
-        Failure::Budget(why) => why.to_owned(),
+        TemplateFailure::Refused(why) => why,
+        TemplateFailure::Unknown(cause) => cause.why.to_string(),
+        TemplateFailure::Budget(why) => why.to_owned(),
     }
 }
 
@@ -112,7 +112,7 @@ impl Renderer<'_> {
         let mut rendering = Rendering { missing, refused, ..Rendering::default() };
         for job in &jobs {
             let text = self.sources.text(job.file);
-            let whole = Origin { span: Span::new(job.file, 0, text.len()), linear: true };
+            let whole = TextOrigin { span: Span::new(job.file, 0, text.len()), linear: true };
             match parse(&job.name, &Text::at(&text, whole), gotemplate::is_function) {
                 Ok(all) => define(&mut templates, all.into_iter()),
                 Err(refused) => {
@@ -130,12 +130,12 @@ impl Renderer<'_> {
         let mut done: Vec<(usize, Text)> = Vec::new();
         for (number, job) in jobs.iter().enumerate().filter(|(_, job)| !job.is_partial) {
             let about = [("Name", job.name.as_str()), ("BasePath", job.base.as_str())];
-            let about: Entries =
-                about.map(|(key, text)| (Arc::from(key), Value::from(text).into())).into_iter().collect();
+            let about: MapEntries =
+                about.map(|(key, text)| (Arc::from(key), GoValue::from(text).into())).into_iter().collect();
             job.context.insert("Template".into(), evaluator.heap.map(about));
             match evaluator.render(&job.name, &Kind::Map(job.context.clone()).into()) {
                 Ok(text) => done.push((number, text)),
-                Err(Failure::Budget(why)) => return Err(why.to_owned()),
+                Err(TemplateFailure::Budget(why)) => return Err(why.to_owned()),
                 Err(failure) => {
                     let line = evaluator.stopped().map(|span| self.sources.locate(span));
                     let line = line.map_or(String::new(), |it| format!(" ({} line {})", it.path, it.line));
@@ -164,13 +164,13 @@ impl Renderer<'_> {
         layers: &[Node],
         heap: &Heap,
         jobs: &mut Vec<Job>,
-    ) -> Result<(Vec<String>, Vec<String>), Failure> {
+    ) -> Result<(Vec<String>, Vec<String>), TemplateFailure> {
         let own = |chart: &chart::Chart| match &chart.values {
             Some(node) => of_node(self.sources, node, heap),
-            None => Ok(Value::nil()),
+            None => Ok(GoValue::nil()),
         };
         let mut chart = Chart::new(loaded, &own, heap)?;
-        let given = heap.new_map(Entries::new());
+        let given = heap.new_map(MapEntries::new());
         for layer in layers {
             if let Kind::Map(above) = of_node(self.sources, layer, heap)?.kind {
                 over(&given, &above, heap)?;
@@ -179,13 +179,13 @@ impl Renderer<'_> {
         chart.settle(&given, heap)?;
         chart.coalesce(&given, false, heap)?;
         let release = &self.release;
-        let about: [(&str, Value); 6] = [
+        let about: [(&str, GoValue); 6] = [
             ("Name", release.name.as_str().into()),
             ("Namespace", release.namespace.as_str().into()),
             ("Service", "Helm".into()),
             ("IsInstall", true.into()),
             ("IsUpgrade", false.into()),
-            ("Revision", Value::int(1)),
+            ("Revision", GoValue::int(1)),
         ];
         let about = about.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect();
         let shared = Shared {
@@ -207,17 +207,17 @@ impl Renderer<'_> {
         &self,
         chart: &Chart<'_>,
         called: &str,
-        values: Value,
+        values: GoValue,
         is_root: bool,
         shared: &Shared<'_>,
         jobs: &mut Vec<Job>,
         missing: &mut Vec<String>,
-    ) -> Value {
+    ) -> GoValue {
         let heap = shared.heap;
         missing.extend(chart.missing.iter().cloned());
         shared.refused.borrow_mut().extend(schema::broken(chart.loaded.schema.as_deref(), &values));
-        let inside = heap.new_map(Entries::new());
-        let pairs: [(&str, Value); 6] = [
+        let inside = heap.new_map(MapEntries::new());
+        let pairs: [(&str, GoValue); 6] = [
             ("Chart", About::value(&chart.name, &chart.loaded.about, is_root)),
             ("Files", Files::value(self.sources, &chart.loaded.files)),
             ("Release", shared.release.clone()),
@@ -228,7 +228,7 @@ impl Renderer<'_> {
         let context = heap.new_map(pairs.map(|(key, value)| (Arc::from(key), value.into())).into_iter().collect());
         for child in &chart.inside {
             let own = values.map().and_then(|map| map.get(&child.name)).filter(|it| it.map().is_some());
-            let own = own.unwrap_or_else(|| heap.map(Entries::new()));
+            let own = own.unwrap_or_else(|| heap.map(MapEntries::new()));
             let path = format!("{called}/charts/{}", child.name);
             let inner = self.contexts(child, &path, own, false, shared, jobs, missing);
             inside.insert(child.name.as_str().into(), inner);
@@ -254,18 +254,18 @@ impl Renderer<'_> {
 
 struct Shared<'h> {
     heap: &'h Heap,
-    release: Value,
-    capabilities: Value,
+    release: GoValue,
+    capabilities: GoValue,
     refused: RefCell<Vec<String>>,
 }
 
 /// A layer of values over others: mappings are joined, everything else is replaced.
-fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), Failure> {
+fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), TemplateFailure> {
     heap.spend(64)?;
     let entries: BTreeMap<_, _> = above.borrow().clone();
     for (key, entry) in entries {
         let known = below.get(&key);
-        match (known.as_ref().and_then(Value::map), entry.value.map()) {
+        match (known.as_ref().and_then(GoValue::map), entry.value.map()) {
             (Some(inner), Some(other)) => over(inner, other, heap)?,
             _ => below.insert(key, entry),
         }

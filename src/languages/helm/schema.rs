@@ -5,7 +5,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
-use crate::languages::gotemplate::{Kind, Value};
+use crate::languages::gotemplate::{GoValue, Kind};
 
 /// Comparisons of one value with one schema, of all values of a chart together.
 const MOST: usize = 200_000;
@@ -20,7 +20,7 @@ const PATTERN_COUNTS: usize = 500;
 const TOLD: usize = 3;
 
 /// What the values of a chart break of the schema beside it, each with the path of the value.
-pub(super) fn broken(schema: Option<&str>, values: &Value) -> Vec<String> {
+pub(super) fn broken(schema: Option<&str>, values: &GoValue) -> Vec<String> {
     let Some(schema) = schema.and_then(|text| serde_json::from_str::<Schema>(text).ok()) else { return Vec::new() };
     let mut judge = Judge { root: &schema, left: MOST };
     let mut broken = Vec::new();
@@ -36,7 +36,7 @@ struct Judge<'s> {
 
 impl<'s> Judge<'s> {
     /// Adds what is broken at the path and below.
-    fn judge(&mut self, schema: &'s Schema, value: &Value, path: &str, depth: usize, broken: &mut Vec<String>) {
+    fn judge(&mut self, schema: &'s Schema, value: &GoValue, path: &str, depth: usize, broken: &mut Vec<String>) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, Kind::Unknown(_)) {
             return;
@@ -91,7 +91,7 @@ impl<'s> Judge<'s> {
     fn fields(
         &mut self,
         words: &'s Json<String, Schema>,
-        entries: &[(std::sync::Arc<str>, Value)],
+        entries: &[(std::sync::Arc<str>, GoValue)],
         path: &str,
         depth: usize,
         broken: &mut Vec<String>,
@@ -131,7 +131,7 @@ impl<'s> Judge<'s> {
     fn several(
         &mut self,
         words: &'s Json<String, Schema>,
-        value: &Value,
+        value: &GoValue,
         path: &str,
         depth: usize,
         broken: &mut Vec<String>,
@@ -167,14 +167,14 @@ impl<'s> Judge<'s> {
         }
     }
 
-    fn holds(&mut self, schema: &'s Schema, value: &Value, depth: usize) -> bool {
+    fn holds(&mut self, schema: &'s Schema, value: &GoValue, depth: usize) -> bool {
         let mut broken = Vec::new();
         self.judge(schema, value, "", depth + 1, &mut broken);
         broken.is_empty()
     }
 
     /// Nothing in it is unknown.
-    fn is_known(&mut self, value: &Value) -> bool {
+    fn is_known(&mut self, value: &GoValue) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
             && match &value.kind {
@@ -203,7 +203,7 @@ fn texts(schema: &Schema) -> impl Iterator<Item = &str> {
     one.chain(schema.as_array().into_iter().flatten().filter_map(Schema::as_str))
 }
 
-fn is_of(value: &Value, name: &str) -> bool {
+fn is_of(value: &GoValue, name: &str) -> bool {
     match &value.kind {
         Kind::Nil | Kind::NilInside => name == "null",
         Kind::Flag(_) => name == "boolean",
@@ -216,7 +216,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &GoValue) -> Option<f64> {
     match value.kind {
         Kind::Int(number) | Kind::Int64(number) => Some(number as f64),
         Kind::Float(number) => Some(number),
@@ -224,7 +224,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn equal(schema: &Schema, value: &Value) -> bool {
+fn equal(schema: &Schema, value: &GoValue) -> bool {
     match (schema, &value.kind) {
         (_, Kind::Unknown(_)) => true,
         (Schema::Null, Kind::Nil | Kind::NilInside) => true,
@@ -243,7 +243,7 @@ fn equal(schema: &Schema, value: &Value) -> bool {
     }
 }
 
-fn numbers(words: &Json<String, Schema>, value: &Value) -> Vec<String> {
+fn numbers(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
     let Some(number) = number(value) else { return Vec::new() };
     let bound = |word: &str| words.get(word).and_then(Schema::as_f64);
     let bounds = [
@@ -260,7 +260,7 @@ fn numbers(words: &Json<String, Schema>, value: &Value) -> Vec<String> {
     bounds.into_iter().flatten().collect()
 }
 
-fn sizes(words: &Json<String, Schema>, value: &Value) -> Vec<String> {
+fn sizes(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
     let bound = |word: &str| words.get(word).and_then(Schema::as_u64).map(|size| size as usize);
     let (size, least, most) = match &value.kind {
         Kind::Text(_) => (value.as_str().unwrap_or_default().chars().count(), "minLength", "maxLength"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::languages::gotemplate::{Entry, Failure, Heap, Kind, Map, Value, copied, fulfils};
+use crate::languages::gotemplate::{GoValue, Heap, Kind, Map, MapEntry, TemplateFailure, copied, fulfils};
 
 use super::chart::{self, Dependency};
 
@@ -21,10 +21,10 @@ pub(super) struct Chart<'c> {
     pub(super) missing: Vec<String>,
 }
 
-type Done<T> = Result<T, Failure>;
+type Done<T> = Result<T, TemplateFailure>;
 
 fn empty(heap: &Heap) -> Map {
-    heap.new_map(crate::languages::gotemplate::Entries::new())
+    heap.new_map(crate::languages::gotemplate::MapEntries::new())
 }
 
 fn copy(map: &Map, heap: &Heap) -> Done<Map> {
@@ -38,7 +38,7 @@ impl<'c> Chart<'c> {
     /// `values`: gives what a chart has of its own.
     pub(super) fn new(
         loaded: &'c chart::Chart,
-        values: &dyn Fn(&chart::Chart) -> Done<Value>,
+        values: &dyn Fn(&chart::Chart) -> Done<GoValue>,
         heap: &Heap,
     ) -> Done<Chart<'c>> {
         let own = match values(loaded)?.kind {
@@ -149,9 +149,10 @@ impl<'c> Chart<'c> {
                 let framed = match import.parent.as_str() {
                     "." => copy(&found, heap)?,
                     parent => {
-                        let inner: Value = Kind::Map(copy(&found, heap)?).into();
-                        let frame =
-                            |value: Value, key: &str| heap.map([(Arc::from(key), value.into())].into_iter().collect());
+                        let inner: GoValue = Kind::Map(copy(&found, heap)?).into();
+                        let frame = |value: GoValue, key: &str| {
+                            heap.map([(Arc::from(key), value.into())].into_iter().collect())
+                        };
                         match parent.rsplit('.').fold(inner, frame).kind {
                             Kind::Map(map) => map,
                             _ => continue,
@@ -188,7 +189,7 @@ impl<'c> Chart<'c> {
             let inner = match given.get(&chart.name).map(|it| it.kind) {
                 None => {
                     let inner = empty(heap);
-                    given.insert(chart.name.as_str().into(), Value::from(Kind::Map(inner.clone())));
+                    given.insert(chart.name.as_str().into(), GoValue::from(Kind::Map(inner.clone())));
                     inner
                 }
                 Some(Kind::Map(inner)) => inner,
@@ -201,7 +202,7 @@ impl<'c> Chart<'c> {
     }
 }
 
-fn pairs(map: &Map) -> Vec<(Arc<str>, Entry)> {
+fn pairs(map: &Map) -> Vec<(Arc<str>, MapEntry)> {
     map.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect()
 }
 
@@ -226,16 +227,16 @@ fn globals(inner: &Map, outer: &Map, heap: &Heap) -> Done<()> {
             (Kind::Map(above), Some(Kind::Map(below))) => {
                 let above = flat_copy(above, heap);
                 tables(&above, &below, true, heap)?;
-                own.insert(key, Entry { key: entry.key, value: Kind::Map(above).into() });
+                own.insert(key, MapEntry { key: entry.key, value: Kind::Map(above).into() });
             }
             (Kind::Map(_), Some(_)) | (_, Some(Kind::Map(_))) => {}
             (Kind::Map(above), None) => {
-                own.insert(key, Entry { key: entry.key, value: Kind::Map(flat_copy(above, heap)).into() });
+                own.insert(key, MapEntry { key: entry.key, value: Kind::Map(flat_copy(above, heap)).into() });
             }
             _ => own.insert(key, entry),
         }
     }
-    inner.insert(GLOBAL.into(), Value::from(Kind::Map(own)));
+    inner.insert(GLOBAL.into(), GoValue::from(Kind::Map(own)));
     Ok(())
 }
 
@@ -263,7 +264,7 @@ fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
 
 fn is_on(dependency: &Dependency, path: &str, values: &Map) -> Done<bool> {
     let mut on = true;
-    if let Some(tags) = values.get("tags").as_ref().and_then(Value::map) {
+    if let Some(tags) = values.get("tags").as_ref().and_then(GoValue::map) {
         let flags: Vec<bool> = dependency
             .tags
             .iter()

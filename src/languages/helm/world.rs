@@ -7,18 +7,20 @@ use std::sync::Arc;
 use globset::GlobBuilder;
 
 use super::Cluster;
-use crate::languages::gotemplate::{Entries, Failure, Heap, Kind, Object, Origin, Text, Value, to_yaml};
+use crate::languages::gotemplate::{
+    GoValue, Heap, Kind, MapEntries, Object, TemplateFailure, Text, TextOrigin, to_yaml,
+};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span, to_base64};
 
 /// The versions of interfaces that Helm takes for granted where it asks no cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
 
-fn text(text: &str) -> Value {
+fn text(text: &str) -> GoValue {
     text.into()
 }
 
-fn entries(pairs: impl IntoIterator<Item = (String, Value)>) -> Entries {
+fn entries(pairs: impl IntoIterator<Item = (String, GoValue)>) -> MapEntries {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
 }
 
@@ -31,17 +33,17 @@ pub(super) struct About {
 }
 
 impl About {
-    pub(super) fn value(name: &str, about: &Node, is_root: bool) -> Value {
+    pub(super) fn value(name: &str, about: &Node, is_root: bool) -> GoValue {
         Kind::Object(Rc::new(About { name: name.to_owned(), about: about.clone(), is_root })).into()
     }
 
-    fn text(&self, key: &str) -> Value {
+    fn text(&self, key: &str) -> GoValue {
         match self.about.get(key) {
             Some(node) => match node.text() {
                 Some(written) => {
                     let plain = node.number().filter(|_| node.flag().is_none()).is_some();
-                    let origin = crate::languages::gotemplate::Origin::whole(node.span);
-                    let value: Value = if plain { number(node, written).into() } else { text(written) };
+                    let origin = crate::languages::gotemplate::TextOrigin::whole(node.span);
+                    let value: GoValue = if plain { number(node, written).into() } else { text(written) };
                     value.or_at(Some(origin))
                 }
                 None => text(""),
@@ -50,7 +52,7 @@ impl About {
         }
     }
 
-    fn texts(&self, key: &str, heap: &Heap) -> Result<Value, Failure> {
+    fn texts(&self, key: &str, heap: &Heap) -> Result<GoValue, TemplateFailure> {
         let items = self.about.get(key).map(Node::items).unwrap_or_default();
         heap.list(items.iter().filter_map(Node::text).map(|it| text(it)).collect())
     }
@@ -60,7 +62,7 @@ impl About {
 fn number(node: &Node, written: &str) -> String {
     match crate::languages::gotemplate::scalar(
         written,
-        matches!(node.data, crate::languages::yaml::Data::Scalar { plain: true, .. }),
+        matches!(node.data, crate::languages::yaml::NodeData::Scalar { plain: true, .. }),
     ) {
         Kind::Float(number) => format!("{number}"),
         _ => written.to_owned(),
@@ -72,7 +74,7 @@ impl Object for About {
         "struct { chart.Metadata; IsRoot bool }"
     }
 
-    fn field(&self, name: &str, _: &[Value], heap: &Heap) -> Option<Result<Value, Failure>> {
+    fn field(&self, name: &str, _: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         Some(Ok(match name {
             "Name" => text(&self.name),
             "Home" => self.text("home"),
@@ -125,7 +127,7 @@ impl Object for About {
         }))
     }
 
-    fn plain(&self, heap: &Heap) -> Value {
+    fn plain(&self, heap: &Heap) -> GoValue {
         const NAMES: [&str; 9] =
             ["home", "version", "description", "icon", "apiVersion", "appVersion", "kubeVersion", "type", "name"];
         let pairs = NAMES.iter().map(|key| (*key, if *key == "name" { text(&self.name) } else { self.text(key) }));
@@ -140,22 +142,22 @@ impl Object for About {
 pub(super) struct Files(BTreeMap<String, Text>);
 
 impl Files {
-    pub(super) fn value(sources: &Sources, files: &[(String, FileId)]) -> Value {
+    pub(super) fn value(sources: &Sources, files: &[(String, FileId)]) -> GoValue {
         let text = |file: FileId| {
             let text = sources.text(file);
-            Text::at(&text, Origin { span: Span::new(file, 0, text.len()), linear: true })
+            Text::at(&text, TextOrigin { span: Span::new(file, 0, text.len()), linear: true })
         };
         Kind::Object(Rc::new(Files(files.iter().map(|(name, file)| (name.clone(), text(*file))).collect()))).into()
     }
 
-    fn by_name(&self, heap: &Heap, form: fn(&str) -> String) -> Result<Value, Failure> {
+    fn by_name(&self, heap: &Heap, form: fn(&str) -> String) -> Result<GoValue, TemplateFailure> {
         let mut all = Vec::new();
         for (path, content) in &self.0 {
             heap.spend(content.len())?;
             let name = path.rsplit('/').next().unwrap_or(path);
             all.push((name.to_owned(), form(content.as_str()).into()));
         }
-        to_yaml(&heap.map(entries(all)), heap).map(Value::from)
+        to_yaml(&heap.map(entries(all)), heap).map(GoValue::from)
     }
 
     fn glob(&self, pattern: &str) -> Files {
@@ -168,7 +170,7 @@ impl Files {
     }
 }
 
-fn whole(text: &Text) -> Value {
+fn whole(text: &Text) -> GoValue {
     Kind::Text(text.clone()).into()
 }
 
@@ -210,8 +212,8 @@ impl Object for Files {
         matches!(name, "Get" | "GetBytes" | "Glob" | "Lines" | "AsConfig" | "AsSecrets")
     }
 
-    fn field(&self, name: &str, arguments: &[Value], heap: &Heap) -> Option<Result<Value, Failure>> {
-        let given = arguments.first().and_then(Value::as_str);
+    fn field(&self, name: &str, arguments: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
+        let given = arguments.first().and_then(GoValue::as_str);
         let wanted = usize::from(matches!(name, "Get" | "GetBytes" | "Glob" | "Lines"));
         if self.is_method(name) && (arguments.len() != wanted || wanted == 1 && given.is_none()) {
             return Some(Err(format!("wrong number of args for {name}: want {wanted} got {}", arguments.len()).into()));
@@ -230,12 +232,12 @@ impl Object for Files {
             "AsSecrets" => self.by_name(heap, |content| to_base64(content.as_bytes())),
             path => match self.0.get(path) {
                 Some(content) => Ok(whole(content)),
-                None => Ok(Value::nil()),
+                None => Ok(GoValue::nil()),
             },
         })
     }
 
-    fn entries(&self) -> Option<Vec<(Arc<str>, Value)>> {
+    fn entries(&self) -> Option<Vec<(Arc<str>, GoValue)>> {
         Some(self.0.iter().map(|(path, content)| (Arc::from(path.as_str()), whole(content))).collect())
     }
 }
@@ -248,7 +250,7 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    pub(super) fn value(cluster: &Cluster) -> Value {
+    pub(super) fn value(cluster: &Cluster) -> GoValue {
         let version = KubeVersion { version: cluster.version.clone() };
         Kind::Object(Rc::new(Capabilities { version, extra: cluster.interfaces.clone() })).into()
     }
@@ -263,7 +265,7 @@ impl Object for Capabilities {
         "ptr"
     }
 
-    fn field(&self, name: &str, _: &[Value], _: &Heap) -> Option<Result<Value, Failure>> {
+    fn field(&self, name: &str, _: &[GoValue], _: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         Some(Ok(match name {
             "KubeVersion" => Kind::Object(Rc::new(self.version.clone())).into(),
             "APIVersions" => Kind::Object(Rc::new(Versions(self.extra.clone()))).into(),
@@ -283,7 +285,7 @@ impl Object for KubeVersion {
         "chartutil.KubeVersion"
     }
 
-    fn field(&self, name: &str, _: &[Value], _: &Heap) -> Option<Result<Value, Failure>> {
+    fn field(&self, name: &str, _: &[GoValue], _: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         let mut parts = self.version.trim_start_matches('v').split('.');
         let (major, minor) = (parts.next().unwrap_or("1"), parts.next().unwrap_or("0"));
         Some(Ok(match name {
@@ -315,24 +317,24 @@ impl Object for Versions {
         name == "Has"
     }
 
-    fn field(&self, name: &str, arguments: &[Value], _: &Heap) -> Option<Result<Value, Failure>> {
+    fn field(&self, name: &str, arguments: &[GoValue], _: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         if name != "Has" {
             return None;
         }
-        let Some(wanted) = arguments.first().and_then(Value::as_str) else {
+        let Some(wanted) = arguments.first().and_then(GoValue::as_str) else {
             return Some(Err(format!("wrong number of args for Has: want 1 got {}", arguments.len()).into()));
         };
         Some(Ok((VERSIONS.lines().any(|known| known == wanted) || self.0.iter().any(|known| known == wanted)).into()))
     }
 
-    fn entries(&self) -> Option<Vec<(Arc<str>, Value)>> {
+    fn entries(&self) -> Option<Vec<(Arc<str>, GoValue)>> {
         let all = VERSIONS.lines().chain(self.0.iter().map(String::as_str));
         Some(all.enumerate().map(|(number, version)| (Arc::from(number.to_string()), text(version))).collect())
     }
 
-    fn plain(&self, heap: &Heap) -> Value {
+    fn plain(&self, heap: &Heap) -> GoValue {
         let all = VERSIONS.lines().chain(self.0.iter().map(String::as_str));
-        heap.texts(all).unwrap_or_else(|_| Value::nil())
+        heap.texts(all).unwrap_or_else(|_| GoValue::nil())
     }
 }
 
@@ -344,7 +346,7 @@ impl Object for HelmVersion {
         "version.BuildInfo"
     }
 
-    fn field(&self, name: &str, _: &[Value], _: &Heap) -> Option<Result<Value, Failure>> {
+    fn field(&self, name: &str, _: &[GoValue], _: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
         Some(Ok(match name {
             "Version" => text("v3.22.0"),
             "GitCommit" | "GitTreeState" => text(""),

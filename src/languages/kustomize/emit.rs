@@ -2,7 +2,7 @@
 
 use crate::source::{Segment, Sources, Span};
 
-use super::value::{Data, Field, Kind, Value, point_in_time};
+use super::value::{Field, ObjectData, ObjectValue, ScalarKind, point_in_time};
 
 /// Text made of a document.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ struct Piece {
 }
 
 impl Emitted {
-    pub(super) fn document(value: &Value, head: Span) -> Emitted {
+    pub(super) fn document(value: &ObjectValue, head: Span) -> Emitted {
         let mut emitted = Emitted::default();
         emitted.pieces.push(Piece { start: 0, length: 0, at: head });
         emitted.value(value, 0, false);
@@ -47,9 +47,9 @@ impl Emitted {
         segments
     }
 
-    fn value(&mut self, value: &Value, depth: usize, inline: bool) {
+    fn value(&mut self, value: &ObjectValue, depth: usize, inline: bool) {
         match &value.data {
-            Data::Map(fields) if !fields.is_empty() => {
+            ObjectData::Map(fields) if !fields.is_empty() => {
                 for (number, field) in fields.iter().enumerate() {
                     if number > 0 || !inline {
                         self.indent(depth);
@@ -57,7 +57,7 @@ impl Emitted {
                     self.field(field, depth);
                 }
             }
-            Data::List(items) if !items.is_empty() => {
+            ObjectData::List(items) if !items.is_empty() => {
                 for (number, item) in items.iter().enumerate() {
                     if number > 0 || !inline {
                         self.indent(depth);
@@ -105,17 +105,17 @@ impl Emitted {
         self.text.extend(std::iter::repeat_n("  ", depth));
     }
 
-    fn scalar(&mut self, value: &Value) {
+    fn scalar(&mut self, value: &ObjectValue) {
         let start = self.text.len();
         match &value.data {
-            Data::Map(_) => self.text.push_str("{}"),
-            Data::List(_) => self.text.push_str("[]"),
-            Data::Scalar { text, plain } => match value.kind() {
-                Kind::Null => self.text.push_str("null"),
-                Kind::Flag(flag) => self.text.push_str(if flag { "true" } else { "false" }),
-                Kind::Integer(number) => self.text.push_str(&number.to_string()),
-                Kind::Float(number) => self.text.push_str(&float(number)),
-                Kind::Text => match plain.then(|| point_in_time(text)).flatten() {
+            ObjectData::Map(_) => self.text.push_str("{}"),
+            ObjectData::List(_) => self.text.push_str("[]"),
+            ObjectData::Scalar { text, plain } => match value.kind() {
+                ScalarKind::Null => self.text.push_str("null"),
+                ScalarKind::Flag(flag) => self.text.push_str(if flag { "true" } else { "false" }),
+                ScalarKind::Integer(number) => self.text.push_str(&number.to_string()),
+                ScalarKind::Float(number) => self.text.push_str(&float(number)),
+                ScalarKind::Text => match plain.then(|| point_in_time(text)).flatten() {
                     Some(time) => write_text(&time, &mut self.text),
                     None => write_text(text, &mut self.text),
                 },
@@ -127,30 +127,32 @@ impl Emitted {
 }
 
 /// The document as JSON.
-pub(super) fn json(value: &Value) -> serde_json::Value {
+pub(super) fn json(value: &ObjectValue) -> serde_json::Value {
     match &value.data {
-        Data::Map(fields) => fields.iter().map(|field| (field.key.to_string(), json(&field.value))).collect(),
-        Data::List(items) => items.iter().map(json).collect(),
-        Data::Scalar { text, plain } => match value.kind() {
-            Kind::Null => serde_json::Value::Null,
-            Kind::Flag(flag) => flag.into(),
-            Kind::Integer(number) => match i64::try_from(number) {
+        ObjectData::Map(fields) => fields.iter().map(|field| (field.key.to_string(), json(&field.value))).collect(),
+        ObjectData::List(items) => items.iter().map(json).collect(),
+        ObjectData::Scalar { text, plain } => match value.kind() {
+            ScalarKind::Null => serde_json::Value::Null,
+            ScalarKind::Flag(flag) => flag.into(),
+            ScalarKind::Integer(number) => match i64::try_from(number) {
                 Ok(number) => number.into(),
                 Err(_) => (number as f64).into(),
             },
-            Kind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).into(),
-            Kind::Float(number) => number.into(),
-            Kind::Text => plain.then(|| point_in_time(text)).flatten().map_or_else(|| (**text).into(), Into::into),
+            ScalarKind::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => (number as i64).into(),
+            ScalarKind::Float(number) => number.into(),
+            ScalarKind::Text => {
+                plain.then(|| point_in_time(text)).flatten().map_or_else(|| (**text).into(), Into::into)
+            }
         },
     }
 }
 
 /// Written over several lines.
-fn is_collection(value: &Value) -> bool {
+fn is_collection(value: &ObjectValue) -> bool {
     match &value.data {
-        Data::Map(fields) => !fields.is_empty(),
-        Data::List(items) => !items.is_empty(),
-        Data::Scalar { .. } => false,
+        ObjectData::Map(fields) => !fields.is_empty(),
+        ObjectData::List(items) => !items.is_empty(),
+        ObjectData::Scalar { .. } => false,
     }
 }
 

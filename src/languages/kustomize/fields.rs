@@ -6,7 +6,7 @@ use crate::source::Span;
 
 use super::Trouble;
 use super::id::Gvk;
-use super::value::{Data, Value};
+use super::value::{ObjectData, ObjectValue};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldSpec {
@@ -79,12 +79,12 @@ impl Fields {
     }
 
     /// What a file of `configurations:` says.
-    pub(super) fn configure(&mut self, root: &Value) -> Result<(), Trouble> {
+    pub(super) fn configure(&mut self, root: &ObjectValue) -> Result<(), Trouble> {
         for section in root.fields() {
             for written in section.value.items() {
                 let added = if &*section.key == "nameReference" {
                     let to = Gvk::written(written);
-                    let specs = written.get("fieldSpecs").map(Value::items).unwrap_or_default();
+                    let specs = written.get("fieldSpecs").map(ObjectValue::items).unwrap_or_default();
                     specs.iter().all(|spec| self.add_reference(to.clone(), FieldSpec::written(spec)))
                 } else {
                     self.add(&section.key, FieldSpec::written(written))
@@ -135,7 +135,7 @@ pub(super) enum Make {
 }
 
 impl FieldSpec {
-    pub(super) fn written(value: &Value) -> FieldSpec {
+    pub(super) fn written(value: &ObjectValue) -> FieldSpec {
         FieldSpec {
             gvk: Gvk::written(value),
             path: value.text_at("path").unwrap_or_default().into(),
@@ -150,9 +150,9 @@ impl FieldSpec {
     /// Calls a function with each value that stands there.
     pub(super) fn visit(
         &self,
-        object: &mut Value,
+        object: &mut ObjectValue,
         make: Make,
-        set: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>,
+        set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
         if !Gvk::of(object).is_selected_by(&self.gvk) {
             return Ok(());
@@ -167,10 +167,10 @@ impl FieldSpec {
 }
 
 fn visit(
-    value: &mut Value,
+    value: &mut ObjectValue,
     path: &[String],
     make: Make,
-    set: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>,
+    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     let Some((first, rest)) = path.split_first() else { return set(value) };
     if value.is_null() {
@@ -178,14 +178,14 @@ fn visit(
     }
     let at = value.at;
     match &mut value.data {
-        Data::List(items) => items.iter_mut().try_for_each(|item| visit(item, path, make, set)),
-        Data::Map(_) => {
+        ObjectData::List(items) => items.iter_mut().try_for_each(|item| visit(item, path, make, set)),
+        ObjectData::Map(_) => {
             let (name, is_list) = first.strip_suffix("[]").map_or((first.as_str(), false), |name| (name, true));
             let made = match make {
                 Make::Nothing => None,
                 _ if is_list => None,
-                Make::Scalar(at) if rest.is_empty() => Some(Value::plain("", at)),
-                Make::Scalar(at) | Make::Map(at) => Some(Value::map(at)),
+                Make::Scalar(at) if rest.is_empty() => Some(ObjectValue::plain("", at)),
+                Make::Scalar(at) | Make::Map(at) => Some(ObjectValue::map(at)),
             };
             if let Some(made) = made
                 && value.get(name).is_none_or(|it| it.is_null())
@@ -197,7 +197,9 @@ fn visit(
                 None => Ok(()),
             }
         }
-        Data::Scalar { .. } => Err(Trouble::refused(format!("`{first}` is looked for in what holds no fields"), at)),
+        ObjectData::Scalar { .. } => {
+            Err(Trouble::refused(format!("`{first}` is looked for in what holds no fields"), at))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::Trouble;
 use super::kustomization::{Kustomization, pairs};
 use super::resource::{Behavior, Resource, Resources};
 use super::target::Maker;
-use super::value::{Data, Field, Value};
+use super::value::{Field, ObjectData, ObjectValue};
 
 /// The objects of `configMapGenerator` and `secretGenerator`.
 pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
@@ -27,8 +27,8 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
 pub(super) fn one(
     maker: &mut Maker<'_>,
     directory: &str,
-    entry: &Value,
-    options: Option<&Value>,
+    entry: &ObjectValue,
+    options: Option<&ObjectValue>,
     kind: &str,
 ) -> Result<Resource, Trouble> {
     let at = entry.at;
@@ -36,13 +36,13 @@ pub(super) fn one(
     let both = || options.into_iter().chain(own);
     let named = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
     let name = named("name").ok_or_else(|| Trouble::refused("what is generated needs a name", at))?;
-    let mut value = Value::map(at);
-    value.set("apiVersion", Value::string("v1", at));
-    value.set("kind", Value::string(kind, at));
-    let mut metadata = Value::map(at);
-    metadata.set("name", Value::string(name.raw(), name.at));
+    let mut value = ObjectValue::map(at);
+    value.set("apiVersion", ObjectValue::string("v1", at));
+    value.set("kind", ObjectValue::string(kind, at));
+    let mut metadata = ObjectValue::map(at);
+    metadata.set("name", ObjectValue::string(name.raw(), name.at));
     if let Some(namespace) = named("namespace") {
-        metadata.set("namespace", Value::string(namespace.raw(), namespace.at));
+        metadata.set("namespace", ObjectValue::string(namespace.raw(), namespace.at));
     }
     for key in ["labels", "annotations"] {
         for (name, text) in both().flat_map(|options| pairs(options.get(key))) {
@@ -53,13 +53,14 @@ pub(super) fn one(
     }
     value.set("metadata", metadata);
     if kind == "Secret" {
-        let kind = named("type").map_or_else(|| Value::string("Opaque", at), |it| Value::string(it.raw(), it.at));
+        let kind =
+            named("type").map_or_else(|| ObjectValue::string("Opaque", at), |it| ObjectValue::string(it.raw(), it.at));
         value.set("type", kind);
-        value.set("data", Value::map(at));
+        value.set("data", ObjectValue::map(at));
     }
     fill(maker, directory, entry, kind == "Secret", &mut value)?;
     if both().any(|options| options.flag_at("immutable")) {
-        value.set("immutable", Value::plain("true", at));
+        value.set("immutable", ObjectValue::plain("true", at));
     }
     let mut resource = Resource::new(value);
     resource.head = at;
@@ -82,9 +83,9 @@ struct Pair {
 fn fill(
     maker: &mut Maker<'_>,
     directory: &str,
-    entry: &Value,
+    entry: &ObjectValue,
     is_secret: bool,
-    value: &mut Value,
+    value: &mut ObjectValue,
 ) -> Result<(), Trouble> {
     let list = |key: &str| entry.get(key).map(|it| it.items().to_vec()).unwrap_or_default();
     let mut all = Vec::new();
@@ -116,7 +117,7 @@ fn fill(
     Ok(())
 }
 
-fn put(value: &mut Value, pair: Pair, is_secret: bool) -> Result<(), Trouble> {
+fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Trouble> {
     let Pair { key, content, at } = pair;
     let known = |field: &str| value.get(field).is_some_and(|data| data.get(&key).is_some());
     if known("data") || known("binaryData") {
@@ -133,7 +134,7 @@ fn put(value: &mut Value, pair: Pair, is_secret: bool) -> Result<(), Trouble> {
         Err(other) => ("binaryData", in_lines(&to_base64(other.as_bytes()))),
     };
     if let Some(data) = value.map_at(field, at) {
-        data.set(&key, Value::string(text, at));
+        data.set(&key, ObjectValue::string(text, at));
     }
     Ok(())
 }
@@ -210,7 +211,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     };
     let at = joined.head;
     for key in ["labels", "annotations"] {
-        let before = old.value.at_path(&["metadata", key]).map(Value::fields).unwrap_or_default();
+        let before = old.value.at_path(&["metadata", key]).map(ObjectValue::fields).unwrap_or_default();
         if let Some(metadata) = joined.value.map_at("metadata", at) {
             merge_pairs(metadata, key, before, at);
         }
@@ -221,7 +222,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     joined.set_metadata("namespace", &namespace, place("namespace"));
     if new.behavior == Behavior::Merge {
         for key in ["data", "binaryData"] {
-            let before = old.value.get(key).map(Value::fields).unwrap_or_default();
+            let before = old.value.get(key).map(ObjectValue::fields).unwrap_or_default();
             merge_pairs(&mut joined.value, key, before, at);
         }
     }
@@ -229,7 +230,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
 }
 
 /// What was there before stays, unless the new one says it too.
-fn merge_pairs(value: &mut Value, key: &str, before: &[Field], at: Span) {
+fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[Field], at: Span) {
     let mut all: Vec<Field> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();
     for field in own {
@@ -239,13 +240,13 @@ fn merge_pairs(value: &mut Value, key: &str, before: &[Field], at: Span) {
         }
     }
     for field in &mut all {
-        if let Data::Scalar { plain, .. } = &mut field.value.data {
+        if let ObjectData::Scalar { plain, .. } = &mut field.value.data {
             *plain = false;
         }
     }
     match all.is_empty() && key != "data" {
         true => drop(value.remove(key)),
-        false => value.set(key, Value { at, data: Data::Map(all) }),
+        false => value.set(key, ObjectValue { at, data: ObjectData::Map(all) }),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::value::Value;
+use super::value::ObjectValue;
 
 /// Group, version and kind; what is empty in a pattern matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -26,7 +26,7 @@ static CLUSTER_SCOPED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLoc
 });
 
 impl Gvk {
-    pub(super) fn of(value: &Value) -> Gvk {
+    pub(super) fn of(value: &ObjectValue) -> Gvk {
         let version = value.text_at("apiVersion").unwrap_or_default();
         Gvk::new(version, value.text_at("kind").unwrap_or_default())
     }
@@ -37,7 +37,7 @@ impl Gvk {
     }
 
     /// As a kustomization writes it, in three fields.
-    pub(super) fn written(value: &Value) -> Gvk {
+    pub(super) fn written(value: &ObjectValue) -> Gvk {
         let text = |key| value.text_at(key).unwrap_or_default().to_owned();
         Gvk { group: text("group"), version: text("version"), kind: text("kind") }
     }

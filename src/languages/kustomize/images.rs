@@ -4,21 +4,21 @@ use super::Trouble;
 use super::fields::{FieldSpec, Make};
 use super::resource::Resources;
 use super::select::pattern;
-use super::value::{Data, Value};
+use super::value::{ObjectData, ObjectValue};
 
 /// One entry of `images`.
-pub(super) fn set(resources: &mut Resources, entry: &Value, specs: &[FieldSpec]) -> Result<(), Trouble> {
+pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), Trouble> {
     let name = entry.text_at("name").unwrap_or_default();
     let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{{}}-]*)?$");
     // Names that are no pattern fit nothing, for kustomize.
     let Ok(pattern) = pattern(&text, entry.at) else { return Ok(()) };
-    let mut change = |value: &mut Value| {
+    let mut change = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
             return Err(Trouble::refused("an image is no collection", value.at));
         }
         if pattern.is_match(value.raw()) {
             let (text, at) = changed(value, entry);
-            *value = Value::string(text, at);
+            *value = ObjectValue::string(text, at);
         }
         Ok(())
     };
@@ -35,12 +35,15 @@ pub(super) fn set(resources: &mut Resources, entry: &Value, specs: &[FieldSpec])
 }
 
 /// Every list that is called like one of containers counts, wherever it stands.
-fn in_containers(value: &mut Value, change: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>) -> Result<(), Trouble> {
+fn in_containers(
+    value: &mut ObjectValue,
+    change: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
     match &mut value.data {
-        Data::List(items) => items.iter_mut().try_for_each(|item| in_containers(item, change)),
-        Data::Map(fields) => fields.iter_mut().try_for_each(|field| {
+        ObjectData::List(items) => items.iter_mut().try_for_each(|item| in_containers(item, change)),
+        ObjectData::Map(fields) => fields.iter_mut().try_for_each(|field| {
             in_containers(&mut field.value, change)?;
-            let Data::List(items) = &mut field.value.data else { return Ok(()) };
+            let ObjectData::List(items) = &mut field.value.data else { return Ok(()) };
             if !matches!(&*field.key, "containers" | "initContainers") {
                 return Ok(());
             }
@@ -49,15 +52,15 @@ fn in_containers(value: &mut Value, change: &mut dyn FnMut(&mut Value) -> Result
                 false => change(image),
             })
         }),
-        Data::Scalar { .. } => Ok(()),
+        ObjectData::Scalar { .. } => Ok(()),
     }
 }
 
 /// The image with what the entry says, and the place that says the most of it.
-fn changed(image: &Value, entry: &Value) -> (String, crate::source::Span) {
+fn changed(image: &ObjectValue, entry: &ObjectValue) -> (String, crate::source::Span) {
     let (name, mut tag, mut digest) = split(image.raw());
     let said = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
-    let name = said("newName").map_or(name, Value::raw);
+    let name = said("newName").map_or(name, ObjectValue::raw);
     let mut text = name.to_owned();
     let suffixed;
     match (said("newTag"), said("digest"), said("tagSuffix")) {

@@ -9,7 +9,7 @@ use super::Trouble;
 use super::kustomization::Kustomization;
 use super::resource::Resource;
 use super::target::{Maker, objects};
-use super::value::{Data, Field, Value};
+use super::value::{Field, ObjectData, ObjectValue};
 
 /// Where charts lie if nobody says another place, beside the kustomization.
 const HOME: &str = "charts";
@@ -67,13 +67,13 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
 pub(super) fn one(
     maker: &mut Maker<'_>,
     directory: &str,
-    entry: &Value,
-    home: Option<&Value>,
+    entry: &ObjectValue,
+    home: Option<&ObjectValue>,
 ) -> Result<Vec<Resource>, Trouble> {
     let at = entry.at;
     let said = |keys: &[&str]| keys.iter().find_map(|key| entry.text_at(key));
     let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("a chart needs a name", at))?;
-    let home = entry.get("chartHome").or(home).map_or(HOME, Value::raw);
+    let home = entry.get("chartHome").or(home).map_or(HOME, ObjectValue::raw);
     let repository = said(&["repo", "chartRepoUrl"]);
     let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
     let chart = place(directory, home, name, version)
@@ -133,13 +133,13 @@ pub(super) fn one(
 }
 
 /// The cluster that charts are told of: what the entry says of it comes first.
-fn cluster(maker: &Maker<'_>, entry: &Value) -> Cluster {
+fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
     let mut cluster = maker.cluster.clone();
     if let Some(version) = entry.text_at("kubeVersion") {
         cluster.version = format!("v{}", version.trim_start_matches('v'));
     }
-    let interfaces = entry.get("apiVersions").map(Value::items).unwrap_or_default();
-    cluster.interfaces.extend(interfaces.iter().filter_map(Value::text).map(str::to_owned));
+    let interfaces = entry.get("apiVersions").map(ObjectValue::items).unwrap_or_default();
+    cluster.interfaces.extend(interfaces.iter().filter_map(ObjectValue::text).map(str::to_owned));
     cluster
 }
 
@@ -163,7 +163,7 @@ fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> R
 }
 
 /// The values beside those of the chart itself, the strongest last.
-fn layers(maker: &mut Maker<'_>, directory: &str, entry: &Value, chart: &str) -> Result<Vec<Node>, Trouble> {
+fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &str) -> Result<Vec<Node>, Trouble> {
     let file = ["valuesFile", "values"].iter().find_map(|key| entry.get(key).filter(|it| it.text().is_some()));
     let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
     let mut written = match file {
@@ -184,36 +184,36 @@ fn layers(maker: &mut Maker<'_>, directory: &str, entry: &Value, chart: &str) ->
             }
         });
     }
-    let mut layers: Vec<Node> = written.iter().map(Value::to_node).collect();
+    let mut layers: Vec<Node> = written.iter().map(ObjectValue::to_node).collect();
     for more in entry.get("additionalValuesFiles").map(|it| it.items().to_vec()).unwrap_or_default() {
-        layers.extend(first(maker.documents(directory, &more)?).iter().map(Value::to_node));
+        layers.extend(first(maker.documents(directory, &more)?).iter().map(ObjectValue::to_node));
     }
     Ok(layers)
 }
 
-fn own(maker: &Maker<'_>, chart: &str) -> Result<Option<Value>, Trouble> {
+fn own(maker: &Maker<'_>, chart: &str) -> Result<Option<ObjectValue>, Trouble> {
     let file = join(chart, "values.yaml").and_then(|path| maker.sources.open(&path).ok());
     let Some(file) = file else { return Ok(None) };
     let stream = yaml::read_within(file, &maker.sources.text(file), maker.sources.limits());
     let Some(root) = stream.documents.into_iter().next().map(|document| document.root) else { return Ok(None) };
     maker.budget.spend(root.weight as usize)?;
-    Ok(Some(Value::from_node(&root, maker.sources)))
+    Ok(Some(ObjectValue::from_node(&root, maker.sources)))
 }
 
-fn first(documents: Vec<Value>) -> Option<Value> {
+fn first(documents: Vec<ObjectValue>) -> Option<ObjectValue> {
     documents.into_iter().next()
 }
 
 /// Values with others over them: mappings are laid over each other, null takes a key away, all else is replaced.
-fn laid(below: Value, above: &Value) -> Value {
-    let (Data::Map(mut fields), Data::Map(over)) = (below.data, &above.data) else { return above.clone() };
+fn laid(below: ObjectValue, above: &ObjectValue) -> ObjectValue {
+    let (ObjectData::Map(mut fields), ObjectData::Map(over)) = (below.data, &above.data) else { return above.clone() };
     for field in over {
         let known = fields.iter().position(|it| it.key == field.key);
         match known {
             Some(place) if field.value.is_null() => drop(fields.remove(place)),
             Some(place) => {
                 if let Some(known) = fields.get_mut(place) {
-                    let below = std::mem::replace(&mut known.value, Value::map(field.key_at));
+                    let below = std::mem::replace(&mut known.value, ObjectValue::map(field.key_at));
                     *known = Field { value: laid(below, &field.value), ..field.clone() };
                 }
             }
@@ -221,5 +221,5 @@ fn laid(below: Value, above: &Value) -> Value {
             None => fields.push(field.clone()),
         }
     }
-    Value { at: below.at, data: Data::Map(fields) }
+    ObjectValue { at: below.at, data: ObjectData::Map(fields) }
 }

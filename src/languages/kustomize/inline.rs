@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::source::{FileId, Segment, Sources, Span};
 
-use super::value::{Data, Value};
+use super::value::{ObjectData, ObjectValue};
 
 /// The text of a scalar as a file of its own.
-pub(super) fn derive(sources: &Sources, value: &Value) -> (FileId, Arc<str>) {
-    let Data::Scalar { text, .. } = &value.data else { return (value.at.file, "".into()) };
+pub(super) fn derive(sources: &Sources, value: &ObjectValue) -> (FileId, Arc<str>) {
+    let ObjectData::Scalar { text, .. } = &value.data else { return (value.at.file, "".into()) };
     let segments = lines(sources, value.at, text).unwrap_or_else(|| vec![whole(value.at)]);
     (sources.derive("", text.to_string(), segments), text.clone())
 }

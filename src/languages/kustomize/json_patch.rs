@@ -1,11 +1,11 @@
 //! JSON patches (RFC 6902), as the library of kustomize applies them.
 
-use super::value::{Data, Value};
-use super::{Budget, Trouble};
+use super::value::{ObjectData, ObjectValue};
+use super::{BuildBudget, Trouble};
 
 /// Applies the operations of a patch in their order.
-pub(super) fn apply(object: &mut Value, patch: &Value, budget: &Budget) -> Result<(), Trouble> {
-    let has_none = |object: &Value| object.at_path(&ANNOTATIONS).is_none();
+pub(super) fn apply(object: &mut ObjectValue, patch: &ObjectValue, budget: &BuildBudget) -> Result<(), Trouble> {
+    let has_none = |object: &ObjectValue| object.at_path(&ANNOTATIONS).is_none();
     let is_bare = has_none(object);
     for operation in patch.items() {
         budget.spend(1)?;
@@ -28,14 +28,15 @@ pub(super) fn apply(object: &mut Value, patch: &Value, budget: &Budget) -> Resul
 
 const ANNOTATIONS: [&str; 2] = ["metadata", "annotations"];
 
-fn one(object: &mut Value, operation: &Value, budget: &Budget) -> Result<(), Trouble> {
+fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) -> Result<(), Trouble> {
     let wrong = |message: String| Trouble::refused(message, operation.at);
-    let named = |key: &str| operation.get(key).map(Value::raw).filter(|text| text.is_empty() || text.starts_with('/'));
+    let named =
+        |key: &str| operation.get(key).map(ObjectValue::raw).filter(|text| text.is_empty() || text.starts_with('/'));
     let path = named("path").ok_or_else(|| wrong("the operation has no `path` that begins with a slash".into()))?;
-    let value = || operation.get("value").cloned().unwrap_or_else(|| Value::plain("null", operation.at));
+    let value = || operation.get("value").cloned().unwrap_or_else(|| ObjectValue::plain("null", operation.at));
     let source = || named("from").ok_or_else(|| wrong("the operation has no `from`".into()));
     let missing = |path: &str| wrong(format!("there is nothing at `{path}`"));
-    match operation.get("op").map(Value::raw).unwrap_or_default() {
+    match operation.get("op").map(ObjectValue::raw).unwrap_or_default() {
         "add" => {
             let value = value();
             budget.copy(&value, keys(path).count())?;
@@ -85,18 +86,18 @@ fn keys(path: &str) -> impl Iterator<Item = String> {
     path.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"))
 }
 
-fn find<'v>(object: &'v mut Value, path: &str) -> Option<&'v mut Value> {
+fn find<'v>(object: &'v mut ObjectValue, path: &str) -> Option<&'v mut ObjectValue> {
     keys(path).try_fold(object, |value, key| step(value, &key))
 }
 
-fn step<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
+fn step<'v>(value: &'v mut ObjectValue, key: &str) -> Option<&'v mut ObjectValue> {
     match &mut value.data {
-        Data::Map(fields) => fields.iter_mut().find(|field| &*field.key == key).map(|field| &mut field.value),
-        Data::List(items) => {
+        ObjectData::Map(fields) => fields.iter_mut().find(|field| &*field.key == key).map(|field| &mut field.value),
+        ObjectData::List(items) => {
             let place = index(key, items.len())?;
             items.get_mut(place)
         }
-        Data::Scalar { .. } => None,
+        ObjectData::Scalar { .. } => None,
     }
 }
 
@@ -109,34 +110,34 @@ fn index(key: &str, length: usize) -> Option<usize> {
     }
 }
 
-fn parent<'v>(object: &'v mut Value, path: &str) -> Option<(&'v mut Value, String)> {
+fn parent<'v>(object: &'v mut ObjectValue, path: &str) -> Option<(&'v mut ObjectValue, String)> {
     let (above, _) = path.rsplit_once('/')?;
     Some((find(object, above)?, keys(path).last()?))
 }
 
-fn add(object: &mut Value, path: &str, value: Value) -> Option<()> {
+fn add(object: &mut ObjectValue, path: &str, value: ObjectValue) -> Option<()> {
     let (parent, key) = parent(object, path)?;
     match &mut parent.data {
-        Data::Map(_) => parent.set(&key, value),
-        Data::List(items) if key == "-" => items.push(value),
-        Data::List(items) => {
+        ObjectData::Map(_) => parent.set(&key, value),
+        ObjectData::List(items) if key == "-" => items.push(value),
+        ObjectData::List(items) => {
             // One behind the last is where it may be put.
             let place = index(&key, items.len() + 1).filter(|place| *place <= items.len())?;
             items.insert(place, value);
         }
-        Data::Scalar { .. } => return None,
+        ObjectData::Scalar { .. } => return None,
     }
     Some(())
 }
 
-fn remove(object: &mut Value, path: &str) -> Option<Value> {
+fn remove(object: &mut ObjectValue, path: &str) -> Option<ObjectValue> {
     let (parent, key) = parent(object, path)?;
     match &mut parent.data {
-        Data::Map(_) => parent.remove(&key),
-        Data::List(items) => {
+        ObjectData::Map(_) => parent.remove(&key),
+        ObjectData::List(items) => {
             let place = index(&key, items.len()).filter(|place| *place < items.len())?;
             Some(items.remove(place))
         }
-        Data::Scalar { .. } => None,
+        ObjectData::Scalar { .. } => None,
     }
 }

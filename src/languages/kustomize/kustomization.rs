@@ -6,7 +6,7 @@ use crate::languages::yaml;
 use crate::source::{ReadError, Sources, Span, join};
 
 use super::Trouble;
-use super::value::Value;
+use super::value::ObjectValue;
 
 pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
@@ -50,7 +50,7 @@ const MORE_FIELDS: [&str; 2] = ["buildMetadata", "openapi"];
 pub(super) struct Kustomization {
     pub directory: String,
     pub path: String,
-    pub root: Value,
+    pub root: ObjectValue,
     pub is_component: bool,
 }
 
@@ -71,7 +71,7 @@ impl Kustomization {
             return Some(Err(Trouble::refused(broken.message.clone(), at)));
         }
         let root = stream.documents.into_iter().next().map(|document| document.root);
-        let root = root.map_or_else(|| Value::map(at), |root| Value::from_node(&root, sources));
+        let root = root.map_or_else(|| ObjectValue::map(at), |root| ObjectValue::from_node(&root, sources));
         let more = found.len() > 1;
         Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
             true => Err(Trouble::refused("two files here say what the kustomization is", at)),
@@ -79,7 +79,7 @@ impl Kustomization {
         }))
     }
 
-    fn new(directory: &str, path: String, root: Value, at: Span) -> Result<Kustomization, Trouble> {
+    fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, Trouble> {
         for field in root.fields() {
             if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
                 let message = format!("`{}` is no field of a kustomization", field.key);
@@ -97,7 +97,7 @@ impl Kustomization {
             return Err(Trouble::refused(format!("`apiVersion` has to be {known}"), at));
         }
         // an empty list is something, an empty text is not: as kustomize counts it
-        let says = |value: &Value| !value.is_null() && value.text() != Some("");
+        let says = |value: &ObjectValue| !value.is_null() && value.text() != Some("");
         let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
         if !about.clone().any(|field| says(&field.value)) {
             return Err(Trouble::refused("the kustomization says nothing", at));
@@ -105,13 +105,13 @@ impl Kustomization {
         Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
     }
 
-    pub(super) fn get(&self, field: &str) -> Option<&Value> {
+    pub(super) fn get(&self, field: &str) -> Option<&ObjectValue> {
         let fields = self.root.fields().iter();
         let mut found = fields.filter(|it| it.key.eq_ignore_ascii_case(field)).map(|it| &it.value);
         found.find(|value| !value.is_null())
     }
 
-    pub(super) fn list(&self, field: &str) -> Vec<Value> {
+    pub(super) fn list(&self, field: &str) -> Vec<ObjectValue> {
         self.get(field).map(|value| value.items().to_vec()).unwrap_or_default()
     }
 
@@ -121,15 +121,15 @@ impl Kustomization {
     }
 
     /// Pairs of texts: labels, annotations.
-    pub(super) fn pairs(&self, field: &str) -> Vec<(Arc<str>, Value)> {
+    pub(super) fn pairs(&self, field: &str) -> Vec<(Arc<str>, ObjectValue)> {
         pairs(self.get(field))
     }
 }
 
 /// The fields of a mapping as texts, sorted by their keys.
-pub(super) fn pairs(value: Option<&Value>) -> Vec<(Arc<str>, Value)> {
-    let fields = value.map(Value::fields).unwrap_or_default().iter();
-    let text = |value: &Value| Value::string(value.text().unwrap_or_default(), value.at);
+pub(super) fn pairs(value: Option<&ObjectValue>) -> Vec<(Arc<str>, ObjectValue)> {
+    let fields = value.map(ObjectValue::fields).unwrap_or_default().iter();
+    let text = |value: &ObjectValue| ObjectValue::string(value.text().unwrap_or_default(), value.at);
     let mut all: Vec<_> = fields.map(|field| (field.key.clone(), text(&field.value))).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all

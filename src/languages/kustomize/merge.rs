@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::schema::{Place, Schema};
-use super::value::{Data, Field, Value};
-use super::{Budget, Trouble};
+use super::schema::{MergeSchema, SchemaPlace};
+use super::value::{Field, ObjectData, ObjectValue};
+use super::{BuildBudget, Trouble};
 
 const DIRECTIVE: &str = "$patch";
 /// Documents nest less deep when they are read.
@@ -21,26 +21,26 @@ enum Strategy {
 
 /// What was merged, and whether it is the object's own value with changes rather than one that stands in its place.
 struct Merged {
-    value: Option<Value>,
+    value: Option<ObjectValue>,
     is_own: bool,
 }
 
 pub(super) struct Merger<'m> {
-    pub schema: &'m Schema,
-    pub budget: &'m Budget,
+    pub schema: &'m MergeSchema,
+    pub budget: &'m BuildBudget,
 }
 
 impl Merger<'_> {
     /// Nothing is left where the patch deletes the object.
-    pub(super) fn merge(&self, own: Value, patch: Value) -> Result<Option<Value>, Trouble> {
+    pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, Trouble> {
         self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
     }
 
     fn walk(
         &self,
-        own: Option<Value>,
-        patch: Option<Value>,
-        place: Option<Place<'_>>,
+        own: Option<ObjectValue>,
+        patch: Option<ObjectValue>,
+        place: Option<SchemaPlace<'_>>,
         depth: usize,
     ) -> Result<Merged, Trouble> {
         self.budget.spend(1)?;
@@ -49,7 +49,7 @@ impl Merger<'_> {
         }
         let place = place.or_else(|| [&own, &patch].into_iter().flatten().find_map(|it| self.schema.of_kind(it)));
         let given = [own.as_ref(), patch.as_ref()].into_iter().flatten().filter(|it| !it.is_null());
-        let kinds: Vec<&Value> = given.collect();
+        let kinds: Vec<&ObjectValue> = given.collect();
         if let [a, b] = kinds.as_slice()
             && std::mem::discriminant(&a.data) != std::mem::discriminant(&b.data)
         {
@@ -57,20 +57,20 @@ impl Merger<'_> {
             return Err(Trouble::refused(message, b.at).with_note(a.at, "what is patched stands here"));
         }
         match kinds.first().map(|it| &it.data) {
-            None | Some(Data::Map(_)) => self.maps(own, patch, place, depth),
-            Some(Data::List(_)) => match place.and_then(Place::merged_by) {
+            None | Some(ObjectData::Map(_)) => self.maps(own, patch, place, depth),
+            Some(ObjectData::List(_)) => match place.and_then(SchemaPlace::merged_by) {
                 Some(keys) => self.lists(own, patch, place, keys, depth),
                 None => Ok(replaced(own, patch)),
             },
-            Some(Data::Scalar { .. }) => Ok(replaced(own, patch)),
+            Some(ObjectData::Scalar { .. }) => Ok(replaced(own, patch)),
         }
     }
 
     fn maps(
         &self,
-        own: Option<Value>,
-        patch: Option<Value>,
-        place: Option<Place<'_>>,
+        own: Option<ObjectValue>,
+        patch: Option<ObjectValue>,
+        place: Option<SchemaPlace<'_>>,
         depth: usize,
     ) -> Result<Merged, Trouble> {
         let (mut base, mut patch, is_own) = match (own, patch) {
@@ -88,28 +88,28 @@ impl Merger<'_> {
                 _ => (patch.clone(), Some(patch), false),
             },
         };
-        let Data::Map(fields) = &mut base.data else { return Ok(Merged { value: Some(base), is_own }) };
+        let ObjectData::Map(fields) = &mut base.data else { return Ok(Merged { value: Some(base), is_own }) };
         let mut result: Vec<Field> = Vec::with_capacity(fields.len());
         for Field { key, key_at, value } in std::mem::take(fields) {
             let other = patch.as_mut().and_then(|patch| patch.remove(&key));
             let merged = self.walk(Some(value), other, place.and_then(|it| it.field(&key)), depth + 1)?.value;
             result.extend(merged.map(|value| Field { key, key_at, value }));
         }
-        if let Some(Value { data: Data::Map(more), .. }) = patch {
+        if let Some(ObjectValue { data: ObjectData::Map(more), .. }) = patch {
             for Field { key, key_at, value } in more {
                 let merged = self.walk(None, Some(value), place.and_then(|it| it.field(&key)), depth + 1)?.value;
                 result.extend(merged.map(|value| Field { key, key_at, value }));
             }
         }
-        base.data = Data::Map(result);
+        base.data = ObjectData::Map(result);
         Ok(Merged { value: Some(base), is_own })
     }
 
     fn lists(
         &self,
-        own: Option<Value>,
-        patch: Option<Value>,
-        place: Option<Place<'_>>,
+        own: Option<ObjectValue>,
+        patch: Option<ObjectValue>,
+        place: Option<SchemaPlace<'_>>,
         keys: &[String],
         depth: usize,
     ) -> Result<Merged, Trouble> {
@@ -128,20 +128,20 @@ impl Merger<'_> {
         };
         let scalars = [String::new()];
         let keys = if keys.is_empty() { &scalars[..] } else { keys };
-        let elements = place.and_then(Place::elements);
+        let elements = place.and_then(SchemaPlace::elements);
         let items = Elements { merger: self, keys, place: elements, depth };
-        let list = items.merged(base.items().to_vec(), patch.as_ref().map(Value::items))?;
-        Ok(Merged { value: Some(Value { data: Data::List(list), ..base }), is_own })
+        let list = items.merged(base.items().to_vec(), patch.as_ref().map(ObjectValue::items))?;
+        Ok(Merged { value: Some(ObjectValue { data: ObjectData::List(list), ..base }), is_own })
     }
 }
 
 /// Scalars and lists that are not merged.
-fn replaced(own: Option<Value>, patch: Option<Value>) -> Merged {
+fn replaced(own: Option<ObjectValue>, patch: Option<ObjectValue>) -> Merged {
     match patch {
         Some(patch) if patch.is_null() => Merged { value: None, is_own: false },
         Some(mut patch) => {
             // What is written in quotes stays so.
-            if let (Data::Scalar { plain, .. }, Some(Data::Scalar { plain: false, .. })) =
+            if let (ObjectData::Scalar { plain, .. }, Some(ObjectData::Scalar { plain: false, .. })) =
                 (&mut patch.data, own.map(|own| own.data))
             {
                 *plain = false;
@@ -157,12 +157,12 @@ struct Elements<'m> {
     merger: &'m Merger<'m>,
     /// One empty key where the elements are scalars.
     keys: &'m [String],
-    place: Option<Place<'m>>,
+    place: Option<SchemaPlace<'m>>,
     depth: usize,
 }
 
 impl Elements<'_> {
-    fn merged(&self, mut own: Vec<Value>, patch: Option<&[Value]>) -> Result<Vec<Value>, Trouble> {
+    fn merged(&self, mut own: Vec<ObjectValue>, patch: Option<&[ObjectValue]>) -> Result<Vec<ObjectValue>, Trouble> {
         let mut all: Vec<Vec<String>> = Vec::new();
         let mut seen = BTreeSet::new();
         for element in patch.unwrap_or_default().iter().chain(&own) {
@@ -178,7 +178,7 @@ impl Elements<'_> {
         }
         let named: Vec<bool> =
             (0..self.keys.len()).map(|n| all.iter().any(|it| it.get(n).is_some_and(|v| !v.is_empty()))).collect();
-        let mut merged: Vec<Value> = Vec::new();
+        let mut merged: Vec<ObjectValue> = Vec::new();
         let mut used: Vec<String> = self.keys.to_vec();
         for values in &all {
             let (keys, values) = valid(&named, self.keys, values);
@@ -189,14 +189,14 @@ impl Elements<'_> {
             let other = patch.unwrap_or_default().iter().find(|it| matches(it, &own_keys, &own_values)).cloned();
             let Merged { value, is_own } = self.merger.walk(before, other, self.place, self.depth + 1)?;
             used.clone_from(&keys);
-            let nothing = |value: &Value| value.is_null() || (value.is_map() && value.fields().is_empty());
+            let nothing = |value: &ObjectValue| value.is_null() || (value.is_map() && value.fields().is_empty());
             let Some(mut value) = value.filter(|value| !nothing(value)) else {
                 set(&mut own, None, &keys, &values);
                 continue;
             };
             for (key, text) in keys.iter().zip(&values) {
                 if value.is_map() && value.get(key).is_none() && !text.is_empty() {
-                    value.set(key, Value::plain(text.as_str(), value.at));
+                    value.set(key, ObjectValue::plain(text.as_str(), value.at));
                 }
             }
             if let Some(known) = place.and_then(|place| own.get_mut(place)).filter(|_| is_own) {
@@ -218,7 +218,12 @@ impl Elements<'_> {
     }
 
     /// The object's own elements, put in the place of what was merged from them.
-    fn append(&self, mut merged: Vec<Value>, own: Vec<Value>, keys: &[String]) -> Result<Vec<Value>, Trouble> {
+    fn append(
+        &self,
+        mut merged: Vec<ObjectValue>,
+        own: Vec<ObjectValue>,
+        keys: &[String],
+    ) -> Result<Vec<ObjectValue>, Trouble> {
         for element in own {
             self.merger.budget.spend(merged.len() + 1)?;
             if keys.first().is_some_and(String::is_empty) {
@@ -242,11 +247,11 @@ impl Elements<'_> {
     }
 }
 
-fn value_of(element: &Value, key: &str) -> String {
+fn value_of(element: &ObjectValue, key: &str) -> String {
     if key.is_empty() {
         element.raw().to_owned()
     } else {
-        element.get(key).and_then(Value::text).unwrap_or_default().to_owned()
+        element.get(key).and_then(ObjectValue::text).unwrap_or_default().to_owned()
     }
 }
 
@@ -291,7 +296,7 @@ fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Ve
 }
 
 /// An element whose keys have these values; a key without a value only has to be there.
-fn matches(element: &Value, keys: &[String], values: &[String]) -> bool {
+fn matches(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_none_or(String::is_empty) {
         return values.first().is_some_and(|value| !is_collection(element) && element.raw() == value);
     }
@@ -301,13 +306,13 @@ fn matches(element: &Value, keys: &[String], values: &[String]) -> bool {
     element.is_map() && keys.iter().zip(values).all(has)
 }
 
-fn is_collection(value: &Value) -> bool {
+fn is_collection(value: &ObjectValue) -> bool {
     value.is_map() || value.is_list()
 }
 
 /// Puts an element in the place of those that have the same keys, or behind all; nothing takes them out. Where the
 /// element has none of the keys, nothing else stays: so does kustomize.
-fn set(list: &mut Vec<Value>, element: Option<Value>, keys: &[String], values: &[String]) {
+fn set(list: &mut Vec<ObjectValue>, element: Option<ObjectValue>, keys: &[String], values: &[String]) {
     let of_maps = !keys.first().is_some_and(String::is_empty);
     let mut found = false;
     let mut kept = Vec::with_capacity(list.len() + 1);
@@ -330,7 +335,7 @@ fn set(list: &mut Vec<Value>, element: Option<Value>, keys: &[String], values: &
     *list = kept;
 }
 
-fn has_keys(element: &Value, keys: &[String], values: &[String]) -> bool {
+fn has_keys(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_some_and(String::is_empty) {
         return values.first().is_some_and(|value| element.raw() == value);
     }
@@ -340,7 +345,7 @@ fn has_keys(element: &Value, keys: &[String], values: &[String]) -> bool {
     })
 }
 
-fn take_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
+fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     match patch.is_map().then(|| patch.remove(DIRECTIVE)).flatten() {
         Some(value) => strategy(&value),
         None => Ok(Strategy::Merge),
@@ -348,8 +353,8 @@ fn take_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
 }
 
 /// A directive stands in a list as an element that says nothing else.
-fn take_list_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
-    let Data::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
+fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
+    let ObjectData::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
     let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());
     let Some(directive) = first.filter(|item| item.fields().len() == 1).and_then(|item| item.get(DIRECTIVE)).cloned()
     else {
@@ -360,7 +365,7 @@ fn take_list_directive(patch: &mut Value) -> Result<Strategy, Trouble> {
     Ok(strategy)
 }
 
-fn strategy(value: &Value) -> Result<Strategy, Trouble> {
+fn strategy(value: &ObjectValue) -> Result<Strategy, Trouble> {
     match value.raw() {
         "delete" => Ok(Strategy::Delete),
         "replace" => Ok(Strategy::Replace),

@@ -69,7 +69,7 @@ pub(crate) struct Built {
 
 #[derive(Debug)]
 pub(crate) struct Document {
-    value: value::Value,
+    value: value::ObjectValue,
     emitted: emit::Emitted,
 }
 
@@ -91,7 +91,7 @@ impl Document {
 /// Why a kustomization cannot be built.
 #[derive(Debug, Clone)]
 pub(crate) struct Trouble {
-    pub cause: Cause,
+    pub cause: TroubleCause,
     pub message: String,
     pub at: Option<Span>,
     pub note: Option<(Span, String)>,
@@ -100,7 +100,7 @@ pub(crate) struct Trouble {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub(crate) enum TroubleCause {
     /// Kustomize would refuse it too.
     Refused,
     /// It names a file that is not there, and that something else may make before kustomize sees it.
@@ -113,19 +113,19 @@ pub(crate) enum Cause {
 
 impl Trouble {
     fn refused(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: Cause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
+        Trouble { cause: TroubleCause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
     }
 
     fn absent(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: Cause::Absent, ..Trouble::refused(message, at) }
+        Trouble { cause: TroubleCause::Absent, ..Trouble::refused(message, at) }
     }
 
     fn not_at_hand(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble { cause: Cause::NotAtHand, ..Trouble::refused(message, at) }
+        Trouble { cause: TroubleCause::NotAtHand, ..Trouble::refused(message, at) }
     }
 
     pub(crate) fn beyond(message: impl Into<String>) -> Trouble {
-        Trouble { cause: Cause::Beyond, message: message.into(), at: None, note: None, directory: None }
+        Trouble { cause: TroubleCause::Beyond, message: message.into(), at: None, note: None, directory: None }
     }
 
     fn with_note(self, at: Span, note: impl Into<String>) -> Trouble {
@@ -140,13 +140,13 @@ impl Trouble {
 
 /// What building may cost.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct BuildBudget {
     all: u64,
     steps: Cell<u64>,
     copies: Cell<u64>,
 }
 
-impl Budget {
+impl BuildBudget {
     /// About a second. The largest public kustomizations take a tenth of it.
     const STEPS: u64 = 30_000_000;
     /// Values that are copied from one place to others. Patches for hundreds of objects copy some ten thousand.
@@ -155,7 +155,7 @@ impl Budget {
     const DEEPEST: usize = 256;
 
     fn of(steps: u64) -> Self {
-        Budget { all: steps, steps: Cell::new(steps), copies: Cell::new(Self::COPIES) }
+        BuildBudget { all: steps, steps: Cell::new(steps), copies: Cell::new(Self::COPIES) }
     }
 
     fn spent(&self) -> u64 {
@@ -169,9 +169,9 @@ impl Budget {
     }
 }
 
-impl Budget {
+impl BuildBudget {
     /// Before a value is copied to a place that is so deep already.
-    fn copy(&self, value: &value::Value, depth: usize) -> Result<(), Trouble> {
+    fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), Trouble> {
         if depth.saturating_add(value.depth()) > Self::DEEPEST {
             return Err(Trouble::beyond(format!("its objects nest more than {} deep", Self::DEEPEST)));
         }
@@ -189,7 +189,7 @@ pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
 
 /// Builds the kustomization in a directory.
 pub(crate) fn build(sources: &Sources, directory: &str, cluster: &Cluster) -> Result<Built, Trouble> {
-    let budget = Budget::of(Budget::STEPS);
+    let budget = BuildBudget::of(BuildBudget::STEPS);
     with(target::Maker::new(sources, &budget, cluster, false), directory)
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn build_as_far_as_possible(
     cluster: &Cluster,
     steps: u64,
 ) -> Result<Built, Trouble> {
-    let budget = Budget::of(steps.min(Budget::STEPS));
+    let budget = BuildBudget::of(steps.min(BuildBudget::STEPS));
     with(target::Maker::new(sources, &budget, cluster, true), directory)
 }
 
@@ -241,16 +241,16 @@ mod tests {
     #[test]
     fn what_is_missing_or_elsewhere_is_said() {
         for (text, cause) in [
-            ("resources: [missing.yaml]", Cause::Absent),
-            ("resources: ['https://example.com/a.yaml']", Cause::NotAtHand),
-            ("resources: ['github.com/a/b?ref=v1']", Cause::NotAtHand),
-            ("resources: [../../up.yaml]", Cause::NotAtHand),
-            ("resources: [.]", Cause::Refused),
-            ("helmCharts: [{name: a}]", Cause::NotAtHand),
-            ("transformers: [\"apiVersion: x\\nkind: Mine\\nmetadata: {name: a}\\n\"]", Cause::NotAtHand),
-            ("resource: [a.yaml]", Cause::Refused),
-            ("replicas: [{name: a, count: 1}]", Cause::Refused),
-            ("{}", Cause::Refused),
+            ("resources: [missing.yaml]", TroubleCause::Absent),
+            ("resources: ['https://example.com/a.yaml']", TroubleCause::NotAtHand),
+            ("resources: ['github.com/a/b?ref=v1']", TroubleCause::NotAtHand),
+            ("resources: [../../up.yaml]", TroubleCause::NotAtHand),
+            ("resources: [.]", TroubleCause::Refused),
+            ("helmCharts: [{name: a}]", TroubleCause::NotAtHand),
+            ("transformers: [\"apiVersion: x\\nkind: Mine\\nmetadata: {name: a}\\n\"]", TroubleCause::NotAtHand),
+            ("resource: [a.yaml]", TroubleCause::Refused),
+            ("replicas: [{name: a, count: 1}]", TroubleCause::Refused),
+            ("{}", TroubleCause::Refused),
         ] {
             let trouble = built(&[("o/kustomization.yaml", text)]).unwrap_err();
             assert_eq!(trouble.cause, cause, "{text}: {}", trouble.message);
@@ -273,6 +273,6 @@ mod tests {
         let bomb = format!("resources: [a.yaml]\npatches:\n- target: {{kind: X}}\n  patch: |\n{doubling}");
         let object = "apiVersion: v1\nkind: X\nmetadata: {name: a}\nspec: {a: b}\n";
         let trouble = built(&[("o/kustomization.yaml", &bomb), ("o/a.yaml", object)]).unwrap_err();
-        assert_eq!(trouble.cause, Cause::Beyond, "{}", trouble.message);
+        assert_eq!(trouble.cause, TroubleCause::Beyond, "{}", trouble.message);
     }
 }

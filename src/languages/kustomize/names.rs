@@ -10,7 +10,7 @@ use super::generate::json_text;
 use super::id::Id;
 use super::resource::{Resource, Resources};
 use super::transform::put;
-use super::value::{Kind, Value};
+use super::value::{ObjectValue, ScalarKind};
 
 /// Kinds whose names are left alone by prefixes and suffixes.
 fn keeps_its_name(id: &Id) -> bool {
@@ -56,7 +56,7 @@ fn rename(
                 mark(resource);
                 resource.remember();
             }
-            let mut set = |value: &mut Value| {
+            let mut set = |value: &mut ObjectValue| {
                 let text = change(value.raw());
                 // People change the name where it is written, not what is put around it.
                 let place = if value.raw().is_empty() { at } else { value.at };
@@ -96,7 +96,7 @@ pub(super) fn set_namespace(
     at: Span,
     how: &Namespacing<'_>,
 ) -> Result<(), Trouble> {
-    let mut set = |value: &mut Value| {
+    let mut set = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
             return Err(Trouble::refused("a namespace stands in no collection", value.at));
         }
@@ -132,12 +132,12 @@ pub(super) fn set_namespace(
 }
 
 fn set_subjects(
-    value: &mut Value,
+    value: &mut ObjectValue,
     which: Subjects,
     at: Span,
-    set: &mut dyn FnMut(&mut Value) -> Result<(), Trouble>,
+    set: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
-    let Some(super::value::Data::List(subjects)) = value.get_mut("subjects").map(|it| &mut it.data) else {
+    let Some(super::value::ObjectData::List(subjects)) = value.get_mut("subjects").map(|it| &mut it.data) else {
         return Ok(());
     };
     for subject in subjects {
@@ -147,8 +147,8 @@ fn set_subjects(
             Subjects::Accounts => subject.get("kind").is_some_and(|it| it.raw() == "ServiceAccount"),
         };
         if follows {
-            if subject.get("namespace").is_none_or(Value::is_null) {
-                subject.set("namespace", Value::plain("", at));
+            if subject.get("namespace").is_none_or(ObjectValue::is_null) {
+                subject.set("namespace", ObjectValue::plain("", at));
             }
             subject.get_mut("namespace").map_or(Ok(()), &mut *set)?;
         }
@@ -211,7 +211,7 @@ fn hash(resource: &Resource) -> String {
     digits.chars().take(10).map(safe).collect()
 }
 
-fn json_of(value: &Value) -> String {
+fn json_of(value: &ObjectValue) -> String {
     if value.is_map() {
         let mut fields: Vec<_> = value.fields().iter().collect();
         fields.sort_by(|a, b| a.key.cmp(&b.key));
@@ -220,9 +220,9 @@ fn json_of(value: &Value) -> String {
         return format!("{{{}}}", all.join(","));
     }
     match value.kind() {
-        Kind::Null => "null".to_owned(),
-        Kind::Flag(flag) => flag.to_string(),
-        Kind::Integer(number) => number.to_string(),
-        Kind::Float(_) | Kind::Text => json_text(value.raw()),
+        ScalarKind::Null => "null".to_owned(),
+        ScalarKind::Flag(flag) => flag.to_string(),
+        ScalarKind::Integer(number) => number.to_string(),
+        ScalarKind::Float(_) | ScalarKind::Text => json_text(value.raw()),
     }
 }

@@ -7,22 +7,22 @@ use super::merge::Merger;
 use super::resource::{Resource, Resources};
 use super::select::Selector;
 use super::target::{Maker, objects};
-use super::value::{Data, Value};
+use super::value::{ObjectData, ObjectValue};
 use super::{Trouble, inline, json_patch};
 
 enum Patch {
     Merged(Vec<Resource>),
-    Operations(Value),
+    Operations(ObjectValue),
 }
 
 /// `patchesStrategicMerge`: files or texts.
 pub(super) fn merge_all(
     maker: &mut Maker<'_>,
     directory: &str,
-    entries: &[Value],
+    entries: &[ObjectValue],
     resources: &mut Resources,
 ) -> Result<(), Trouble> {
-    let merge_all = |maker: &mut Maker<'_>, resources: &mut Resources, entry: &Value| {
+    let merge_all = |maker: &mut Maker<'_>, resources: &mut Resources, entry: &ObjectValue| {
         let text = entry.raw();
         let documents = match text.contains('\n') || text.trim_start().starts_with('{') {
             true => {
@@ -47,7 +47,7 @@ pub(super) fn merge_all(
 pub(super) fn apply(
     maker: &mut Maker<'_>,
     directory: &str,
-    entry: &Value,
+    entry: &ObjectValue,
     resources: &mut Resources,
 ) -> Result<(), Trouble> {
     let target = entry.get("target").filter(|target| !target.is_null());
@@ -79,7 +79,7 @@ pub(super) fn apply(
 pub(super) fn apply_json(
     maker: &mut Maker<'_>,
     directory: &str,
-    entry: &Value,
+    entry: &ObjectValue,
     resources: &mut Resources,
 ) -> Result<(), Trouble> {
     let target = entry.get("target").filter(|target| target.text_at("name").is_some());
@@ -90,7 +90,7 @@ pub(super) fn apply_json(
     }
 }
 
-fn load(maker: &mut Maker<'_>, directory: &str, entry: &Value) -> Result<Patch, Trouble> {
+fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<Patch, Trouble> {
     let written = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key).filter(|it| !it.raw().trim().is_empty()));
     let (path, text) = (written(&["path"]), written(&["patch", "jsonOp"]));
     let documents = match (path, text) {
@@ -104,8 +104,8 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &Value) -> Result<Patch, 
     };
     let at = path.or(text).map_or(entry.at, |it| it.at);
     match documents.first().map(|it| &it.data) {
-        Some(Data::List(_)) => {
-            let mut operations = documents.into_iter().next().unwrap_or_else(|| Value::list(at));
+        Some(ObjectData::List(_)) => {
+            let mut operations = documents.into_iter().next().unwrap_or_else(|| ObjectValue::list(at));
             operations.read_old_flags();
             Ok(Patch::Operations(operations))
         }
@@ -115,8 +115,8 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &Value) -> Result<Patch, 
 
 fn operate(
     maker: &Maker<'_>,
-    target: &Value,
-    operations: &Value,
+    target: &ObjectValue,
+    operations: &ObjectValue,
     resources: &mut Resources,
     remembers: bool,
 ) -> Result<(), Trouble> {
@@ -158,7 +158,7 @@ fn merge_into_selected(
             let mut own = patch.clone();
             let at = own.head;
             if let Some(version) = resource.value.text_at("apiVersion") {
-                own.value.set("apiVersion", Value::string(version, at));
+                own.value.set("apiVersion", ObjectValue::string(version, at));
             }
             if !merge(maker, &mut resource, own)? {
                 continue;
@@ -170,15 +170,15 @@ fn merge_into_selected(
 }
 
 /// Labels and annotations of a patch with a target, and of `patchesStrategicMerge`, are texts, whatever is written: `null` too.
-fn stringify(patch: &mut Value) {
+fn stringify(patch: &mut ObjectValue) {
     let Some(metadata) = patch.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {
         let Some(pairs) = metadata.get_mut(key) else { continue };
         if pairs.fields().is_empty() {
             metadata.remove(key);
-        } else if let Data::Map(fields) = &mut pairs.data {
+        } else if let ObjectData::Map(fields) = &mut pairs.data {
             for field in fields {
-                if let Data::Scalar { plain, .. } = &mut field.value.data {
+                if let ObjectData::Scalar { plain, .. } = &mut field.value.data {
                     *plain = false;
                 }
             }
@@ -194,9 +194,9 @@ fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<
     }
     let merger = Merger { schema: &maker.schema, budget: maker.budget };
     let (renames, changes_kind, at) = (patch.renames, patch.changes_kind, resource.head);
-    let named = |value: &Value, key| value.at_path(&["metadata", key]).cloned();
+    let named = |value: &ObjectValue, key| value.at_path(&["metadata", key]).cloned();
     let (name, namespace) = (named(&resource.value, "name"), named(&resource.value, "namespace"));
-    let own = std::mem::replace(&mut resource.value, Value::map(at));
+    let own = std::mem::replace(&mut resource.value, ObjectValue::map(at));
     let kind = own.get("kind").cloned();
     let Some(value) = merger.merge(own, patch.value)? else { return Ok(false) };
     resource.value = value;

@@ -7,7 +7,7 @@ use super::kustomization::{Kustomization, pairs};
 use super::names::{self, Namespacing, Subjects};
 use super::resource::Resource;
 use super::target::{Gathered, Maker, objects};
-use super::value::Value;
+use super::value::ObjectValue;
 use super::{Trouble, images, inflate, inline, patches, replace, transform};
 
 /// What the entries of `generators` make.
@@ -46,7 +46,7 @@ fn foreign(plugin: &Resource) -> Trouble {
 }
 
 /// The plugin's fields, with its name and namespace among them.
-fn flattened(plugin: &Resource) -> Value {
+fn flattened(plugin: &Resource) -> ObjectValue {
     let mut entry = plugin.value.clone();
     for key in ["name", "namespace"] {
         if let Some(value) = plugin.value.at_path(&["metadata", key])
@@ -77,7 +77,7 @@ fn one(maker: &mut Maker<'_>, directory: &str, plugin: &Resource, gathered: &mut
     let value = &plugin.value;
     let Gathered { resources, .. } = gathered;
     let specs = |key: &str| -> Vec<FieldSpec> {
-        value.get(key).map(Value::items).unwrap_or_default().iter().map(FieldSpec::written).collect()
+        value.get(key).map(ObjectValue::items).unwrap_or_default().iter().map(FieldSpec::written).collect()
     };
     let said = |key: &str| value.get(key).and_then(|it| it.text().map(|text| (text.to_owned(), it.at)));
     match value.text_at("kind").unwrap_or_default() {

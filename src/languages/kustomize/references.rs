@@ -7,8 +7,8 @@ use super::id::{Gvk, Id};
 use super::resource::Resource;
 use super::target::Gathered;
 use super::transform::put;
-use super::value::{Data, Value};
-use super::{Budget, Trouble};
+use super::value::{ObjectData, ObjectValue};
+use super::{BuildBudget, Trouble};
 
 /// What is known of an object that others may name.
 struct Candidate {
@@ -32,7 +32,7 @@ impl Candidate {
 }
 
 /// Updates every field that names an object by a name that it had before.
-pub(super) fn follow(gathered: &mut Gathered, budget: &Budget) -> Result<(), Trouble> {
+pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
     let candidates: Vec<Candidate> = gathered.resources.all.iter().map(Candidate::of).collect();
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, candidate) in candidates.iter().enumerate() {
@@ -78,21 +78,21 @@ struct Referrer<'r> {
     spaces: &'r BTreeSet<String>,
     candidates: &'r [Candidate],
     by_name: &'r HashMap<&'r str, Vec<usize>>,
-    budget: &'r Budget,
+    budget: &'r BuildBudget,
 }
 
 impl Referrer<'_> {
-    fn set(&self, value: &mut Value) -> Result<(), Trouble> {
+    fn set(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
         if value.is_null() {
             return Ok(());
         }
         match &mut value.data {
-            Data::List(items) => items.iter_mut().try_for_each(|item| match item.is_list() {
+            ObjectData::List(items) => items.iter_mut().try_for_each(|item| match item.is_list() {
                 true => Err(Trouble::refused("names do not stand in lists of lists", item.at)),
                 false => self.set(item),
             }),
-            Data::Map(_) => self.set_in_map(value),
-            Data::Scalar { .. } => {
+            ObjectData::Map(_) => self.set_in_map(value),
+            ObjectData::Scalar { .. } => {
                 let found = self.select(value.raw(), None, value)?;
                 if let Some(found) = found.filter(|found| found.id.name != value.raw()) {
                     put(value, found.id.name.clone(), value.at);
@@ -102,7 +102,7 @@ impl Referrer<'_> {
         }
     }
 
-    fn set_in_map(&self, value: &mut Value) -> Result<(), Trouble> {
+    fn set_in_map(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
         let Some(name) = value.get("name").cloned() else {
             return Err(Trouble::refused("this should name an object, and has no name", value.at));
         };
@@ -111,15 +111,15 @@ impl Referrer<'_> {
         if found.id.name == name.raw() && found.id.namespace.is_empty() {
             return Ok(());
         }
-        value.set("name", Value::string(found.id.name.as_str(), name.at));
+        value.set("name", ObjectValue::string(found.id.name.as_str(), name.at));
         if !found.id.namespace.is_empty() {
             let at = value.get("namespace").map_or(name.at, |it| it.at);
-            value.set("namespace", Value::string(found.id.namespace.as_str(), at));
+            value.set("namespace", ObjectValue::string(found.id.namespace.as_str(), at));
         }
         Ok(())
     }
 
-    fn select(&self, name: &str, namespace: Option<&str>, place: &Value) -> Result<Option<&Candidate>, Trouble> {
+    fn select(&self, name: &str, namespace: Option<&str>, place: &ObjectValue) -> Result<Option<&Candidate>, Trouble> {
         let Some(known) = self.by_name.get(name) else { return Ok(None) };
         self.budget.spend(known.len())?;
         let mut found: Vec<&Candidate> = known
@@ -180,16 +180,16 @@ fn same_ending(a: &[String], b: &[String]) -> bool {
 }
 
 /// The namespaces of the accounts that a role binding lists.
-fn spaces_of_subjects(value: &Value) -> BTreeSet<String> {
+fn spaces_of_subjects(value: &ObjectValue) -> BTreeSet<String> {
     if value.text_at("kind") != Some("RoleBinding") {
         return BTreeSet::new();
     }
-    let subjects = value.get("subjects").map(Value::items).unwrap_or_default().iter();
+    let subjects = value.get("subjects").map(ObjectValue::items).unwrap_or_default().iter();
     let accounts = subjects.filter(|subject| subject.text_at("kind") == Some("ServiceAccount"));
     accounts.filter_map(|subject| subject.text_at("namespace")).map(str::to_owned).collect()
 }
 
-fn role_of(value: &Value) -> Option<Gvk> {
+fn role_of(value: &ObjectValue) -> Option<Gvk> {
     let role = value.get("roleRef")?;
     let (group, kind) = (role.get("apiGroup")?.raw(), role.get("kind")?.raw());
     Some(Gvk { group: group.to_owned(), version: String::new(), kind: kind.to_owned() })

@@ -7,13 +7,13 @@ use super::id::{Gvk, Id};
 use super::resource::{Resource, Resources};
 use super::select::{Selector, pattern};
 use super::target::Maker;
-use super::value::{Data, Kind, Value};
-use super::{Budget, Trouble};
+use super::value::{ObjectData, ObjectValue, ScalarKind};
+use super::{BuildBudget, Trouble};
 
 pub(super) fn all(
     maker: &mut Maker<'_>,
     directory: &str,
-    entries: &[Value],
+    entries: &[ObjectValue],
     resources: &mut Resources,
 ) -> Result<(), Trouble> {
     let mut replacements = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn all(
             Some(path) => {
                 for document in maker.documents(directory, path)? {
                     match document.data {
-                        Data::List(items) => replacements.extend(items),
+                        ObjectData::List(items) => replacements.extend(items),
                         _ => replacements.push(document),
                     }
                 }
@@ -32,7 +32,7 @@ pub(super) fn all(
     }
     for replacement in &replacements {
         let value = source(resources, replacement)?;
-        let targets = replacement.get("targets").map(Value::items).unwrap_or_default();
+        let targets = replacement.get("targets").map(ObjectValue::items).unwrap_or_default();
         if targets.is_empty() && replacement.get("targets").is_none() {
             return Err(Trouble::refused("the replacement has no targets", replacement.at));
         }
@@ -45,9 +45,9 @@ pub(super) fn all(
 }
 
 /// The value that is copied.
-fn source(resources: &Resources, replacement: &Value) -> Result<Value, Trouble> {
+fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValue, Trouble> {
     if let Some(value) = replacement.get("sourceValue").filter(|it| !it.is_null()) {
-        return Ok(Value::plain(value.raw(), value.at));
+        return Ok(ObjectValue::plain(value.raw(), value.at));
     }
     let Some(source) = replacement.get("source").filter(|it| it.is_map()) else {
         return Err(Trouble::refused("the replacement has no source", replacement.at));
@@ -72,41 +72,46 @@ fn source(resources: &Resources, replacement: &Value) -> Result<Value, Trouble> 
     refined(value, source)
 }
 
-fn is_nothing(value: &Value) -> bool {
+fn is_nothing(value: &ObjectValue) -> bool {
     match &value.data {
-        Data::Scalar { .. } => value.is_null(),
-        Data::List(items) => items.is_empty(),
-        Data::Map(fields) => fields.is_empty(),
+        ObjectData::Scalar { .. } => value.is_null(),
+        ObjectData::List(items) => items.is_empty(),
+        ObjectData::Map(fields) => fields.is_empty(),
     }
 }
 
 /// A piece of the value, where one is wanted.
-fn refined(value: &Value, source: &Value) -> Result<Value, Trouble> {
+fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Trouble> {
     let Some((mark, index)) = cutting(source.get("options")) else { return Ok(value.clone()) };
     let piece = usize::try_from(index).ok().and_then(|index| value.raw().split(mark).nth(index));
     match (&value.data, piece) {
-        (Data::Scalar { plain, .. }, Some(piece)) => {
-            Ok(Value { at: value.at, data: Data::Scalar { text: piece.into(), plain: *plain } })
+        (ObjectData::Scalar { plain, .. }, Some(piece)) => {
+            Ok(ObjectValue { at: value.at, data: ObjectData::Scalar { text: piece.into(), plain: *plain } })
         }
         _ => Err(Trouble::refused("the source has no such piece", source.at)),
     }
 }
 
-fn cutting(options: Option<&Value>) -> Option<(&str, i64)> {
+fn cutting(options: Option<&ObjectValue>) -> Option<(&str, i64)> {
     let mark = options?.get("delimiter")?.text().filter(|mark| !mark.is_empty())?;
     let index = options?.get("index").and_then(|it| it.raw().parse().ok()).unwrap_or(0);
     Some((mark, index))
 }
 
-fn put(resources: &mut Resources, target: &Value, value: &Value, budget: &Budget) -> Result<(), Trouble> {
+fn put(
+    resources: &mut Resources,
+    target: &ObjectValue,
+    value: &ObjectValue,
+    budget: &BuildBudget,
+) -> Result<(), Trouble> {
     let Some(select) = target.get("select") else {
         return Err(Trouble::refused("the target selects no objects", target.at));
     };
     let selector = Selector::written(select)?;
-    let rejected = target.get("reject").map(Value::items).unwrap_or_default();
+    let rejected = target.get("reject").map(ObjectValue::items).unwrap_or_default();
     let rejected: Vec<Selector> = rejected.iter().map(Selector::written).collect::<Result<_, _>>()?;
-    let usual = [Value::string("metadata.name", target.at)];
-    let paths = target.get("fieldPaths").map(Value::items).filter(|it| !it.is_empty()).unwrap_or(&usual);
+    let usual = [ObjectValue::string("metadata.name", target.at)];
+    let paths = target.get("fieldPaths").map(ObjectValue::items).filter(|it| !it.is_empty()).unwrap_or(&usual);
     for resource in &mut resources.all {
         let is_rejected = |it: &Selector| {
             (it.is_by_labels() && it.fits_labels(resource)) || (it.is_by_id() && resource.any_id(|id| it.fits_id(id)))
@@ -125,10 +130,10 @@ fn put(resources: &mut Resources, target: &Value, value: &Value, budget: &Budget
 
 /// `copying` is asked before each copy.
 fn set_at(
-    object: &mut Value,
-    path: &Value,
-    value: &Value,
-    options: Option<&Value>,
+    object: &mut ObjectValue,
+    path: &ObjectValue,
+    value: &ObjectValue,
+    options: Option<&ObjectValue>,
     copying: &dyn Fn() -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     copying()?;
@@ -137,7 +142,7 @@ fn set_at(
         return Err(Trouble::not_at_hand("a replacement inside of a text is not followed", path.at));
     }
     let create = options.is_some_and(|it| it.flag_at("create"));
-    let mut set = |found: &mut Value, made: bool| {
+    let mut set = |found: &mut ObjectValue, made: bool| {
         copying()?;
         set_one(found, value, options, made)
     };
@@ -149,14 +154,19 @@ fn set_at(
 }
 
 /// The path goes on behind a text.
-fn inside_of_text(object: &Value, parts: &[String]) -> bool {
+fn inside_of_text(object: &ObjectValue, parts: &[String]) -> bool {
     (1..parts.len()).any(|length| {
         let found = parts.get(..length).and_then(|head| look(object, head));
         found.is_some_and(|it| !it.is_map() && !it.is_list() && !it.is_null())
     })
 }
 
-fn set_one(found: &mut Value, value: &Value, options: Option<&Value>, made: bool) -> Result<(), Trouble> {
+fn set_one(
+    found: &mut ObjectValue,
+    value: &ObjectValue,
+    options: Option<&ObjectValue>,
+    made: bool,
+) -> Result<(), Trouble> {
     let mut text: Arc<str> = value.raw().into();
     if let Some((mark, index)) = cutting(options) {
         if found.is_map() || found.is_list() {
@@ -174,9 +184,9 @@ fn set_one(found: &mut Value, value: &Value, options: Option<&Value>, made: bool
     }
     match &mut found.data {
         // What a scalar is stays what it was: a number put into a text is a text.
-        Data::Scalar { .. } if !value.is_map() && !value.is_list() => {
-            let plain = made || found.kind() != Kind::Text;
-            *found = Value { at: value.at, data: Data::Scalar { text, plain } };
+        ObjectData::Scalar { .. } if !value.is_map() && !value.is_list() => {
+            let plain = made || found.kind() != ScalarKind::Text;
+            *found = ObjectValue { at: value.at, data: ObjectData::Scalar { text, plain } };
         }
         _ => *found = value.clone(),
     }
@@ -185,26 +195,26 @@ fn set_one(found: &mut Value, value: &Value, options: Option<&Value>, made: bool
 
 /// A way along a path that may fork, and that is made where it is wanted.
 struct Walk<'w> {
-    create: Option<&'w Value>,
-    at: &'w Value,
+    create: Option<&'w ObjectValue>,
+    at: &'w ObjectValue,
 }
 
-type Set<'s> = &'s mut dyn FnMut(&mut Value, bool) -> Result<(), Trouble>;
+type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), Trouble>;
 
 impl Walk<'_> {
     /// How many places there are.
-    fn visit(&self, value: &mut Value, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
+    fn visit(&self, value: &mut ObjectValue, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
         let Some((part, rest)) = parts.split_first() else {
             set(value, made)?;
             return Ok(1);
         };
         let next = || rest.first().map(String::as_str);
         if part == "*" {
-            let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
             return items.iter_mut().try_fold(0, |sum, item| Ok(sum + self.visit(item, rest, false, set)?));
         }
         if let Ok(index) = part.parse::<usize>() {
-            let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
             let is_new = items.len() == index && self.create.is_some();
             if is_new {
                 items.push(self.empty(next()));
@@ -234,16 +244,16 @@ impl Walk<'_> {
 
     fn visit_entries(
         &self,
-        value: &mut Value,
+        value: &mut ObjectValue,
         key: &str,
         wanted: &str,
         rest: &[String],
         set: Set<'_>,
     ) -> Result<usize, Trouble> {
         let at = self.at.at;
-        let Data::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+        let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
         let fits = pattern(wanted, at)?;
-        let is_it = |item: &Value| match key {
+        let is_it = |item: &ObjectValue| match key {
             "" => fits.is_match(item.raw()),
             key => item.get(key).is_some_and(|it| fits.is_match(it.raw())),
         };
@@ -254,25 +264,25 @@ impl Walk<'_> {
         if count > 0 || self.create.is_none() {
             return Ok(count);
         }
-        let mut made = Value::plain(wanted, at);
+        let mut made = ObjectValue::plain(wanted, at);
         if !key.is_empty() {
-            made = Value::map(at);
-            made.set(key, Value::plain(wanted, at));
+            made = ObjectValue::map(at);
+            made.set(key, ObjectValue::plain(wanted, at));
         }
         items.push(made);
         items.last_mut().map_or(Ok(0), |item| self.visit(item, rest, false, set))
     }
 
     /// What is made for the next part of the path to stand in.
-    fn empty(&self, next: Option<&str>) -> Value {
+    fn empty(&self, next: Option<&str>) -> ObjectValue {
         let at = self.at.at;
         match next {
-            Some(part) if part.parse::<usize>().is_ok() || entry(part).is_some() => Value::list(at),
-            Some(_) => Value::map(at),
+            Some(part) if part.parse::<usize>().is_ok() || entry(part).is_some() => ObjectValue::list(at),
+            Some(_) => ObjectValue::map(at),
             None => match self.create.map(|value| &value.data) {
-                Some(Data::Map(_)) => Value::map(at),
-                Some(Data::List(_)) => Value::list(at),
-                _ => Value::plain("", at),
+                Some(ObjectData::Map(_)) => ObjectValue::map(at),
+                Some(ObjectData::List(_)) => ObjectValue::list(at),
+                _ => ObjectValue::plain("", at),
             },
         }
     }
@@ -310,7 +320,7 @@ pub(super) fn parts(path: &str) -> Vec<String> {
 }
 
 /// The one value at a path.
-pub(super) fn look<'v>(value: &'v Value, parts: &[String]) -> Option<&'v Value> {
+pub(super) fn look<'v>(value: &'v ObjectValue, parts: &[String]) -> Option<&'v ObjectValue> {
     let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
     parts.into_iter().try_fold(value, |value, part| {
         if let Ok(index) = part.parse::<usize>() {

@@ -4,7 +4,7 @@ use crate::source::Span;
 
 use super::Trouble;
 use super::id::{Gvk, Id};
-use super::value::{Data, Value};
+use super::value::{ObjectData, ObjectValue};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Behavior {
@@ -16,7 +16,7 @@ pub(super) enum Behavior {
 
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
-    pub value: Value,
+    pub value: ObjectValue,
     /// The first key of the document.
     pub head: Span,
     /// What it was called, the oldest first: kind, name, namespace.
@@ -36,7 +36,7 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    pub(super) fn new(value: Value) -> Resource {
+    pub(super) fn new(value: ObjectValue) -> Resource {
         let head = value.fields().first().map_or(value.at, |field| field.key_at);
         Resource {
             value,
@@ -62,14 +62,14 @@ impl Resource {
     }
 
     fn metadata(&self, key: &str) -> &str {
-        self.value.at_path(&["metadata", key]).and_then(Value::text).unwrap_or_default()
+        self.value.at_path(&["metadata", key]).and_then(ObjectValue::text).unwrap_or_default()
     }
 
     pub(super) fn set_metadata(&mut self, key: &str, text: &str, at: Span) {
         let Some(metadata) = self.value.map_at("metadata", at) else { return };
         match text {
             "" => drop(metadata.remove(key)),
-            text => metadata.set(key, Value::string(text, at)),
+            text => metadata.set(key, ObjectValue::string(text, at)),
         }
     }
 
@@ -107,9 +107,9 @@ impl Resource {
         let Some(metadata) = self.value.get_mut("metadata") else { return };
         let Some(annotations) = metadata.get_mut("annotations") else { return };
         match &mut annotations.data {
-            Data::Map(fields) if !fields.is_empty() => {
+            ObjectData::Map(fields) if !fields.is_empty() => {
                 for field in fields {
-                    if let Data::Scalar { plain, .. } = &mut field.value.data {
+                    if let ObjectData::Scalar { plain, .. } = &mut field.value.data {
                         *plain = false;
                     }
                 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use super::id::Gvk;
-use super::value::Value;
+use super::value::ObjectValue;
 
 #[derive(Debug, Default)]
-pub(super) struct Schema {
+pub(super) struct MergeSchema {
     types: HashMap<String, HashMap<String, Shape>>,
     /// Version and kind → type.
     kinds: HashMap<(String, String), String>,
@@ -22,33 +22,33 @@ struct Shape {
     merged_by: Option<Vec<String>>,
 }
 
-static BUILT_IN: LazyLock<Arc<Schema>> =
-    LazyLock::new(|| Arc::new(Schema::parse(include_str!("tables/merge_keys.txt"))));
+static BUILT_IN: LazyLock<Arc<MergeSchema>> =
+    LazyLock::new(|| Arc::new(MergeSchema::parse(include_str!("tables/merge_keys.txt"))));
 
 /// A place in a schema.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'s> {
-    schema: &'s Schema,
+pub(super) struct SchemaPlace<'s> {
+    schema: &'s MergeSchema,
     way: &'s str,
     to: &'s str,
     merged_by: Option<&'s [String]>,
 }
 
-impl<'s> Place<'s> {
-    pub(super) fn field(self, key: &str) -> Option<Place<'s>> {
+impl<'s> SchemaPlace<'s> {
+    pub(super) fn field(self, key: &str) -> Option<SchemaPlace<'s>> {
         if let Some(rest) = self.way.strip_prefix('*') {
-            return Some(Place { way: rest, merged_by: None, ..self });
+            return Some(SchemaPlace { way: rest, merged_by: None, ..self });
         }
         if !self.way.is_empty() {
             return None;
         }
         let shape = self.schema.types.get(self.to)?.get(key)?;
-        Some(Place { way: &shape.way, to: &shape.to, merged_by: shape.merged_by.as_deref(), ..self })
+        Some(SchemaPlace { way: &shape.way, to: &shape.to, merged_by: shape.merged_by.as_deref(), ..self })
     }
 
-    pub(super) fn elements(self) -> Option<Place<'s>> {
+    pub(super) fn elements(self) -> Option<SchemaPlace<'s>> {
         let rest = self.way.strip_prefix("[]")?;
-        Some(Place { way: rest, merged_by: None, ..self })
+        Some(SchemaPlace { way: rest, merged_by: None, ..self })
     }
 
     pub(super) fn merged_by(self) -> Option<&'s [String]> {
@@ -56,19 +56,19 @@ impl<'s> Place<'s> {
     }
 }
 
-impl Schema {
-    pub(super) fn built_in() -> Arc<Schema> {
+impl MergeSchema {
+    pub(super) fn built_in() -> Arc<MergeSchema> {
         BUILT_IN.clone()
     }
 
-    pub(super) fn of_kind(&self, value: &Value) -> Option<Place<'_>> {
+    pub(super) fn of_kind(&self, value: &ObjectValue) -> Option<SchemaPlace<'_>> {
         let (version, kind) = (value.text_at("apiVersion")?, value.text_at("kind")?);
         let to = self.kinds.get(&(version.to_owned(), kind.to_owned()))?;
-        Some(Place { schema: self, way: "", to, merged_by: None })
+        Some(SchemaPlace { schema: self, way: "", to, merged_by: None })
     }
 
-    fn parse(table: &str) -> Schema {
-        let mut schema = Schema::default();
+    fn parse(table: &str) -> MergeSchema {
+        let mut schema = MergeSchema::default();
         let (mut name, mut kinds) = (String::new(), false);
         for line in table.lines().filter(|line| !line.starts_with('#')) {
             let Some(line) = line.strip_prefix("  ") else {
@@ -94,10 +94,10 @@ impl Schema {
     }
 
     /// The description that a kustomization brings along; it stands for all kinds.
-    pub(super) fn described(root: &Value) -> Schema {
-        let mut schema = Schema::default();
-        for definition in root.get("definitions").map(Value::fields).unwrap_or_default() {
-            let properties = definition.value.get("properties").map(Value::fields).unwrap_or_default();
+    pub(super) fn described(root: &ObjectValue) -> MergeSchema {
+        let mut schema = MergeSchema::default();
+        for definition in root.get("definitions").map(ObjectValue::fields).unwrap_or_default() {
+            let properties = definition.value.get("properties").map(ObjectValue::fields).unwrap_or_default();
             let mut shapes = HashMap::new();
             for property in properties {
                 let at = format!("{}/{}", definition.key, property.key);
@@ -105,7 +105,8 @@ impl Schema {
                 shapes.insert(property.key.to_string(), shape);
             }
             schema.types.insert(definition.key.to_string(), shapes);
-            let kinds = definition.value.get("x-kubernetes-group-version-kind").map(Value::items).unwrap_or_default();
+            let kinds =
+                definition.value.get("x-kubernetes-group-version-kind").map(ObjectValue::items).unwrap_or_default();
             for gvk in kinds.iter().map(Gvk::written) {
                 schema.kinds.insert((gvk.api_version(), gvk.kind), definition.key.to_string());
             }
@@ -113,7 +114,7 @@ impl Schema {
         schema
     }
 
-    fn shape(&mut self, value: &Value, at: String, depth: usize) -> Shape {
+    fn shape(&mut self, value: &ObjectValue, at: String, depth: usize) -> Shape {
         const DEEPEST: usize = 32;
         let text = |key: &str| value.text_at(key).unwrap_or_default();
         if let Some(reference) = value.text_at("$ref") {
@@ -130,7 +131,7 @@ impl Schema {
                 None => Shape { way: String::new(), to: String::new(), merged_by: None },
             };
             let is_merged = text("x-kubernetes-patch-strategy").split(',').any(|it| it == "merge");
-            let listed = value.get("x-kubernetes-list-map-keys").map(Value::items);
+            let listed = value.get("x-kubernetes-list-map-keys").map(ObjectValue::items);
             let keys = || match listed {
                 Some(keys) => keys.iter().map(|key| key.raw().to_owned()).collect(),
                 None => value.text_at("x-kubernetes-patch-merge-key").into_iter().map(str::to_owned).collect(),
@@ -142,7 +143,7 @@ impl Schema {
             return Shape { way: format!("*{}", inner.way), to: inner.to, merged_by: None };
         }
         let mut shapes = HashMap::new();
-        for property in value.get("properties").map(Value::fields).unwrap_or_default() {
+        for property in value.get("properties").map(ObjectValue::fields).unwrap_or_default() {
             let shape = self.shape(&property.value, format!("{at}/{}", property.key), depth + 1);
             shapes.insert(property.key.to_string(), shape);
         }
@@ -157,14 +158,14 @@ mod tests {
 
     #[test]
     fn containers_are_merged_by_name_and_tolerations_are_not() {
-        let schema = Schema::built_in();
+        let schema = MergeSchema::built_in();
         let to = schema.kinds.get(&("apps/v1".to_owned(), "Deployment".to_owned())).unwrap();
-        let place = Place { schema: &schema, way: "", to, merged_by: None };
+        let place = SchemaPlace { schema: &schema, way: "", to, merged_by: None };
         let pod = ["spec", "template", "spec"].iter().try_fold(place, |place, key| place.field(key)).unwrap();
-        let keys = |key: &str| pod.field(key).and_then(Place::merged_by);
+        let keys = |key: &str| pod.field(key).and_then(SchemaPlace::merged_by);
         assert_eq!(keys("containers").unwrap(), ["name"]);
         assert!(keys("tolerations").is_none());
-        let container = pod.field("containers").and_then(Place::elements).unwrap();
-        assert_eq!(container.field("ports").and_then(Place::merged_by).unwrap(), ["containerPort", "protocol"]);
+        let container = pod.field("containers").and_then(SchemaPlace::elements).unwrap();
+        assert_eq!(container.field("ports").and_then(SchemaPlace::merged_by).unwrap(), ["containerPort", "protocol"]);
     }
 }

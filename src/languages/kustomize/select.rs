@@ -7,7 +7,7 @@ use crate::source::Span;
 use super::Trouble;
 use super::id::{Gvk, Id};
 use super::resource::Resource;
-use super::value::Value;
+use super::value::ObjectValue;
 
 /// A pattern of a person is small.
 const LARGEST_PATTERN: usize = 1 << 18;
@@ -25,7 +25,7 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    pub(super) fn written(value: &Value) -> Result<Selector, Trouble> {
+    pub(super) fn written(value: &ObjectValue) -> Result<Selector, Trouble> {
         let pattern = |key: &str| match value.text_at(key) {
             None => Ok(None),
             Some(text) => whole(text, value.get(key).map_or(value.at, |it| it.at)).map(Some),
@@ -95,7 +95,7 @@ pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, Trouble> {
 
 fn holds(requirements: &[Requirement], resource: &Resource, key: &str) -> bool {
     let values = resource.value.at_path(&["metadata", key]);
-    requirements.iter().all(|it| it.holds(values.and_then(|values| values.get(&it.key)).map(Value::raw)))
+    requirements.iter().all(|it| it.holds(values.and_then(|values| values.get(&it.key)).map(ObjectValue::raw)))
 }
 
 /// One part of a label selector: `a=b`, `a!=b`, `a in (b, c)`, `a`, `!a`.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Trouble;
 use super::id::{Gvk, Id};
 use super::resource::Resources;
-use super::value::Value;
+use super::value::ObjectValue;
 
 const FIRST: [&str; 22] = [
     "Namespace",
@@ -34,7 +34,7 @@ const FIRST: [&str; 22] = [
 ];
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
-pub(super) fn sort(resources: &mut Resources, options: &Option<Value>) -> Result<(), Trouble> {
+pub(super) fn sort(resources: &mut Resources, options: &Option<ObjectValue>) -> Result<(), Trouble> {
     let order = options.as_ref().and_then(|it| it.text_at("order"));
     match (order, options) {
         (Some("fifo"), _) => return Ok(()),
@@ -47,7 +47,9 @@ pub(super) fn sort(resources: &mut Resources, options: &Option<Value>) -> Result
     let own = options.as_ref().and_then(|it| it.get("legacySortOptions"));
     let listed = |key: &str, usual: &[&str]| match own {
         None => usual.iter().map(|kind| (*kind).to_owned()).collect::<Vec<String>>(),
-        Some(own) => own.get(key).map(Value::items).unwrap_or_default().iter().map(|it| it.raw().to_owned()).collect(),
+        Some(own) => {
+            own.get(key).map(ObjectValue::items).unwrap_or_default().iter().map(|it| it.raw().to_owned()).collect()
+        }
     };
     let (first, last) = (listed("orderFirst", &FIRST), listed("orderLast", &LAST));
     let mut ranks: HashMap<String, i64> = HashMap::new();

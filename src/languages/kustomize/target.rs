@@ -10,10 +10,10 @@ use crate::source::{ReadError, Sources, Span, join};
 use super::fields::Fields;
 use super::kustomization::{Kustomization, is_remote};
 use super::resource::{Resource, Resources};
-use super::schema::Schema;
-use super::value::Value;
-use super::variables::Variable;
-use super::{Budget, Cause, Trouble, generate, inflate, names, plugins, references, transform, variables};
+use super::schema::MergeSchema;
+use super::value::ObjectValue;
+use super::variables::KustomizeVariable;
+use super::{BuildBudget, Trouble, TroubleCause, generate, inflate, names, plugins, references, transform, variables};
 
 /// Bases of bases nest this deep at most.
 const DEEPEST: usize = 32;
@@ -25,7 +25,7 @@ const MOST_OBJECTS: usize = 20_000;
 pub(super) struct Gathered {
     pub resources: Resources,
     pub fields: Arc<Fields>,
-    pub variables: Vec<Variable>,
+    pub variables: Vec<KustomizeVariable>,
 }
 
 impl Gathered {
@@ -36,8 +36,8 @@ impl Gathered {
 
 pub(super) struct Maker<'m> {
     pub sources: &'m Sources,
-    pub budget: &'m Budget,
-    pub schema: Arc<Schema>,
+    pub budget: &'m BuildBudget,
+    pub schema: Arc<MergeSchema>,
     has_own_schema: bool,
     /// The files that its objects stand for.
     pub files: BTreeSet<String>,
@@ -56,11 +56,11 @@ pub(super) struct Maker<'m> {
 }
 
 impl<'m> Maker<'m> {
-    pub(super) fn new(sources: &'m Sources, budget: &'m Budget, cluster: &'m Cluster, is_lenient: bool) -> Self {
+    pub(super) fn new(sources: &'m Sources, budget: &'m BuildBudget, cluster: &'m Cluster, is_lenient: bool) -> Self {
         Maker {
             sources,
             budget,
-            schema: Schema::built_in(),
+            schema: MergeSchema::built_in(),
             has_own_schema: false,
             files: BTreeSet::new(),
             apart: BTreeSet::new(),
@@ -74,7 +74,7 @@ impl<'m> Maker<'m> {
     }
 
     /// The finished objects, and the order in which they are wanted.
-    pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<Value>), Trouble> {
+    pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), Trouble> {
         let kustomization = match Kustomization::read(self.sources, directory) {
             Some(read) => read?,
             None => return Err(Trouble::beyond(format!("`{directory}` holds no kustomization"))),
@@ -146,9 +146,9 @@ impl<'m> Maker<'m> {
     pub(super) fn tolerate(&mut self, done: Result<(), Trouble>) -> Result<(), Trouble> {
         let Err(trouble) = done else { return Ok(()) };
         let is_tolerable = match trouble.cause {
-            Cause::NotAtHand | Cause::Absent => self.is_lenient,
-            Cause::Refused => self.is_lenient && !self.missing.is_empty(),
-            Cause::Beyond => false,
+            TroubleCause::NotAtHand | TroubleCause::Absent => self.is_lenient,
+            TroubleCause::Refused => self.is_lenient && !self.missing.is_empty(),
+            TroubleCause::Beyond => false,
         };
         if !is_tolerable {
             return Err(trouble);
@@ -166,7 +166,7 @@ impl<'m> Maker<'m> {
     pub(super) fn attempt(
         &mut self,
         directory: &str,
-        entry: &Value,
+        entry: &ObjectValue,
         resources: &mut Resources,
         change: impl FnOnce(&mut Self, &mut Resources) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
@@ -191,7 +191,7 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    fn configure(&mut self, directory: &str, entry: &Value, gathered: &mut Gathered) -> Result<(), Trouble> {
+    fn configure(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
         for document in self.documents(directory, entry)? {
             Arc::make_mut(&mut gathered.fields).configure(&document)?;
         }
@@ -206,21 +206,21 @@ impl<'m> Maker<'m> {
             Err(trouble) => return self.tolerate(Err(trouble)),
         };
         if let Some(root) = documents.first().filter(|_| !self.has_own_schema) {
-            self.schema = Arc::new(Schema::described(root));
+            self.schema = Arc::new(MergeSchema::described(root));
             self.has_own_schema = true;
         }
         Ok(())
     }
 
     /// The objects of a file or of another kustomization.
-    pub(super) fn objects_at(&mut self, directory: &str, entry: &Value) -> Result<Vec<Resource>, Trouble> {
+    pub(super) fn objects_at(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<Resource>, Trouble> {
         let mut gathered = Gathered::new();
         self.resource(directory, entry, &mut gathered)?;
         Ok(gathered.resources.all)
     }
 
     /// An entry of `resources:`, which is a file or a directory.
-    fn resource(&mut self, directory: &str, entry: &Value, gathered: &mut Gathered) -> Result<(), Trouble> {
+    fn resource(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
         if let Some(path) = path.as_deref()
@@ -239,7 +239,7 @@ impl<'m> Maker<'m> {
         gathered.resources.append_all(objects(documents, entry.at)?)
     }
 
-    fn component(&self, directory: &str, entry: &Value) -> Result<Kustomization, Trouble> {
+    fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
         let text = entry.raw();
         let found = join(directory, text).and_then(|path| Kustomization::read(self.sources, &path));
         match found {
@@ -255,7 +255,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn opened(&self, base: Kustomization, entry: &Value) -> Result<Kustomization, Trouble> {
+    fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
         match self.open.contains(&base.directory) {
             true => Err(Trouble::refused("the kustomization is a part of itself", entry.at)),
             false => Ok(base),
@@ -263,7 +263,7 @@ impl<'m> Maker<'m> {
     }
 
     /// The documents of a file that is named in a kustomization.
-    pub(super) fn documents(&mut self, directory: &str, entry: &Value) -> Result<Vec<Value>, Trouble> {
+    pub(super) fn documents(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<ObjectValue>, Trouble> {
         let path = self.path(directory, entry.raw(), entry.at)?;
         let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
         self.files.insert(path);
@@ -271,7 +271,7 @@ impl<'m> Maker<'m> {
     }
 
     /// The documents of a text.
-    pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<Value>, Trouble> {
+    pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<ObjectValue>, Trouble> {
         let stream = yaml::read_within(file, text, self.sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
             return Err(Trouble::refused(broken.message.clone(), broken.span.unwrap_or(at)));
@@ -279,7 +279,7 @@ impl<'m> Maker<'m> {
         let mut documents = Vec::with_capacity(stream.documents.len());
         for document in &stream.documents {
             self.budget.spend(document.root.weight as usize)?;
-            documents.push(Value::from_node(&document.root, self.sources));
+            documents.push(ObjectValue::from_node(&document.root, self.sources));
         }
         Ok(documents)
     }
@@ -315,8 +315,8 @@ fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
 }
 
 /// Documents as objects: lists of objects are taken apart, what is empty is left out.
-pub(super) fn objects(documents: Vec<Value>, at: Span) -> Result<Vec<Resource>, Trouble> {
-    let mut waiting: std::collections::VecDeque<Value> = documents.into();
+pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resource>, Trouble> {
+    let mut waiting: std::collections::VecDeque<ObjectValue> = documents.into();
     let mut objects = Vec::new();
     while let Some(document) = waiting.pop_front() {
         if document.is_null() || (document.is_map() && document.fields().is_empty()) {
@@ -327,7 +327,7 @@ pub(super) fn objects(documents: Vec<Value>, at: Span) -> Result<Vec<Resource>, 
             return Err(Trouble::refused("this object has no kind", at));
         };
         let is_list = kind.ends_with("List");
-        if !is_list && document.at_path(&["metadata", "name"]).and_then(Value::text).is_none_or(str::is_empty) {
+        if !is_list && document.at_path(&["metadata", "name"]).and_then(ObjectValue::text).is_none_or(str::is_empty) {
             return Err(Trouble::refused("this object has no name", at));
         }
         if let Some(empty) = null_in_list(&document) {
@@ -341,7 +341,7 @@ pub(super) fn objects(documents: Vec<Value>, at: Span) -> Result<Vec<Resource>, 
     Ok(objects)
 }
 
-fn null_in_list(value: &Value) -> Option<Span> {
+fn null_in_list(value: &ObjectValue) -> Option<Span> {
     let in_list = value.items().iter().find(|item| item.is_null()).map(|item| item.at);
     in_list
         .or_else(|| value.items().iter().find_map(null_in_list))

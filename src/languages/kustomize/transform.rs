@@ -8,7 +8,7 @@ use super::fields::{self, FieldSpec, Fields, Make};
 use super::kustomization::{Kustomization, pairs};
 use super::resource::Resources;
 use super::target::{Gathered, Maker};
-use super::value::Value;
+use super::value::ObjectValue;
 use super::{Trouble, images, names, patches, plugins, replace};
 
 pub(super) fn all(
@@ -57,8 +57,8 @@ pub(super) fn all(
 }
 
 /// In which fields an entry of `labels` puts its pairs.
-fn label_fields(entry: &Value, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
-    let own = entry.get("fields").map(Value::items).unwrap_or_default();
+fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
+    let own = entry.get("fields").map(ObjectValue::items).unwrap_or_default();
     let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
     let mut add = |more: &[FieldSpec]| match more.iter().all(|spec| fields::add(&mut specs, spec.clone())) {
         true => Ok(()),
@@ -82,7 +82,7 @@ fn label_fields(entry: &Value, known: &Fields) -> Result<Vec<FieldSpec>, Trouble
 /// Labels or annotations.
 pub(super) fn label(
     resources: &mut Resources,
-    pairs: &[(Arc<str>, Value)],
+    pairs: &[(Arc<str>, ObjectValue)],
     specs: &[FieldSpec],
 ) -> Result<(), Trouble> {
     for resource in &mut resources.all {
@@ -95,7 +95,7 @@ pub(super) fn label(
     Ok(())
 }
 
-fn set_pair(value: &mut Value, key: &str, text: &Value) -> Result<(), Trouble> {
+fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<(), Trouble> {
     if value.is_null() {
         return Ok(());
     }
@@ -106,16 +106,16 @@ fn set_pair(value: &mut Value, key: &str, text: &Value) -> Result<(), Trouble> {
     Ok(())
 }
 
-pub(super) fn set_replicas(resources: &mut Resources, entry: &Value, specs: &[FieldSpec]) -> Result<(), Trouble> {
+pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), Trouble> {
     let name = entry.text_at("name").unwrap_or_default();
-    let count = entry.get("count").cloned().unwrap_or_else(|| Value::plain("0", entry.at));
-    let count = Value::plain(count.raw(), count.at);
+    let count = entry.get("count").cloned().unwrap_or_else(|| ObjectValue::plain("0", entry.at));
+    let count = ObjectValue::plain(count.raw(), count.at);
     let mut found = false;
     for spec in specs {
         for resource in &mut resources.all {
             if resource.any_id(|id| id.name == name && id.gvk.is_selected_by(&spec.gvk)) {
                 found = true;
-                let mut set = |value: &mut Value| {
+                let mut set = |value: &mut ObjectValue| {
                     *value = count.clone();
                     Ok(())
                 };
@@ -128,6 +128,6 @@ pub(super) fn set_replicas(resources: &mut Resources, entry: &Value, specs: &[Fi
 }
 
 /// A text that takes the place of another one, at its own place.
-pub(super) fn put(value: &mut Value, text: String, at: Span) {
-    *value = Value::string(text, at);
+pub(super) fn put(value: &mut ObjectValue, text: String, at: Span) {
+    *value = ObjectValue::string(text, at);
 }

@@ -8,15 +8,15 @@ use crate::languages::yaml::{self, Node, scalar};
 use crate::source::{Sources, Span};
 
 #[derive(Debug, Clone)]
-pub(super) struct Value {
+pub(super) struct ObjectValue {
     pub at: Span,
-    pub data: Data,
+    pub data: ObjectData,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Data {
+pub(super) enum ObjectData {
     Scalar { text: Arc<str>, plain: bool },
-    List(Vec<Value>),
+    List(Vec<ObjectValue>),
     Map(Vec<Field>),
 }
 
@@ -24,12 +24,12 @@ pub(super) enum Data {
 pub(super) struct Field {
     pub key: Arc<str>,
     pub key_at: Span,
-    pub value: Value,
+    pub value: ObjectValue,
 }
 
 /// What a scalar is, whatever is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ScalarKind {
     Null,
     Flag(bool),
     Integer(i128),
@@ -37,40 +37,42 @@ pub(super) enum Kind {
     Text,
 }
 
-impl Value {
-    pub(super) fn from_node(node: &Node, sources: &Sources) -> Value {
+impl ObjectValue {
+    pub(super) fn from_node(node: &Node, sources: &Sources) -> ObjectValue {
         let data = match &node.data {
             // What is left empty is another null than one that is written.
-            yaml::Data::Scalar { plain: true, .. } if node.span.start == node.span.end => {
-                Data::Scalar { text: "".into(), plain: true }
+            yaml::NodeData::Scalar { plain: true, .. } if node.span.start == node.span.end => {
+                ObjectData::Scalar { text: "".into(), plain: true }
             }
-            yaml::Data::Scalar { text, plain: false } if text.contains('\n') => {
-                Data::Scalar { text: as_it_is_printed(text, node.span, sources), plain: false }
+            yaml::NodeData::Scalar { text, plain: false } if text.contains('\n') => {
+                ObjectData::Scalar { text: as_it_is_printed(text, node.span, sources), plain: false }
             }
-            yaml::Data::Scalar { text, plain } => Data::Scalar { text: text.clone(), plain: *plain },
-            yaml::Data::List(items) => Data::List(items.iter().map(|it| Value::from_node(it, sources)).collect()),
-            yaml::Data::Map(entries) => Data::Map(
+            yaml::NodeData::Scalar { text, plain } => ObjectData::Scalar { text: text.clone(), plain: *plain },
+            yaml::NodeData::List(items) => {
+                ObjectData::List(items.iter().map(|it| ObjectValue::from_node(it, sources)).collect())
+            }
+            yaml::NodeData::Map(entries) => ObjectData::Map(
                 entries
                     .iter()
                     .map(|entry| Field {
                         key: key(entry, sources),
                         key_at: entry.key_span,
-                        value: Value::from_node(&entry.value, sources),
+                        value: ObjectValue::from_node(&entry.value, sources),
                     })
                     .collect(),
             ),
         };
-        Value { at: node.span, data }
+        ObjectValue { at: node.span, data }
     }
 
     /// The same as it would be read. A key that is written as a flag is one no more.
     pub(super) fn to_node(&self) -> Node {
         match &self.data {
-            Data::Scalar { text, plain } => Node::scalar(self.at, text.clone(), *plain),
-            Data::List(items) => Node::list(self.at, items.iter().map(Value::to_node)),
-            Data::Map(fields) => Node::map(
+            ObjectData::Scalar { text, plain } => Node::scalar(self.at, text.clone(), *plain),
+            ObjectData::List(items) => Node::list(self.at, items.iter().map(ObjectValue::to_node)),
+            ObjectData::Map(fields) => Node::map(
                 self.at,
-                fields.iter().map(|field| yaml::Entry {
+                fields.iter().map(|field| yaml::NodeEntry {
                     key: field.key.clone(),
                     key_span: field.key_at,
                     value: field.value.to_node(),
@@ -79,32 +81,32 @@ impl Value {
         }
     }
 
-    pub(super) fn string(text: impl Into<Arc<str>>, at: Span) -> Value {
-        Value { at, data: Data::Scalar { text: text.into(), plain: false } }
+    pub(super) fn string(text: impl Into<Arc<str>>, at: Span) -> ObjectValue {
+        ObjectValue { at, data: ObjectData::Scalar { text: text.into(), plain: false } }
     }
 
-    pub(super) fn plain(text: impl Into<Arc<str>>, at: Span) -> Value {
-        Value { at, data: Data::Scalar { text: text.into(), plain: true } }
+    pub(super) fn plain(text: impl Into<Arc<str>>, at: Span) -> ObjectValue {
+        ObjectValue { at, data: ObjectData::Scalar { text: text.into(), plain: true } }
     }
 
-    pub(super) fn map(at: Span) -> Value {
-        Value { at, data: Data::Map(Vec::new()) }
+    pub(super) fn map(at: Span) -> ObjectValue {
+        ObjectValue { at, data: ObjectData::Map(Vec::new()) }
     }
 
-    pub(super) fn list(at: Span) -> Value {
-        Value { at, data: Data::List(Vec::new()) }
+    pub(super) fn list(at: Span) -> ObjectValue {
+        ObjectValue { at, data: ObjectData::List(Vec::new()) }
     }
 
     pub(super) fn fields(&self) -> &[Field] {
         match &self.data {
-            Data::Map(fields) => fields,
+            ObjectData::Map(fields) => fields,
             _ => &[],
         }
     }
 
-    pub(super) fn items(&self) -> &[Value] {
+    pub(super) fn items(&self) -> &[ObjectValue] {
         match &self.data {
-            Data::List(items) => items,
+            ObjectData::List(items) => items,
             _ => &[],
         }
     }
@@ -113,60 +115,60 @@ impl Value {
         self.fields().iter().find(|field| &*field.key == key)
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&ObjectValue> {
         self.field(key).map(|field| &field.value)
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut ObjectValue> {
         match &mut self.data {
-            Data::Map(fields) => fields.iter_mut().find(|it| &*it.key == key).map(|it| &mut it.value),
+            ObjectData::Map(fields) => fields.iter_mut().find(|it| &*it.key == key).map(|it| &mut it.value),
             _ => None,
         }
     }
 
     /// The value at a path of keys.
-    pub(super) fn at_path(&self, path: &[&str]) -> Option<&Value> {
+    pub(super) fn at_path(&self, path: &[&str]) -> Option<&ObjectValue> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
 
-    pub(super) fn set(&mut self, key: &str, value: Value) {
-        let Data::Map(fields) = &mut self.data else { return };
+    pub(super) fn set(&mut self, key: &str, value: ObjectValue) {
+        let ObjectData::Map(fields) = &mut self.data else { return };
         match fields.iter_mut().find(|field| &*field.key == key) {
             Some(known) => known.value = value,
             None => fields.push(Field { key: key.into(), key_at: value.at, value }),
         }
     }
 
-    pub(super) fn remove(&mut self, key: &str) -> Option<Value> {
-        let Data::Map(fields) = &mut self.data else { return None };
+    pub(super) fn remove(&mut self, key: &str) -> Option<ObjectValue> {
+        let ObjectData::Map(fields) = &mut self.data else { return None };
         let place = fields.iter().position(|field| &*field.key == key)?;
         Some(fields.remove(place).value)
     }
 
     /// The mapping at a key of a mapping, made where there is none.
-    pub(super) fn map_at(&mut self, key: &str, at: Span) -> Option<&mut Value> {
-        if !self.get(key).is_some_and(Value::is_map) {
-            self.set(key, Value::map(at));
+    pub(super) fn map_at(&mut self, key: &str, at: Span) -> Option<&mut ObjectValue> {
+        if !self.get(key).is_some_and(ObjectValue::is_map) {
+            self.set(key, ObjectValue::map(at));
         }
         self.get_mut(key)
     }
 
     pub(super) fn is_map(&self) -> bool {
-        matches!(self.data, Data::Map(_))
+        matches!(self.data, ObjectData::Map(_))
     }
 
     pub(super) fn is_list(&self) -> bool {
-        matches!(self.data, Data::List(_))
+        matches!(self.data, ObjectData::List(_))
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(&self.data, Data::Scalar { text, plain: true } if scalar::is_null(text))
+        matches!(&self.data, ObjectData::Scalar { text, plain: true } if scalar::is_null(text))
     }
 
     /// The text of a scalar as it is written; that of null is empty.
     pub(super) fn raw(&self) -> &str {
         match &self.data {
-            Data::Scalar { text, .. } => text,
+            ObjectData::Scalar { text, .. } => text,
             _ => "",
         }
     }
@@ -174,65 +176,65 @@ impl Value {
     /// The text of a scalar that is something.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.data {
-            Data::Scalar { text, .. } if !self.is_null() => Some(text),
+            ObjectData::Scalar { text, .. } if !self.is_null() => Some(text),
             _ => None,
         }
     }
 
     pub(super) fn text_at(&self, key: &str) -> Option<&str> {
-        self.get(key).and_then(Value::text).filter(|text| !text.is_empty())
+        self.get(key).and_then(ObjectValue::text).filter(|text| !text.is_empty())
     }
 
     pub(super) fn flag_at(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|value| value.kind() == Kind::Flag(true))
+        self.get(key).is_some_and(|value| value.kind() == ScalarKind::Flag(true))
     }
 
     /// Values inside, itself included.
     pub(super) fn weight(&self) -> usize {
         match &self.data {
-            Data::Scalar { .. } => 1,
-            Data::List(items) => 1 + items.iter().map(Value::weight).sum::<usize>(),
-            Data::Map(fields) => 1 + fields.iter().map(|field| field.value.weight()).sum::<usize>(),
+            ObjectData::Scalar { .. } => 1,
+            ObjectData::List(items) => 1 + items.iter().map(ObjectValue::weight).sum::<usize>(),
+            ObjectData::Map(fields) => 1 + fields.iter().map(|field| field.value.weight()).sum::<usize>(),
         }
     }
 
     pub(super) fn depth(&self) -> usize {
         let inner = self.items().iter().chain(self.fields().iter().map(|field| &field.value));
-        1 + inner.map(Value::depth).max().unwrap_or(0)
+        1 + inner.map(ObjectValue::depth).max().unwrap_or(0)
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> ScalarKind {
         match &self.data {
-            Data::Scalar { text, plain: true } => kind_of(text),
-            _ => Kind::Text,
+            ObjectData::Scalar { text, plain: true } => kind_of(text),
+            _ => ScalarKind::Text,
         }
     }
 
     /// JSON patches are read as YAML 1.1, where `y` and `on` are flags.
     pub(super) fn read_old_flags(&mut self) {
         match &mut self.data {
-            Data::Scalar { text, plain: true } => {
+            ObjectData::Scalar { text, plain: true } => {
                 if let Some(flag) = scalar::boolean(text) {
                     *text = if flag { "true".into() } else { "false".into() };
                 }
             }
-            Data::Scalar { .. } => {}
-            Data::List(items) => items.iter_mut().for_each(Value::read_old_flags),
-            Data::Map(fields) => fields.iter_mut().for_each(|field| field.value.read_old_flags()),
+            ObjectData::Scalar { .. } => {}
+            ObjectData::List(items) => items.iter_mut().for_each(ObjectValue::read_old_flags),
+            ObjectData::Map(fields) => fields.iter_mut().for_each(|field| field.value.read_old_flags()),
         }
     }
 
     /// Whether both mean the same, wherever they stand.
-    pub(super) fn equals(&self, other: &Value) -> bool {
+    pub(super) fn equals(&self, other: &ObjectValue) -> bool {
         match (&self.data, &other.data) {
-            (Data::Scalar { text, .. }, Data::Scalar { text: other_text, .. }) => {
+            (ObjectData::Scalar { text, .. }, ObjectData::Scalar { text: other_text, .. }) => {
                 let (kind, other_kind) = (self.kind(), other.kind());
-                kind == other_kind && (kind != Kind::Text || text == other_text)
+                kind == other_kind && (kind != ScalarKind::Text || text == other_text)
             }
-            (Data::List(items), Data::List(others)) => {
+            (ObjectData::List(items), ObjectData::List(others)) => {
                 items.len() == others.len() && items.iter().zip(others).all(|(a, b)| a.equals(b))
             }
-            (Data::Map(fields), Data::Map(others)) => {
+            (ObjectData::Map(fields), ObjectData::Map(others)) => {
                 fields.len() == others.len()
                     && fields.iter().all(|it| other.get(&it.key).is_some_and(|value| it.value.equals(value)))
             }
@@ -274,7 +276,7 @@ fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
 }
 
 /// The key as kustomize reads it, which knows YAML 1.2: `on` is no flag.
-fn key(entry: &yaml::Entry, sources: &Sources) -> Arc<str> {
+fn key(entry: &yaml::NodeEntry, sources: &Sources) -> Arc<str> {
     match &*entry.key {
         "true" | "false" => {
             let written = sources.snippet(entry.key_span);
@@ -286,20 +288,20 @@ fn key(entry: &yaml::Entry, sources: &Sources) -> Arc<str> {
 }
 
 /// What a plain scalar means to the YAML library of kustomize.
-fn kind_of(text: &str) -> Kind {
+fn kind_of(text: &str) -> ScalarKind {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
-        "true" | "True" | "TRUE" => return Kind::Flag(true),
-        "false" | "False" | "FALSE" => return Kind::Flag(false),
+        "" | "~" | "null" | "Null" | "NULL" => return ScalarKind::Null,
+        "true" | "True" | "TRUE" => return ScalarKind::Flag(true),
+        "false" | "False" | "FALSE" => return ScalarKind::Flag(false),
         _ => {}
     }
-    let Some(first) = text.bytes().next() else { return Kind::Null };
+    let Some(first) = text.bytes().next() else { return ScalarKind::Null };
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
-        return Kind::Text;
+        return ScalarKind::Text;
     }
     let bare: Cow<'_, str> = if text.contains('_') { text.replace('_', "").into() } else { text.into() };
     if let Some(integer) = integer(&bare) {
-        return Kind::Integer(integer);
+        return ScalarKind::Integer(integer);
     }
     let shape = bare.strip_prefix(['+', '-']).unwrap_or(&bare);
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
@@ -308,9 +310,9 @@ fn kind_of(text: &str) -> Kind {
         && !shape.starts_with(['e', 'E'])
         && let Ok(number) = bare.parse::<f64>()
     {
-        return Kind::Float(number);
+        return ScalarKind::Float(number);
     }
-    Kind::Text
+    ScalarKind::Text
 }
 
 fn integer(text: &str) -> Option<i128> {
@@ -359,21 +361,21 @@ mod tests {
     #[test]
     fn plain_scalars_are_read_as_kustomize_reads_them() {
         for (text, kind) in [
-            ("0777", Kind::Integer(511)),
-            ("0o17", Kind::Integer(15)),
-            ("0x1F", Kind::Integer(31)),
-            ("1_000", Kind::Integer(1000)),
-            ("yes", Kind::Text),
-            ("1e3", Kind::Float(1000.0)),
-            (".5", Kind::Float(0.5)),
-            ("1:30", Kind::Text),
-            ("08", Kind::Float(8.0)),
-            ("+5", Kind::Integer(5)),
-            ("1.", Kind::Float(1.0)),
-            ("=", Kind::Text),
-            ("~", Kind::Null),
-            ("8Gi", Kind::Text),
-            ("-", Kind::Text),
+            ("0777", ScalarKind::Integer(511)),
+            ("0o17", ScalarKind::Integer(15)),
+            ("0x1F", ScalarKind::Integer(31)),
+            ("1_000", ScalarKind::Integer(1000)),
+            ("yes", ScalarKind::Text),
+            ("1e3", ScalarKind::Float(1000.0)),
+            (".5", ScalarKind::Float(0.5)),
+            ("1:30", ScalarKind::Text),
+            ("08", ScalarKind::Float(8.0)),
+            ("+5", ScalarKind::Integer(5)),
+            ("1.", ScalarKind::Float(1.0)),
+            ("=", ScalarKind::Text),
+            ("~", ScalarKind::Null),
+            ("8Gi", ScalarKind::Text),
+            ("-", ScalarKind::Text),
         ] {
             assert_eq!(kind_of(text), kind, "{text}");
         }

@@ -10,11 +10,11 @@ use super::id::{Gvk, Id};
 use super::kustomization::Kustomization;
 use super::replace::{look, parts};
 use super::target::Gathered;
-use super::value::{Data, Kind, Value};
-use super::{Budget, Trouble};
+use super::value::{ObjectData, ObjectValue, ScalarKind};
+use super::{BuildBudget, Trouble};
 
 #[derive(Debug, Clone)]
-pub(super) struct Variable {
+pub(super) struct KustomizeVariable {
     name: String,
     path: String,
     at: Span,
@@ -24,7 +24,7 @@ pub(super) struct Variable {
 pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> Result<(), Trouble> {
     for entry in kustomization.list("vars") {
         let name = entry.text_at("name").unwrap_or_default().to_owned();
-        let object = entry.get("objref").cloned().unwrap_or_else(|| Value::map(entry.at));
+        let object = entry.get("objref").cloned().unwrap_or_else(|| ObjectValue::map(entry.at));
         let text = |key: &str| object.text_at(key).unwrap_or_default();
         let gvk = match object.text_at("apiVersion") {
             Some(version) => Gvk::new(version, text("kind")),
@@ -45,12 +45,12 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
         }
         let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
         let path = path.unwrap_or("metadata.name").to_owned();
-        merge(&mut gathered.variables, vec![Variable { name, path, at: entry.at }])?;
+        merge(&mut gathered.variables, vec![KustomizeVariable { name, path, at: entry.at }])?;
     }
     Ok(())
 }
 
-pub(super) fn merge(known: &mut Vec<Variable>, more: Vec<Variable>) -> Result<(), Trouble> {
+pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVariable>) -> Result<(), Trouble> {
     for variable in more {
         if let Some(first) = known.iter().find(|it| it.name == variable.name) {
             let message = format!("the variable `{}` is there already", variable.name);
@@ -62,8 +62,8 @@ pub(super) fn merge(known: &mut Vec<Variable>, more: Vec<Variable>) -> Result<()
 }
 
 /// Puts the values in.
-pub(super) fn resolve(gathered: &mut Gathered, budget: &Budget) -> Result<(), Trouble> {
-    let mut values: HashMap<&str, Value> = HashMap::new();
+pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
+    let mut values: HashMap<&str, ObjectValue> = HashMap::new();
     for variable in &gathered.variables {
         let holds = |name: &String| *name == variable.name;
         let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
@@ -95,34 +95,35 @@ fn indexed(part: String) -> Vec<String> {
     }
 }
 
-fn fill(value: &mut Value, values: &HashMap<&str, Value>) -> Result<(), Trouble> {
+fn fill(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) -> Result<(), Trouble> {
     match &mut value.data {
-        Data::Map(fields) => fields.iter_mut().for_each(|field| fill_text(&mut field.value, values)),
-        Data::List(items) => {
-            if let Some(other) = items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != Kind::Text)
+        ObjectData::Map(fields) => fields.iter_mut().for_each(|field| fill_text(&mut field.value, values)),
+        ObjectData::List(items) => {
+            if let Some(other) =
+                items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != ScalarKind::Text)
             {
                 return Err(Trouble::refused("a text is expected here", other.at));
             }
             items.iter_mut().for_each(|item| fill_text(item, values));
         }
-        Data::Scalar { .. } => fill_text(value, values),
+        ObjectData::Scalar { .. } => fill_text(value, values),
     }
     Ok(())
 }
 
-fn fill_text(value: &mut Value, values: &HashMap<&str, Value>) {
-    if value.is_map() || value.is_list() || value.kind() != Kind::Text || !value.raw().contains('$') {
+fn fill_text(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) {
+    if value.is_map() || value.is_list() || value.kind() != ScalarKind::Text || !value.raw().contains('$') {
         return;
     }
     let text = value.raw().to_owned();
     let whole = text.strip_prefix("$(").and_then(|rest| rest.strip_suffix(')')).and_then(|name| values.get(name));
     *value = match whole.filter(|it| !it.is_map() && !it.is_list()) {
         Some(known) => known.clone(),
-        None => Value::string(filled(&text, values), value.at),
+        None => ObjectValue::string(filled(&text, values), value.at),
     };
 }
 
-fn filled(text: &str, values: &HashMap<&str, Value>) -> String {
+fn filled(text: &str, values: &HashMap<&str, ObjectValue>) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {

@@ -2,11 +2,13 @@
 //! does not, and people write it so.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
-use super::node::{Data, Entry, Node};
+use crate::source::static_regex;
+
+use super::node::{Node, NodeData, NodeEntry};
 
 /// The names of such keys, by their places in the file.
 pub(super) type Names = BTreeMap<u32, Arc<str>>;
@@ -16,14 +18,12 @@ pub(super) type Names = BTreeMap<u32, Arc<str>>;
 pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
     let mut names = Names::new();
     let mut out = text.to_owned();
-    for found in KEYS.as_ref()?.captures_iter(text) {
+    for found in KEYS.captures_iter(text) {
         let name = found.get(1)?;
         let star = name.start() - 1;
         let before = text.get(..star)?;
-        let anchors = ANCHORS
-            .as_ref()?
-            .captures_iter(before)
-            .filter(|it| it.get(1).is_some_and(|it| it.as_str() == name.as_str()));
+        let anchors =
+            ANCHORS.captures_iter(before).filter(|it| it.get(1).is_some_and(|it| it.as_str() == name.as_str()));
         let value = anchors.last()?.get(2)?.as_str().trim_matches(['"', '\'']);
         names.insert(u32::try_from(base + star).ok()?, value.into());
         out.replace_range(star..=star, "~");
@@ -34,11 +34,11 @@ pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
 /// The tree with these keys called as their anchors say.
 pub(super) fn named(node: &Node, names: &Names) -> Node {
     match &node.data {
-        Data::Scalar { .. } => node.clone(),
-        Data::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
-        Data::Map(entries) => Node::map(
+        NodeData::Scalar { .. } => node.clone(),
+        NodeData::List(items) => Node::list(node.span, items.iter().map(|item| named(item, names))),
+        NodeData::Map(entries) => Node::map(
             node.span,
-            entries.iter().map(|entry| Entry {
+            entries.iter().map(|entry| NodeEntry {
                 key: names.get(&entry.key_span.start).unwrap_or(&entry.key).clone(),
                 value: named(&entry.value, names),
                 ..entry.clone()
@@ -47,10 +47,8 @@ pub(super) fn named(node: &Node, names: &Names) -> Node {
     }
 }
 
-static KEYS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?m)^[ \t]*(?:-[ \t]+)*\*([\w-]+):(?:[ \t\r]|$)").ok());
-static ANCHORS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"&([\w-]+)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s#,\]}]+)"#).ok());
+static_regex!(static KEYS: Regex = r"(?m)^[ \t]*(?:-[ \t]+)*\*([\w-]+):(?:[ \t\r]|$)");
+static_regex!(static ANCHORS: Regex = r#"&([\w-]+)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s#,\]}]+)"#);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::node::{Data, Node};
+use super::node::{Node, NodeData};
 use super::scalar;
 
 /// Stands at the start of a hole; the rest of the hole is padding.
@@ -20,12 +20,12 @@ pub(crate) struct Masked {
 #[derive(Debug, Clone)]
 pub(crate) struct Hole {
     pub range: Range<usize>,
-    pub meaning: Meaning,
+    pub meaning: HoleMeaning,
 }
 
 /// What an expression stands for.
 #[derive(Debug, Clone)]
-pub(crate) enum Meaning {
+pub(crate) enum HoleMeaning {
     /// A part of the values, with its place.
     Node(Node),
     Text(Arc<str>),
@@ -35,31 +35,31 @@ pub(crate) enum Meaning {
     Unknown,
 }
 
-impl Meaning {
+impl HoleMeaning {
     /// Whether a condition on it holds; `None` where that is not known.
     pub(crate) fn holds(&self) -> Option<bool> {
         match self {
-            Meaning::Flag(flag) => Some(*flag),
-            Meaning::Text(text) => Some(!text.is_empty()),
-            Meaning::Nothing => Some(false),
-            Meaning::Unknown => None,
-            Meaning::Node(node) => Some(match &node.data {
-                Data::Map(entries) => !entries.is_empty(),
-                Data::List(items) => !items.is_empty(),
-                Data::Scalar { text, plain: true } => {
+            HoleMeaning::Flag(flag) => Some(*flag),
+            HoleMeaning::Text(text) => Some(!text.is_empty()),
+            HoleMeaning::Nothing => Some(false),
+            HoleMeaning::Unknown => None,
+            HoleMeaning::Node(node) => Some(match &node.data {
+                NodeData::Map(entries) => !entries.is_empty(),
+                NodeData::List(items) => !items.is_empty(),
+                NodeData::Scalar { text, plain: true } => {
                     !scalar::is_null(text) && scalar::boolean(text) != Some(false) && scalar::number(text) != Some(0.0)
                 }
-                Data::Scalar { text, plain: false } => !text.is_empty(),
+                NodeData::Scalar { text, plain: false } => !text.is_empty(),
             }),
         }
     }
 
     pub(crate) fn text(&self) -> Option<String> {
         match self {
-            Meaning::Text(text) => Some(text.to_string()),
-            Meaning::Flag(flag) => Some(flag.to_string()),
-            Meaning::Node(node) => node.text().map(|text| text.to_string()),
-            Meaning::Nothing | Meaning::Unknown => None,
+            HoleMeaning::Text(text) => Some(text.to_string()),
+            HoleMeaning::Flag(flag) => Some(flag.to_string()),
+            HoleMeaning::Node(node) => node.text().map(|text| text.to_string()),
+            HoleMeaning::Nothing | HoleMeaning::Unknown => None,
         }
     }
 }

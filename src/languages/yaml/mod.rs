@@ -24,6 +24,6 @@ mod reader;
 pub(crate) mod scalar;
 
 pub(crate) use documents::documents;
-pub(crate) use hole::{HOLE, Hole, Masked, Meaning};
-pub(crate) use node::{Data, Entry, Node};
-pub(crate) use reader::{Document, Stream, read, read_at, read_masked, read_those, read_with_anchors, read_within};
+pub(crate) use hole::{HOLE, Hole, HoleMeaning, Masked};
+pub(crate) use node::{Node, NodeData, NodeEntry};
+pub(crate) use reader::{Stream, YamlDocument, read, read_at, read_masked, read_those, read_with_anchors, read_within};

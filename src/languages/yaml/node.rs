@@ -12,26 +12,26 @@ use super::scalar;
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub span: Span,
-    pub data: Data,
+    pub data: NodeData,
     /// Nodes of this tree with all aliases followed, itself included.
     pub weight: u32,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Data {
+pub(crate) enum NodeData {
     Scalar { text: Arc<str>, plain: bool },
     List(Arc<[Node]>),
-    Map(Arc<[Entry]>),
+    Map(Arc<[NodeEntry]>),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct NodeEntry {
     pub key: Arc<str>,
     pub key_span: Span,
     pub value: Node,
 }
 
-impl Entry {
+impl NodeEntry {
     /// The key and its value; only the value where a template took it from elsewhere.
     pub(crate) fn span(&self) -> Span {
         if self.key_span.file == self.value.span.file { self.key_span.to(self.value.span) } else { self.value.span }
@@ -40,36 +40,36 @@ impl Entry {
 
 impl Node {
     pub(crate) fn scalar(span: Span, text: impl Into<Arc<str>>, plain: bool) -> Self {
-        Node { span, data: Data::Scalar { text: text.into(), plain }, weight: 1 }
+        Node { span, data: NodeData::Scalar { text: text.into(), plain }, weight: 1 }
     }
 
     pub(crate) fn list(span: Span, items: impl IntoIterator<Item = Node>) -> Self {
         let items: Arc<[Node]> = items.into_iter().collect();
         let weight = items.iter().fold(1u32, |sum, item| sum.saturating_add(item.weight));
-        Node { span, data: Data::List(items), weight }
+        Node { span, data: NodeData::List(items), weight }
     }
 
-    pub(crate) fn map(span: Span, entries: impl IntoIterator<Item = Entry>) -> Self {
-        let entries: Arc<[Entry]> = entries.into_iter().collect();
+    pub(crate) fn map(span: Span, entries: impl IntoIterator<Item = NodeEntry>) -> Self {
+        let entries: Arc<[NodeEntry]> = entries.into_iter().collect();
         let weight = entries.iter().fold(1u32, |sum, entry| sum.saturating_add(entry.value.weight));
-        Node { span, data: Data::Map(entries), weight }
+        Node { span, data: NodeData::Map(entries), weight }
     }
 
     /// A mapping of one key around a node.
     pub(crate) fn framed(key: &str, node: &Node) -> Self {
-        Node::map(node.span, vec![Entry { key: key.into(), key_span: node.span, value: node.clone() }])
+        Node::map(node.span, vec![NodeEntry { key: key.into(), key_span: node.span, value: node.clone() }])
     }
 
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[NodeEntry] {
         match &self.data {
-            Data::Map(entries) => entries,
+            NodeData::Map(entries) => entries,
             _ => &[],
         }
     }
 
     pub(crate) fn items(&self) -> &[Node] {
         match &self.data {
-            Data::List(items) => items,
+            NodeData::List(items) => items,
             _ => &[],
         }
     }
@@ -79,7 +79,7 @@ impl Node {
         self.entries().iter().map(|entry| &entry.value).chain(self.items())
     }
 
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&NodeEntry> {
         self.entries().iter().find(|entry| &*entry.key == key)
     }
 
@@ -93,17 +93,17 @@ impl Node {
     }
 
     pub(crate) fn is_null(&self) -> bool {
-        matches!(self.data, Data::Scalar { .. }) && self.text().is_none()
+        matches!(self.data, NodeData::Scalar { .. }) && self.text().is_none()
     }
 
     pub(crate) fn is_map(&self) -> bool {
-        matches!(self.data, Data::Map(_))
+        matches!(self.data, NodeData::Map(_))
     }
 
     /// The text of a scalar as it is written, whatever it means; `None` for null and for collections.
     pub(crate) fn text(&self) -> Option<&Arc<str>> {
         match &self.data {
-            Data::Scalar { text, plain } if !(*plain && scalar::is_null(text)) => Some(text),
+            NodeData::Scalar { text, plain } if !(*plain && scalar::is_null(text)) => Some(text),
             _ => None,
         }
     }
@@ -115,7 +115,7 @@ impl Node {
     /// A plain scalar that is a boolean.
     pub(crate) fn flag(&self) -> Option<bool> {
         match &self.data {
-            Data::Scalar { text, plain: true } => scalar::boolean(text),
+            NodeData::Scalar { text, plain: true } => scalar::boolean(text),
             _ => None,
         }
     }
@@ -123,8 +123,8 @@ impl Node {
     /// A number, quoted or not: real manifests quote a third of them.
     pub(crate) fn number(&self) -> Option<f64> {
         match &self.data {
-            Data::Scalar { text, plain: true } => scalar::number(text),
-            Data::Scalar { text, plain: false } => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            NodeData::Scalar { text, plain: true } => scalar::number(text),
+            NodeData::Scalar { text, plain: false } => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
             _ => None,
         }
     }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, GoLines, Limits, Reading, Span, from_base64};
+use crate::source::{FileId, GoLines, Limits, ParserText, Span, from_base64};
 
 use super::alias_keys;
 use super::documents::documents;
-use super::hole::{HOLE, Hole, Masked, Meaning};
-use super::node::{Data, Entry, Node};
+use super::hole::{HOLE, Hole, HoleMeaning, Masked};
+use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
 
 /// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
@@ -28,7 +28,7 @@ const REPEATED_KEYS_NAMED: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     /// In order; a document that is empty or did not parse is left out.
-    pub documents: Vec<Document>,
+    pub documents: Vec<YamlDocument>,
     pub diagnostics: Vec<Diagnostic>,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
@@ -44,7 +44,7 @@ impl Stream {
 }
 
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct YamlDocument {
     pub root: Node,
     pub span: Span,
 }
@@ -119,7 +119,7 @@ fn read_with(
                 stream.comments.append(&mut builder.comments);
                 if let Some(root) = root {
                     let span = Span::new(file, range.start, range.end);
-                    stream.documents.push(Document { root, span });
+                    stream.documents.push(YamlDocument { root, span });
                 }
             }
             Err(diagnostic) => stream.diagnostics.push(diagnostic),
@@ -150,7 +150,7 @@ struct Builder<'s> {
     words: Words,
     /// Emptied, to be filled again.
     spare_lists: Vec<Vec<Node>>,
-    spare_maps: Vec<Vec<Entry>>,
+    spare_maps: Vec<Vec<NodeEntry>>,
 }
 
 /// Keys and values that were met not long ago: most of a manifest are repetitions, which share one text.
@@ -186,7 +186,7 @@ impl Words {
 
 enum Open {
     List { start: usize, anchor: usize, items: Vec<Node> },
-    Map { start: usize, anchor: usize, entries: Vec<Entry>, key: Option<Node> },
+    Map { start: usize, anchor: usize, entries: Vec<NodeEntry>, key: Option<Node> },
 }
 
 impl<'s> Builder<'s> {
@@ -234,7 +234,7 @@ impl<'s> Builder<'s> {
     }
 
     /// `lines`: what the text was before it had lines that every parser knows.
-    fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &Reading)>) -> Result<Option<Node>, Diagnostic> {
+    fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> Result<Option<Node>, Diagnostic> {
         let mut kept = 0;
         let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
         let mut options = granit_parser::options! {
@@ -343,14 +343,14 @@ impl<'s> Builder<'s> {
             let Some(hole) = holes.next() else { break };
             let whole = out.is_empty() && before.is_empty() && after.is_empty();
             match &hole.meaning {
-                Meaning::Node(node) if whole => return node.clone(),
-                Meaning::Text(text) if whole => return Node::scalar(span, text.clone(), plain),
-                Meaning::Flag(flag) if whole => return Node::scalar(span, flag.to_string(), plain),
+                HoleMeaning::Node(node) if whole => return node.clone(),
+                HoleMeaning::Text(text) if whole => return Node::scalar(span, text.clone(), plain),
+                HoleMeaning::Flag(flag) if whole => return Node::scalar(span, flag.to_string(), plain),
                 meaning => {
                     out.push_str(before);
                     match meaning {
-                        Meaning::Text(text) => out.push_str(text),
-                        Meaning::Node(node) if node.text().is_some() => out.extend(node.text().map(|text| &**text)),
+                        HoleMeaning::Text(text) => out.push_str(text),
+                        HoleMeaning::Node(node) if node.text().is_some() => out.extend(node.text().map(|text| &**text)),
                         _ => out.push_str(self.original.get(hole.range.clone()).unwrap_or("{{ }}")),
                     }
                 }
@@ -408,8 +408,8 @@ impl<'s> Builder<'s> {
             Some(Open::Map { entries, key, .. }) => match key.take() {
                 None => *key = Some(node),
                 Some(name) => {
-                    self.has_directives |= name.text().is_none() && !matches!(name.data, Data::Scalar { .. });
-                    entries.push(Entry { key: key_text(&name), key_span: name.span, value: node });
+                    self.has_directives |= name.text().is_none() && !matches!(name.data, NodeData::Scalar { .. });
+                    entries.push(NodeEntry { key: key_text(&name), key_span: name.span, value: node });
                 }
             },
         }
@@ -418,10 +418,10 @@ impl<'s> Builder<'s> {
 
     /// Merge keys are filled in where they stand, and of keys that are given twice the last one stays, as kubectl does it: a
     /// merge key behind a key takes it over. Of the mappings in one list the first counts.
-    fn settle(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
+    fn settle(&mut self, entries: Vec<NodeEntry>) -> Vec<NodeEntry> {
         let mut settled = Settled { entries: Vec::with_capacity(entries.len()), places: HashMap::new() };
         for entry in entries {
-            if &*entry.key == "<<" && !matches!(entry.value.data, Data::Scalar { .. }) {
+            if &*entry.key == "<<" && !matches!(entry.value.data, NodeData::Scalar { .. }) {
                 let maps = if entry.value.is_map() { std::slice::from_ref(&entry.value) } else { entry.value.items() };
                 let mut given: HashSet<Arc<str>> = HashSet::new();
                 for merged in maps.iter().flat_map(Node::entries).filter(|it| given.insert(it.key.clone())) {
@@ -459,13 +459,13 @@ impl<'s> Builder<'s> {
 
 /// Entries of which each key stands once, with whether a merge key brought them.
 struct Settled {
-    entries: Vec<(Entry, bool)>,
+    entries: Vec<(NodeEntry, bool)>,
     places: HashMap<Arc<str>, usize>,
 }
 
 impl Settled {
     /// Whether it takes the place of one that was written itself.
-    fn put(&mut self, entry: Entry, merged: bool) -> bool {
+    fn put(&mut self, entry: NodeEntry, merged: bool) -> bool {
         if let Some(known) = self.places.get(&entry.key).and_then(|&place| self.entries.get_mut(place)) {
             let was_merged = known.1;
             *known = (entry, merged);
@@ -478,7 +478,7 @@ impl Settled {
 }
 
 /// Nothing is to be filled in, and no key is written twice: true of nearly all.
-fn is_settled(entries: &[Entry]) -> bool {
+fn is_settled(entries: &[NodeEntry]) -> bool {
     if entries.iter().any(|entry| &*entry.key == "<<") {
         return false;
     }
@@ -546,11 +546,11 @@ fn closing(piece: &str, start: usize, end: usize) -> usize {
 /// looks like to a YAML parser.
 fn key_text(node: &Node) -> Arc<str> {
     match &node.data {
-        Data::Scalar { text, plain: true } => match scalar::boolean(text) {
+        NodeData::Scalar { text, plain: true } => match scalar::boolean(text) {
             Some(flag) => flag.to_string().into(),
             None => text.clone(),
         },
-        Data::Scalar { text, .. } => text.clone(),
+        NodeData::Scalar { text, .. } => text.clone(),
         _ => "{{".into(),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
-use crate::report::formats::text::Table;
+use crate::report::formats::text::TextTable;
 use crate::report::views::money::{costs, currency, exact, mark, usd_range};
 use crate::report::{Report, escape};
 
@@ -73,7 +73,7 @@ fn links(report: &Report, resource: &Resource) -> String {
     if resource.links.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["joined", "with", "where", "why"], 0..0);
+    let mut table = TextTable::new(&["joined", "with", "where", "why"], 0..0);
     for link in &resource.links {
         let at = report.paths.locate(report.sources, link.span);
         table.row(vec![
@@ -88,7 +88,7 @@ fn links(report: &Report, resource: &Resource) -> String {
 
 /// Every fact with how it is known.
 fn facts(report: &Report, resource: &Resource) -> String {
-    let mut table = Table::new(&["fact", "value", "known", "where"], 0..0);
+    let mut table = TextTable::new(&["fact", "value", "known", "where"], 0..0);
     let place = |span| {
         let at = report.paths.locate(report.sources, span);
         format!("{}:{}", one_line(&at.path), at.line)

@@ -10,7 +10,7 @@ use crate::inventory::Fact;
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
-use crate::report::formats::text::Table;
+use crate::report::formats::text::TextTable;
 use crate::report::views::money::{usd, usd_per_hour};
 use crate::report::{Format, escape};
 
@@ -139,7 +139,7 @@ fn table(options: &[Choice]) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog holds it with a margin\n".to_owned();
     }
-    let mut table = Table::new(&["it fits on", "", "an hour", "a month", "GiB of each"], 2..5);
+    let mut table = TextTable::new(&["it fits on", "", "an hour", "a month", "GiB of each"], 2..5);
     for choice in options {
         table.row(vec![
             format!("{} {}", choice.provider, choice.machine),

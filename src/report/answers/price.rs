@@ -7,7 +7,7 @@ use crate::pricing::HOURS_PER_MONTH;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
-use crate::report::formats::text::Table;
+use crate::report::formats::text::TextTable;
 use crate::report::views::money::{usd, usd_per_hour};
 use crate::source::Date;
 
@@ -118,7 +118,7 @@ fn text(prices: &Prices<'_>) -> String {
         "as of",
         "basis",
     ];
-    let mut table = Table::new(&headings, 3..10);
+    let mut table = TextTable::new(&headings, 3..10);
     let mut has_old = false;
     for offer in prices.offers {
         let Offer { machine, region, quote } = offer;

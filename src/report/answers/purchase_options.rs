@@ -6,7 +6,7 @@ use crate::pricing::Way;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
-use crate::report::formats::text::Table;
+use crate::report::formats::text::TextTable;
 use crate::report::views::money::{usd, usd_per_hour};
 
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ fn row(way: &Way) -> Row<'_> {
 
 fn text(ways: &[Way]) -> String {
     let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "as of", "needs"];
-    let mut table = Table::new(&headings, 3..5);
+    let mut table = TextTable::new(&headings, 3..5);
     for way in ways {
         table.row(vec![
             format!("{} × {} {}", Number(way.machines), way.provider, way.machine),

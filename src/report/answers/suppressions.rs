@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::decide::Listed;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json;
-use crate::report::formats::text::Table;
+use crate::report::formats::text::TextTable;
 use crate::report::{Format, Paths};
 use crate::source::Sources;
 
@@ -36,7 +36,7 @@ pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Lis
     match format {
         Format::Json => Some(json::print(&Document { version: json::VERSION, suppressions: rows.collect() })),
         Format::Text => {
-            let mut table = Table::new(&["until", "silences", "rules", "where", "reason"], 1..2);
+            let mut table = TextTable::new(&["until", "silences", "rules", "where", "reason"], 1..2);
             for row in rows {
                 table.row(vec![
                     row.until.unwrap_or_else(|| "no end".to_owned()),

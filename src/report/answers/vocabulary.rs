@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::report::Format;
 use crate::report::formats::json;
-use crate::report::formats::text::Table;
-use crate::rules::{Entry, Rules, link};
+use crate::report::formats::text::TextTable;
+use crate::rules::{Rules, VocabularyEntry, link};
 
 #[derive(Serialize)]
 struct Words<'a> {
@@ -27,7 +27,7 @@ struct Word<'a> {
 }
 
 /// Facts and functions; `None` where there is no such format for them.
-pub fn vocabulary(format: Format, facts: &[Entry], functions: &[Entry]) -> Option<String> {
+pub fn vocabulary(format: Format, facts: &[VocabularyEntry], functions: &[VocabularyEntry]) -> Option<String> {
     match format {
         Format::Text => Some(words_as_text(facts, functions)),
         Format::Json => {
@@ -39,12 +39,12 @@ pub fn vocabulary(format: Format, facts: &[Entry], functions: &[Entry]) -> Optio
     }
 }
 
-fn word(entry: &Entry) -> Word<'_> {
+fn word(entry: &VocabularyEntry) -> Word<'_> {
     Word { name: &entry.name, r#type: &entry.holds, meaning: &entry.meaning, values: &entry.values }
 }
 
 /// The meaning, with the values that it may have.
-fn meaning(entry: &Entry) -> String {
+fn meaning(entry: &VocabularyEntry) -> String {
     match entry.values.as_slice() {
         [] => entry.meaning.clone(),
         values if values.iter().all(|value| entry.meaning.contains(value)) => entry.meaning.clone(),
@@ -52,19 +52,19 @@ fn meaning(entry: &Entry) -> String {
     }
 }
 
-fn words_as_text(facts: &[Entry], functions: &[Entry]) -> String {
-    let mut table = Table::new(&["fact", "type", "meaning"], 0..0);
+fn words_as_text(facts: &[VocabularyEntry], functions: &[VocabularyEntry]) -> String {
+    let mut table = TextTable::new(&["fact", "type", "meaning"], 0..0);
     for entry in facts {
         table.row(vec![entry.name.clone(), entry.holds.clone(), meaning(entry)]);
     }
-    let mut calls = Table::new(&["function", "meaning"], 0..0);
+    let mut calls = TextTable::new(&["function", "meaning"], 0..0);
     for entry in functions {
         calls.row(vec![entry.name.clone(), meaning(entry)]);
     }
     format!("{}\n{}", table.print(), calls.print())
 }
 
-fn words_as_markdown(facts: &[Entry], functions: &[Entry]) -> String {
+fn words_as_markdown(facts: &[VocabularyEntry], functions: &[VocabularyEntry]) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
     let mut text = String::from("| fact | type | meaning |\n|---|---|---|\n");
     for entry in facts {
@@ -109,7 +109,7 @@ pub fn rules(format: Format, rules: &Rules) -> Option<String> {
         Format::Json => Some(json::print(&listed)),
         Format::Text => {
             let mut table =
-                Table::new(&["rule", "group", "layer", "level", "risk", "profile", "", "what it finds"], 0..0);
+                TextTable::new(&["rule", "group", "layer", "level", "risk", "profile", "", "what it finds"], 0..0);
             for it in &listed {
                 let on = if it.on { "on" } else { "off" };
                 let cells = [it.name, it.group, it.layer, it.level, it.risk, it.profile, on, it.summary];

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::headline::Headline;
-use super::rows::{Row, environments, rows};
+use super::rows::{DifferenceRow, environments, rows};
 use super::{Cost, Difference, most_important_first, signed};
 use crate::compare::Spent;
 use crate::decide::Verdict;
@@ -156,7 +156,7 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
     room.close_fold(text);
 }
 
-fn row(text: &mut String, it: &Difference, row: &Row) {
+fn row(text: &mut String, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
     let shown = |cost: Option<Cost>, there: bool| match cost {
         Some(cost) => tildes(&super::shown(cost)),
@@ -205,7 +205,7 @@ fn is_renamed(it: &Difference, change: &Change) -> bool {
 }
 
 /// The address; where it was another one before, that one too. What pods ask for is marked where machines stand beside it.
-fn resource(it: &Difference, row: &Row) -> String {
+fn resource(it: &Difference, row: &DifferenceRow) -> String {
     let change = row.first;
     let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
     let shown = |address: &str| code(&escape::shortened(address, 100));

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::source::Span;
 
 /// Changes of the same text in the same way.
-pub(super) struct Row<'a> {
+pub(super) struct DifferenceRow<'a> {
     /// The largest of them.
     pub(super) first: &'a Change,
     pub(super) all: Vec<&'a Change>,
@@ -23,7 +23,7 @@ pub(super) struct Row<'a> {
     pub(super) after: Option<Cost>,
 }
 
-impl Row<'_> {
+impl DifferenceRow<'_> {
     /// The address, without the keys of instances where it stands for several.
     pub(super) fn name(&self, it: &Difference) -> String {
         let address = it.address(self.first);
@@ -53,8 +53,8 @@ pub(super) struct Environment {
 }
 
 /// The largest first.
-pub(super) fn rows<'a>(it: &'a Difference) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
+pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
+    let mut rows: Vec<DifferenceRow<'a>> = Vec::new();
     let mut known: BTreeMap<Alike, usize> = BTreeMap::new();
     for change in it.largest_first() {
         let (before, after) = it.costs(change);
@@ -65,7 +65,7 @@ pub(super) fn rows<'a>(it: &'a Difference) -> Vec<Row<'a>> {
                 row.before = together(row.before, before);
                 row.after = together(row.after, after);
             }
-            _ => rows.push(Row { first: change, all: vec![change], runs: 1, places: "", before, after }),
+            _ => rows.push(DifferenceRow { first: change, all: vec![change], runs: 1, places: "", before, after }),
         }
     }
     for row in &mut rows {

@@ -9,7 +9,7 @@ use crate::catalog::Money;
 use crate::compare::Spent;
 use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
-use crate::report::formats::text::{Renderer, Table, Told};
+use crate::report::formats::text::{AlreadyPrinted, Renderer, TextTable};
 use crate::report::views::judged;
 use crate::report::views::money::usd;
 use crate::report::views::repeats::told_once;
@@ -23,7 +23,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     }
     let renderer = Renderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();
-    let mut told = Told::default();
+    let mut told = AlreadyPrinted::default();
     for (decided, others) in told_once(&it.after, &brought) {
         renderer.finding(&mut text, &it.after, decided, &others, &told);
         told.add(&it.after, decided);
@@ -79,7 +79,7 @@ fn costs(text: &mut String, it: &Difference) {
     if rows.is_empty() {
         return;
     }
-    let mut table = Table::new(&["change", "", "before", "after", "difference", ""], 2..5);
+    let mut table = TextTable::new(&["change", "", "before", "after", "difference", ""], 2..5);
     for row in rows {
         let change = row.first;
         let shown = |cost: Option<Cost>, there: bool| match cost {

@@ -23,7 +23,7 @@ use crate::inventory::{
     Standing, Unjudged, Value,
 };
 use crate::pricing::{
-    Apart, BeforeAfter, Bill, Change, ChangeKind, Delta, Detail, Item, PastShelfLife, Period, Status,
+    Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, PastShelfLife, Period, Status,
 };
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
 use crate::source::{Edit, Sources, Span};
@@ -218,7 +218,7 @@ impl Builder {
         }
     }
 
-    fn resource(&mut self, name: Name, kind: &str, role: &str, span: Span, item: Item) -> Option<ResourceId> {
+    fn resource(&mut self, name: Name, kind: &str, role: &str, span: Span, item: BillItem) -> Option<ResourceId> {
         let role = if role == Role::Requested.name() { Role::Requested } else { Role::Rented };
         let id = ResourceId(self.state.inventory.resources.len());
         self.by_place.entry((self.state.sources.path(span.file), name.clone())).or_insert(id);
@@ -239,7 +239,7 @@ impl Builder {
         }
         match self.by_name.get(&name).copied().or_else(|| self.of_any_root(&name)) {
             Some(id) => Some(id),
-            None => self.resource(name, kind.unwrap_or_default(), "", span, Item::default()),
+            None => self.resource(name, kind.unwrap_or_default(), "", span, BillItem::default()),
         }
     }
 
@@ -288,7 +288,7 @@ impl Builder {
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
-            is_estimated: saves.is_some() && item.is_some_and(Item::is_estimated),
+            is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
             rule: it.rule,
             group: it.group,
             layer: it.layer,
@@ -446,14 +446,14 @@ impl Builder {
 }
 
 /// What a saved report tells of a price.
-fn item(it: &SavedPrice) -> Item {
+fn item(it: &SavedPrice) -> BillItem {
     let reason = || it.reason.clone().unwrap_or_default();
     let status = match it.status.as_str() {
         "priced" => Status::Priced,
         "estimated" => Status::Estimated(reason()),
         _ => Status::Unpriced(reason()),
     };
-    Item {
+    BillItem {
         status,
         per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(Money::from_usd(usd))),
         monthly: it.usd_per_month.map(Into::into),
@@ -463,7 +463,7 @@ fn item(it: &SavedPrice) -> Item {
         as_of: it.as_of.clone(),
         stale: it.stale.clone(),
         is_unnamed: it.accelerator_unnamed,
-        ..Item::default()
+        ..BillItem::default()
     }
 }
 
@@ -575,9 +575,9 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
         let is_estimated = cost.as_ref().is_some_and(|cost| cost.estimated);
         let status = if is_estimated { Status::Estimated(String::new()) } else { Status::default() };
         let amount = cost.map(|cost| cost.usd).or(monthly).map(Into::into);
-        Item { status, monthly: monthly.map(Into::into), per, amount, ..Item::default() }
+        BillItem { status, monthly: monthly.map(Into::into), per, amount, ..BillItem::default() }
     };
-    let expected = |item: &Item| item.monthly.map_or(Money::ZERO, |range| range.expected);
+    let expected = |item: &BillItem| item.monthly.map_or(Money::ZERO, |range| range.expected);
     let (mut old, mut new) =
         (amount(it.usd_per_month_before, it.cost_before), amount(it.usd_per_month_after, it.cost_after));
     let is_removed = kind == ChangeKind::Removed;
@@ -587,7 +587,7 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let lost = it.lost;
     let increase = if lost { Money::ZERO } else { expected(&new) - expected(&old) };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
-    let place = |side: &mut Builder, address: &str, item: Item, is_there: bool| {
+    let place = |side: &mut Builder, address: &str, item: BillItem, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
         let id = side.resource(Name::new(address, None), &it.kind, &it.role, span, item);
         side.belongs(id, it.run.as_deref());

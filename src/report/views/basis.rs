@@ -2,10 +2,10 @@
 
 use super::money::usd_per_hour;
 use crate::inventory::{Fact, Key, Origin, Resource, Role};
-use crate::pricing::{Item, Period, count_range};
+use crate::pricing::{BillItem, Period, count_range};
 
 /// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing of what has no price.
-pub(in crate::report) fn basis(resource: &Resource, item: &Item) -> Option<String> {
+pub(in crate::report) fn basis(resource: &Resource, item: &BillItem) -> Option<String> {
     let per_hour = item.hourly()?.expected;
     let count = item.count.or(resource.count.value().copied())?;
     let mut factors = vec![count_range(count)];

@@ -78,16 +78,18 @@ impl Sort {
 }
 
 /// Findings under one heading; a heading only where they are grouped.
-pub(in crate::report) struct Group<'a> {
+pub(in crate::report) struct FindingGroup<'a> {
     pub(in crate::report) name: Option<String>,
     pub(in crate::report) findings: Vec<&'a Decided>,
 }
 
 impl Choice {
     /// The findings that count, in groups, the most money first.
-    pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<Group<'a>> {
+    pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
         let counting: Vec<&Decided> = report.findings.iter().filter(|it| it.counts() && self.shows(it)).collect();
-        let Some(by) = self.group else { return vec![Group { name: None, findings: self.sorted(report, counting) }] };
+        let Some(by) = self.group else {
+            return vec![FindingGroup { name: None, findings: self.sorted(report, counting) }];
+        };
         let mut groups: BTreeMap<String, Vec<&Decided>> = BTreeMap::new();
         for decided in counting {
             groups.entry(by.name(report, decided)).or_default().push(decided);
@@ -95,7 +97,7 @@ impl Choice {
         let sum = |findings: &[&Decided]| findings.iter().map(|it| money(it)).sum::<Money>();
         let mut groups: Vec<(String, Vec<&Decided>)> = groups.into_iter().collect();
         groups.sort_by_key(|(name, findings)| (Reverse(sum(findings)), name.clone()));
-        let group = |(name, findings)| Group { name: Some(name), findings: self.sorted(report, findings) };
+        let group = |(name, findings)| FindingGroup { name: Some(name), findings: self.sorted(report, findings) };
         groups.into_iter().map(group).collect()
     }
 

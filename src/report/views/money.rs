@@ -1,7 +1,7 @@
 //! Amounts as people read them: the one place that rounds.
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
-use crate::pricing::{Bill, Item, Period};
+use crate::pricing::{Bill, BillItem, Period};
 use crate::rules::Finding;
 
 /// Money as people write it: `$39,821`, `$8.50`, `-$120`.
@@ -39,7 +39,7 @@ pub(in crate::report) fn mark(is_estimated: bool) -> &'static str {
 }
 
 /// The same before the money of a resource.
-pub(in crate::report) fn mark_of(item: &Item) -> &'static str {
+pub(in crate::report) fn mark_of(item: &BillItem) -> &'static str {
     mark(item.is_estimated())
 }
 
@@ -97,7 +97,7 @@ pub(in crate::report) fn saving(saves: MoneyRange, mark: &str) -> String {
 }
 
 /// What something costs, with what that is for. Of what is at rest as the text sets it: one of them for an hour, and all.
-pub(in crate::report) fn costs(item: &Item) -> Option<String> {
+pub(in crate::report) fn costs(item: &BillItem) -> Option<String> {
     let (amount, mark) = (item.amount?, mark_of(item));
     if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
         let each = item.hourly().map(|it| format!("{mark}{} an hour each, ", usd(it.expected)));

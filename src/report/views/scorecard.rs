@@ -14,7 +14,7 @@ use crate::rules::{Finding, Layer, Risk};
 
 /// So many of so many that it could be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(in crate::report) struct Share {
+pub(in crate::report) struct ScorecardShare {
     of: usize,
     are: usize,
 }
@@ -22,15 +22,15 @@ pub(in crate::report) struct Share {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Scorecard {
     /// Training and batch work that is on spot, of what is known how it is bought.
-    on_spot: Share,
+    on_spot: ScorecardShare,
     /// Pools and machines whose floor is zero.
-    scales_to_zero: Share,
+    scales_to_zero: ScorecardShare,
     /// Taggable resources with a label that attributes cost.
-    labelled: Share,
+    labelled: ScorecardShare,
     /// Work that ends and has a time limit.
-    time_limited: Share,
+    time_limited: ScorecardShare,
     /// Workloads whose model is known and that no rule about size speaks of.
-    right_sized: Share,
+    right_sized: ScorecardShare,
     unpriced: usize,
     undetermined: usize,
     /// Dollars a month, the largest saving of each resource, by layer and by risk.
@@ -42,7 +42,7 @@ pub(in crate::report) struct Scorecard {
     risks: Vec<(&'static str, Money)>,
 }
 
-impl Share {
+impl ScorecardShare {
     fn count(&mut self, is: bool) {
         self.of += 1;
         self.are += usize::from(is);
@@ -63,11 +63,11 @@ impl Scorecard {
         let risks = Risk::ALL.map(|risk| (risk.name(), sum(&|it| it.risk == risk))).to_vec();
         let dollars = |all: &[(&'static str, Money)]| all.iter().map(|(name, money)| (*name, money.usd())).collect();
         let mut card = Scorecard {
-            on_spot: Share::default(),
-            scales_to_zero: Share::default(),
-            labelled: Share::default(),
-            time_limited: Share::default(),
-            right_sized: Share::default(),
+            on_spot: ScorecardShare::default(),
+            scales_to_zero: ScorecardShare::default(),
+            labelled: ScorecardShare::default(),
+            time_limited: ScorecardShare::default(),
+            right_sized: ScorecardShare::default(),
             unpriced: report.bill.unpriced,
             undetermined: report.undetermined.len(),
             saves_by_layer: dollars(&layers),
@@ -125,7 +125,7 @@ impl Scorecard {
             ("work with a time limit", self.time_limited),
             ("right size, where the model is known", self.right_sized),
         ];
-        let shown = |share: Share| {
+        let shown = |share: ScorecardShare| {
             let percent = (100.0 * share.are as f64 / share.of as f64).round();
             format!("{} of {}, {percent} %", share.are, share.of)
         };

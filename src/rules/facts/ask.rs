@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Asking, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Place, Verdict};
+use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
 use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
-use crate::languages::cel::{About, Budget, Fault, Handle, Map, Unknown, Value};
+use crate::languages::cel::{About, CelBudget, CelValue, Fault, Handle, Map, UnknownValue};
 use crate::pricing;
 use crate::source::Span;
 
@@ -17,18 +17,23 @@ const STEPS: usize = 5_000;
 /// Alternatives that a page sees.
 const MOST: usize = 16;
 
-pub(super) fn ask(asking: &Asking<'_>, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+pub(super) fn ask(
+    asking: &Asking<'_>,
+    function: &str,
+    given: &[CelValue],
+    budget: &mut CelBudget,
+) -> Result<CelValue, Fault> {
     match (function, given) {
-        ("linked", [Value::Record(record), Value::Text(kind)]) => linked(asking, *record, kind),
-        ("price", [Value::Text(machine), Value::Text(region), Value::Text(purchase)]) => {
+        ("linked", [CelValue::Record(record), CelValue::Text(kind)]) => linked(asking, *record, kind),
+        ("price", [CelValue::Text(machine), CelValue::Text(region), CelValue::Text(purchase)]) => {
             budget.spend(STEPS / 10)?;
             price(asking, machine, region, purchase)
         }
-        ("fits", [Value::Text(model), Value::Text(accelerator), count]) => {
+        ("fits", [CelValue::Text(model), CelValue::Text(accelerator), count]) => {
             budget.spend(STEPS)?;
             Ok(fits(asking, model, accelerator, count.as_number().unwrap_or(1.0)))
         }
-        ("alternatives", [Value::Record(record)]) => {
+        ("alternatives", [CelValue::Record(record)]) => {
             budget.spend(STEPS)?;
             alternatives(asking, *record, budget)
         }
@@ -42,16 +47,16 @@ fn resource<'a>(asking: &Asking<'a>, record: Handle) -> Result<&'a Resource, Fau
     found.ok_or_else(|| "a resource is wanted here".to_owned().into())
 }
 
-fn linked(asking: &Asking<'_>, record: Handle, kind: &str) -> Result<Value, Fault> {
+fn linked(asking: &Asking<'_>, record: Handle, kind: &str) -> Result<CelValue, Fault> {
     let known = inventory::LinkKind::ALL.iter().any(|it| it.name() == kind);
     if !known {
         let names: Vec<&str> = inventory::LinkKind::ALL.iter().map(|it| it.name()).collect();
         return Err(format!("there is no kind of link `{kind}`; it is {}", names.join(", ")).into());
     }
-    Ok(Value::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
+    Ok(CelValue::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
 }
 
-fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Result<Value, Fault> {
+fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Result<CelValue, Fault> {
     let bought: fn(&Quote<'_>) -> Option<Money> = match purchase {
         "on-demand" => |quote| quote.on_demand,
         "spot" => |quote| quote.spot,
@@ -64,16 +69,16 @@ fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Re
         catalog.quote(&catalog.machine(provider, machine)?, region)
     });
     Ok(match quote.and_then(|quote| bought(&quote)) {
-        Some(price) => Value::Double(price.usd()),
+        Some(price) => CelValue::Double(price.usd()),
         None => unknown_price(&format!("no {purchase} price of {machine} in {region} is known")),
     })
 }
 
 /// As `gpulint fit` answers: a server with the model's own precision and context.
-fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Value {
+fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> CelValue {
     let world = asking.world;
     let span = span(asking);
-    let Some(span) = span else { return Value::Absent };
+    let Some(span) = span else { return CelValue::Absent };
     let mut question = Resource::new(FrontEnd::Terraform, Role::Requested, "question", "question", span, span);
     // a server that holds the model's whole window, as that verb assumes where nothing else is said
     let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve"), (Key::Program, "vllm")];
@@ -91,7 +96,7 @@ fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Valu
         .map(|(resource, item)| fit::assess(resource, item, world.catalog, asking.market));
     match assessed {
         Some(Fact::Known(Known { value: Assessment { placed: Fact::Known(placed), .. }, .. })) => {
-            Value::Flag(placed.value.verdict != Verdict::DoesNotFit)
+            CelValue::Flag(placed.value.verdict != FitVerdict::DoesNotFit)
         }
         Some(Fact::Known(Known { value: Assessment { placed: Fact::Unknown(unknown), .. }, .. })) => {
             unknown_because(unknown.why)
@@ -101,8 +106,8 @@ fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> Valu
     }
 }
 
-fn unknown_because(why: Arc<str>) -> Value {
-    Value::Unknown(Arc::new(Unknown { why, span: None, about: About::Fact, candidates: Vec::new() }))
+fn unknown_because(why: Arc<str>) -> CelValue {
+    CelValue::Unknown(Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() }))
 }
 
 /// A place to hang a question on.
@@ -112,40 +117,40 @@ fn span(asking: &Asking<'_>) -> Option<Span> {
     inventory.resources.first().map(|it| it.span).or(raw.map(|it| it.span))
 }
 
-fn alternatives(asking: &Asking<'_>, record: Handle, budget: &mut Budget) -> Result<Value, Fault> {
+fn alternatives(asking: &Asking<'_>, record: Handle, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     let (resource, world) = (resource(asking, record)?, asking.world);
     let now = asking.item(record.id).and_then(|item| item.per_hour).map(|range| range.expected);
     let shared = resource.role == Role::Requested;
     let number = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
     let clouds: Vec<&str> =
         resource.text(Key::Provider).map_or_else(|| world.catalog.assumed_clouds(), |provider| vec![provider]);
-    let places: Vec<Place<'_>> = clouds
+    let places: Vec<MarketPlace<'_>> = clouds
         .into_iter()
-        .map(|provider| Place {
+        .map(|provider| MarketPlace {
             provider,
             region: resource.text(Key::Region).unwrap_or_else(|| world.catalog.base_region(provider)),
             purchase: resource.purchase(),
             shared,
             cpus: number(Key::Cpus),
             memory_gib: number(Key::Memory),
-            ..Place::default()
+            ..MarketPlace::default()
         })
         .collect();
     let choices = fit::options(resource, world.catalog, asking.market, &places);
     let cheaper = choices.into_iter().filter(|choice| now.is_none_or(|now| choice.per_hour < now)).take(MOST);
-    let values: Vec<Value> = cheaper.map(|choice| shown(&choice)).collect();
+    let values: Vec<CelValue> = cheaper.map(|choice| shown(&choice)).collect();
     budget.build(values.len() * 256)?;
-    Ok(Value::list(values))
+    Ok(CelValue::list(values))
 }
 
-fn shown(choice: &Choice) -> Value {
+fn shown(choice: &Choice) -> CelValue {
     let mut map = Map::lenient(None);
     for (key, text) in
         [("provider", &choice.provider), ("machine", &choice.machine), ("accelerator", &choice.accelerator)]
     {
-        map.set(key, Value::text(text.as_str()));
+        map.set(key, CelValue::text(text.as_str()));
     }
-    map.set("count", Value::Double(choice.count));
-    map.set("hourly", Value::Double(choice.per_hour.usd()));
-    Value::Map(Arc::new(map))
+    map.set("count", CelValue::Double(choice.count));
+    map.set("hourly", CelValue::Double(choice.per_hour.usd()));
+    CelValue::Map(Arc::new(map))
 }

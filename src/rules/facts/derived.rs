@@ -1,7 +1,7 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
 use crate::inventory::{Fact, Key, Origin, Resource};
-use crate::languages::cel::Value;
+use crate::languages::cel::CelValue;
 
 use super::{Stand, unknown_fact, value_of};
 use crate::rules::format;
@@ -42,47 +42,47 @@ fn how_many(resource: &Resource) -> Option<String> {
 const PARALLEL: [Key; 3] = [Key::TensorParallel, Key::PipelineParallel, Key::DataParallel];
 
 /// Accelerators that the declared parallelism uses; what is not declared counts once.
-pub(super) fn parallelism(resource: &Resource) -> Value {
+pub(super) fn parallelism(resource: &Resource) -> CelValue {
     let mut product: Option<i64> = None;
     for key in PARALLEL {
         match value_of(resource.fact(key)) {
-            Value::Integer(n) => product = Some(product.unwrap_or(1).saturating_mul(n)),
-            Value::Absent => {}
+            CelValue::Integer(n) => product = Some(product.unwrap_or(1).saturating_mul(n)),
+            CelValue::Absent => {}
             other => return other,
         }
     }
-    product.map_or(Value::Absent, Value::Integer)
+    product.map_or(CelValue::Absent, CelValue::Integer)
 }
 
 /// Accelerators that one copy of the model is spread over: tensor × pipeline; what is not declared counts once.
-pub(super) fn gpus_needed(resource: &Resource) -> Value {
+pub(super) fn gpus_needed(resource: &Resource) -> CelValue {
     let mut product: Option<f64> = None;
     for key in SPREAD {
         match value_of(resource.fact(key)) {
-            Value::Integer(n) => product = Some(product.unwrap_or(1.0) * n as f64),
-            Value::Absent => {}
+            CelValue::Integer(n) => product = Some(product.unwrap_or(1.0) * n as f64),
+            CelValue::Absent => {}
             other => return other,
         }
     }
-    product.map_or(Value::Absent, Value::Double)
+    product.map_or(CelValue::Absent, CelValue::Double)
 }
 
 const SPREAD: [Key; 2] = [Key::TensorParallel, Key::PipelineParallel];
 
 /// Pods that together run one copy of a model; what is not known of it where that is so.
-fn group_size(resource: &Resource) -> Result<f64, Value> {
+fn group_size(resource: &Resource) -> Result<f64, CelValue> {
     match value_of(resource.fact(Key::GroupSize)) {
-        Value::Integer(size) if size > 0 => Ok(size as f64),
-        unknown @ Value::Unknown(_) => Err(unknown),
+        CelValue::Integer(size) if size > 0 => Ok(size as f64),
+        unknown @ CelValue::Unknown(_) => Err(unknown),
         _ => Ok(1.0),
     }
 }
 
 /// What answers by itself: groups of pods where several run one copy of a model, else pods or machines.
-pub(super) fn copies(resource: &Resource) -> Value {
+pub(super) fn copies(resource: &Resource) -> CelValue {
     match value_of(resource.fact(Key::Groups)) {
-        Value::Integer(groups) => return Value::Double(groups as f64),
-        unknown @ Value::Unknown(_) => return unknown,
+        CelValue::Integer(groups) => return CelValue::Double(groups as f64),
+        unknown @ CelValue::Unknown(_) => return unknown,
         _ => {}
     }
     let size = match group_size(resource) {
@@ -90,34 +90,34 @@ pub(super) fn copies(resource: &Resource) -> Value {
         Err(unknown) => return unknown,
     };
     match &resource.count {
-        Fact::Known(known) => Value::Double(known.value.floor / size),
+        Fact::Known(known) => CelValue::Double(known.value.floor / size),
         Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
-        Fact::Absent => Value::Absent,
+        Fact::Absent => CelValue::Absent,
     }
 }
 
 /// It holds its accelerators while nothing runs, and neither requests nor an autoscaler are in charge of it.
-pub(super) fn only_waits(resource: &Resource) -> Value {
+pub(super) fn only_waits(resource: &Resource) -> CelValue {
     let serves = resource.text(Key::Purpose) == Some("inference");
     let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
-    Value::Flag(waits)
+    CelValue::Flag(waits)
 }
 
 /// Its requests may stop for hours: always true, and certain only where the text says that it is no production.
-pub(super) fn may_rest(_: &Resource) -> Value {
-    Value::Flag(true)
+pub(super) fn may_rest(_: &Resource) -> CelValue {
+    CelValue::Flag(true)
 }
 
 /// The least of them that is always there, where there is any: a `count` that is not known may leave none.
-pub(super) fn floor_if_any(resource: &Resource) -> Value {
+pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     match &resource.count {
-        Fact::Known(known) => Value::Double(known.value.floor),
+        Fact::Known(known) => CelValue::Double(known.value.floor),
         Fact::Unknown(unknown) => {
             let some = unknown.candidates.iter().filter(|range| range.ceiling > 0.0).map(|range| range.floor);
             let least = some.reduce(f64::min);
-            least.map_or_else(|| unknown_fact(&unknown.why, unknown.span, Vec::new()), Value::Double)
+            least.map_or_else(|| unknown_fact(&unknown.why, unknown.span, Vec::new()), CelValue::Double)
         }
-        Fact::Absent => Value::Absent,
+        Fact::Absent => CelValue::Absent,
     }
 }
 
@@ -157,10 +157,10 @@ const USED: [Key; 5] = [Key::Processes, Key::TensorParallel, Key::PipelineParall
 
 /// Accelerators of one machine or pod that are used: as many as a launcher starts processes, or this pod's part of the
 /// declared parallelism.
-pub(super) fn gpus_used(resource: &Resource) -> Value {
+pub(super) fn gpus_used(resource: &Resource) -> CelValue {
     match value_of(resource.fact(Key::Processes)) {
-        Value::Integer(n) if n > 0 => return Value::Double(n as f64),
-        unknown @ Value::Unknown(_) => return unknown,
+        CelValue::Integer(n) if n > 0 => return CelValue::Double(n as f64),
+        unknown @ CelValue::Unknown(_) => return unknown,
         _ => {}
     }
     let pods = match group_size(resource) {
@@ -168,7 +168,7 @@ pub(super) fn gpus_used(resource: &Resource) -> Value {
         Err(unknown) => return unknown,
     };
     match parallelism(resource) {
-        Value::Integer(n) => Value::Double(n as f64 / pods),
+        CelValue::Integer(n) => CelValue::Double(n as f64 / pods),
         other => other,
     }
 }

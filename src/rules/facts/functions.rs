@@ -2,7 +2,7 @@
 
 use crate::languages::cel::Gives as G;
 use crate::languages::cel::Takes as T;
-use crate::languages::cel::{Budget, Fault, Function, Value, function, method, of_host, pattern, wrong};
+use crate::languages::cel::{CelBudget, CelValue, Fault, Function, function, method, of_host, pattern, wrong};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::rules::format;
 
@@ -11,14 +11,14 @@ pub(in crate::rules) static FUNCTIONS: [Function; 7] = [
         "usd",
         &[T::Number],
         G::Text,
-        |_, v| with_number(v, |n| Value::text(format::usd(n))),
+        |_, v| with_number(v, |n| CelValue::text(format::usd(n))),
         "dollars as text: $1,234",
     ),
     function(
         "month",
         &[T::Number],
         G::Double,
-        |_, v| with_number(v, |n| Value::Double(n * HOURS_PER_MONTH)),
+        |_, v| with_number(v, |n| CelValue::Double(n * HOURS_PER_MONTH)),
         "dollars an hour as dollars a month of 730 hours",
     ),
     method("matches_any", &[T::Text, T::Texts], G::Flag, matches_any, "one of some regular expressions is found in it"),
@@ -44,48 +44,48 @@ pub(in crate::rules) static FUNCTIONS: [Function; 7] = [
     of_host("linked", &[T::Record, T::Text], G::Flag, "the resource has a link of this kind"),
 ];
 
-fn with_number(given: &[Value], make: impl Fn(f64) -> Value) -> Result<Value, Fault> {
+fn with_number(given: &[CelValue], make: impl Fn(f64) -> CelValue) -> Result<CelValue, Fault> {
     match given {
         [number] => number.as_number().map(make).ok_or_else(wrong),
         _ => Err(wrong()),
     }
 }
 
-fn matches_any(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::List(patterns)] = given else { return Err(wrong()) };
+fn matches_any(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::List(patterns)] = given else { return Err(wrong()) };
     for expression in patterns.iter() {
-        let Value::Text(expression) = expression else { return Err(wrong()) };
+        let CelValue::Text(expression) = expression else { return Err(wrong()) };
         budget.spend(2000 + text.len() / 8)?;
         if pattern(expression)?.is_match(text) {
-            return Ok(Value::Flag(true));
+            return Ok(CelValue::Flag(true));
         }
     }
-    Ok(Value::Flag(false))
+    Ok(CelValue::Flag(false))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::languages::cel::{Handle, Host, Program, Scope};
+    use crate::languages::cel::{CelHost, ExpressionScope, Handle, Program};
 
     struct Nothing;
 
-    impl Host for Nothing {
-        fn variable(&self, _: usize) -> Value {
-            Value::Absent
+    impl CelHost for Nothing {
+        fn variable(&self, _: usize) -> CelValue {
+            CelValue::Absent
         }
 
-        fn field(&self, _: Handle, _: usize) -> Value {
-            Value::Absent
+        fn field(&self, _: Handle, _: usize) -> CelValue {
+            CelValue::Absent
         }
     }
 
     #[test]
     fn money_is_written_and_summed_up() {
-        let scope = Scope { functions: &FUNCTIONS, ..Scope::default() };
+        let scope = ExpressionScope { functions: &FUNCTIONS, ..ExpressionScope::default() };
         let value = |text: &str| {
             let program = Program::compile(text, &scope).unwrap();
-            program.evaluate(&Nothing, &mut Budget::standard()).result.unwrap()
+            program.evaluate(&Nothing, &mut CelBudget::standard()).result.unwrap()
         };
         assert_eq!(value("month(2)").as_number(), Some(1460.0));
         assert_eq!(value("usd(1234.5)").as_text(), Some("$1,235"));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{Asking, kinds};
-use crate::languages::cel::{Type, Value};
+use crate::languages::cel::{CelValue, Type};
 use crate::pricing::{Elsewhere, cheaper_provider, cheaper_region};
 
 pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
@@ -13,11 +13,11 @@ pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
         kinds::MARKET,
         None,
         rows! {
-            region: Type::Text, "The region in which the same machine is cheapest, where another one is." => |asking, id| there(asking, id, true, |it| Value::text(&*it.region));
-            region_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, true, |it| Value::Double(it.per_hour.usd()));
-            provider: Type::Text, "The provider with whom as many of the accelerator are cheapest, where another one is." => |asking, id| there(asking, id, false, |it| Value::text(&*it.provider));
-            machine: Type::Text, "The machine of that provider." => |asking, id| there(asking, id, false, |it| Value::text(&*it.machine));
-            provider_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, false, |it| Value::Double(it.per_hour.usd()));
+            region: Type::Text, "The region in which the same machine is cheapest, where another one is." => |asking, id| there(asking, id, true, |it| CelValue::text(&*it.region));
+            region_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, true, |it| CelValue::Double(it.per_hour.usd()));
+            provider: Type::Text, "The provider with whom as many of the accelerator are cheapest, where another one is." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.provider));
+            machine: Type::Text, "The machine of that provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.machine));
+            provider_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, false, |it| CelValue::Double(it.per_hour.usd()));
         },
     )
 });
@@ -26,15 +26,15 @@ pub(super) fn all() -> [&'static Records; 1] {
     [&MARKET]
 }
 
-fn there(asking: &Asking<'_>, id: u32, in_region: bool, read: impl Fn(&Elsewhere) -> Value) -> Value {
+fn there(asking: &Asking<'_>, id: u32, in_region: bool, read: impl Fn(&Elsewhere) -> CelValue) -> CelValue {
     let (resource, item) = (asking.world.inventory.resources.get(id as usize), asking.item(id));
     let catalog = asking.world.catalog;
     let (Some(resource), Some(item)) = (resource, item) else {
-        return Value::Absent;
+        return CelValue::Absent;
     };
     let found = match in_region {
         true => cheaper_region(resource, item, catalog),
         false => cheaper_provider(resource, item, catalog),
     };
-    found.as_ref().map_or(Value::Absent, read)
+    found.as_ref().map_or(CelValue::Absent, read)
 }

@@ -18,8 +18,10 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, MoneyRange};
 use crate::fit::{Assessment, Market};
 use crate::inventory::{self, Fact, Inventory, Origin, Resource};
-use crate::languages::cel::{self, About, Budget, Fault, Handle, Host, Read, Schema, Type, Unknown, Value};
-use crate::pricing::{self, Bill, Delta, Item};
+use crate::languages::cel::{
+    self, About, CelBudget, CelHost, CelValue, Fault, Handle, Read, RecordSchema, Type, UnknownValue,
+};
+use crate::pricing::{self, Bill, BillItem, Delta};
 use crate::source::{Date, Span};
 
 use super::Settings;
@@ -27,7 +29,7 @@ use super::{format, template};
 pub(super) use functions::FUNCTIONS;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
-pub(super) use raw::{Path, Raws, part, written};
+pub(super) use raw::{RawPath, Raws, part, written};
 use resource::{COUNT, RESOURCE};
 pub use scope::LooksAt;
 pub(super) use scope::{SCOPES, Subject};
@@ -44,7 +46,7 @@ pub struct World<'a> {
     pub today: Option<Date>,
     /// What pages may ask about beside the resources.
     pub catalog: &'a Catalog,
-    pub pricing: &'a pricing::Settings,
+    pub pricing: &'a pricing::PricingSettings,
     /// How it came to be, where it is compared with an earlier state.
     pub delta: Option<&'a Delta>,
 }
@@ -69,10 +71,10 @@ pub(super) struct Asking<'a> {
 /// One of the things that `each` of a page lists, with what its other words made of it.
 #[derive(Default)]
 pub(super) struct OneOf {
-    pub(super) each: Value,
-    pub(super) members: Value,
-    pub(super) amount: Value,
-    pub(super) limit: Value,
+    pub(super) each: CelValue,
+    pub(super) members: CelValue,
+    pub(super) amount: CelValue,
+    pub(super) limit: CelValue,
 }
 
 /// Which end of a range a number is: `saves` is computed for each.
@@ -141,7 +143,7 @@ fn records(kind: usize) -> Option<&'static Records> {
 }
 
 /// The facts that may be named alone in a rule that looks at this, and the number of what has them.
-pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static Schema)> {
+pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static RecordSchema)> {
     match looks_at {
         LooksAt::Resource => Some((variable::RESOURCE, &RESOURCE.schema)),
         LooksAt::Object => Some((variable::OBJECT, &OBJECT.schema)),
@@ -150,7 +152,7 @@ pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static Schema)> {
     }
 }
 
-pub(super) fn resource_schema() -> &'static Schema {
+pub(super) fn resource_schema() -> &'static RecordSchema {
     &RESOURCE.schema
 }
 
@@ -236,8 +238,8 @@ pub(super) fn named() -> [Named; 14] {
     ]
 }
 
-impl Host for Asking<'_> {
-    fn variable(&self, number: usize) -> Value {
+impl CelHost for Asking<'_> {
+    fn variable(&self, number: usize) -> CelValue {
         let id = self.resource as u32;
         match number {
             variable::RESOURCE => RESOURCE.value(id),
@@ -245,7 +247,7 @@ impl Host for Asking<'_> {
             variable::SAVES => money::money(self, id, Sum::Saves),
             variable::TODAY => self.today(),
             variable::RESOURCES => {
-                Value::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
+                CelValue::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
             }
             variable::TOTAL => TOTAL.value(0),
             variable::OBJECT => OBJECT.value(id),
@@ -258,33 +260,33 @@ impl Host for Asking<'_> {
             variable::MEMBERS => self.one.members.clone(),
             variable::AMOUNT => self.one.amount.clone(),
             variable::LIMIT => self.one.limit.clone(),
-            _ => Value::Absent,
+            _ => CelValue::Absent,
         }
     }
 
-    fn field(&self, record: Handle, field: usize) -> Value {
+    fn field(&self, record: Handle, field: usize) -> CelValue {
         match records(record.schema.number_of_kind).and_then(|records| records.answers.get(field)) {
             Some(Answer::Stated(key)) => self.of(record.id, |resource| value_of(resource.fact(*key))),
             Some(Answer::Computed(compute)) => compute(self, record.id),
-            None => Value::Absent,
+            None => CelValue::Absent,
         }
     }
 
-    fn ask(&self, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    fn ask(&self, function: &str, given: &[CelValue], budget: &mut CelBudget) -> Result<CelValue, Fault> {
         ask::ask(self, function, given, budget)
     }
 }
 
 impl Asking<'_> {
-    fn of(&self, id: u32, read: impl Fn(&Resource) -> Value) -> Value {
-        self.world.inventory.resources.get(id as usize).map_or(Value::Absent, read)
+    fn of(&self, id: u32, read: impl Fn(&Resource) -> CelValue) -> CelValue {
+        self.world.inventory.resources.get(id as usize).map_or(CelValue::Absent, read)
     }
 
-    fn item(&self, id: u32) -> Option<&Item> {
+    fn item(&self, id: u32) -> Option<&BillItem> {
         self.world.bill.items.get(id as usize)
     }
 
-    fn today(&self) -> Value {
+    fn today(&self) -> CelValue {
         match self.world.today.and_then(|date| cel::midnight(&date.to_string())) {
             Some(time) => time,
             None => unknown_price("no date was given"),
@@ -292,32 +294,37 @@ impl Asking<'_> {
     }
 }
 
-fn value_of(fact: &Fact<inventory::Value>) -> Value {
+fn value_of(fact: &Fact<inventory::Value>) -> CelValue {
     match fact {
         Fact::Known(known) => plain(&known.value),
         Fact::Unknown(unknown) => {
             unknown_fact(&unknown.why, unknown.span, unknown.candidates.iter().map(plain).collect())
         }
-        Fact::Absent => Value::Absent,
+        Fact::Absent => CelValue::Absent,
     }
 }
 
-fn plain(value: &inventory::Value) -> Value {
+fn plain(value: &inventory::Value) -> CelValue {
     match value {
-        inventory::Value::Text(text) => Value::Text(text.clone()),
-        inventory::Value::Integer(n) => Value::Integer(*n),
-        inventory::Value::Number(n) => Value::Double(*n),
-        inventory::Value::Flag(flag) => Value::Flag(*flag),
-        inventory::Value::List(items) => Value::list(items.iter().map(|item| Value::Text(item.clone()))),
+        inventory::Value::Text(text) => CelValue::Text(text.clone()),
+        inventory::Value::Integer(n) => CelValue::Integer(*n),
+        inventory::Value::Number(n) => CelValue::Double(*n),
+        inventory::Value::Flag(flag) => CelValue::Flag(*flag),
+        inventory::Value::List(items) => CelValue::list(items.iter().map(|item| CelValue::Text(item.clone()))),
     }
 }
 
-fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<Value>) -> Value {
-    Value::Unknown(Arc::new(Unknown { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
+fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelValue {
+    CelValue::Unknown(Arc::new(UnknownValue { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
 }
 
-fn unknown_price(why: &str) -> Value {
-    Value::Unknown(Arc::new(Unknown { why: why.into(), span: None, about: About::Price, candidates: Vec::new() }))
+fn unknown_price(why: &str) -> CelValue {
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why: why.into(),
+        span: None,
+        about: About::Price,
+        candidates: Vec::new(),
+    }))
 }
 
 /// Where a fact that a rule read stands, and how it is known.
@@ -385,12 +392,12 @@ pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
 pub(super) fn shown(asking: &Asking<'_>, read: Read) -> String {
     let id = read.record.id;
     match asking.field(read.record, read.field) {
-        Value::Record(record) if record.schema.number_of_kind == COUNT.schema.number_of_kind => {
+        CelValue::Record(record) if record.schema.number_of_kind == COUNT.schema.number_of_kind => {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
         }
         // what is computed is no fact that a text could change by itself
-        Value::Record(_) => String::new(),
+        CelValue::Record(_) => String::new(),
         value => template::plain(&value),
     }
 }
@@ -408,7 +415,7 @@ pub(super) fn span_of(world: &World<'_>, record: Handle) -> Option<Span> {
 
 /// A line of `gpulint facts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct VocabularyEntry {
     pub name: String,
     pub holds: String,
     pub meaning: String,
@@ -416,17 +423,17 @@ pub struct Entry {
 }
 
 /// Every name that a page may use, as `gpulint facts` prints it.
-pub fn vocabulary() -> Vec<Entry> {
+pub fn vocabulary() -> Vec<VocabularyEntry> {
     let mut entries = Vec::new();
     for Named { name, holds, meaning, .. } in named() {
         let (name, meaning) = (name.to_owned(), meaning.to_owned());
-        entries.push(Entry { name: name.clone(), holds: holds.to_string(), meaning, values: Vec::new() });
+        entries.push(VocabularyEntry { name: name.clone(), holds: holds.to_string(), meaning, values: Vec::new() });
         describe(&name, &holds, &mut entries);
     }
     for (looks_at, records) in [("object", &*OBJECT), ("block", &*BLOCK)] {
         for field in &records.schema.fields {
             let meaning = format!("{} `for: {looks_at}`.", field.meaning);
-            entries.push(Entry {
+            entries.push(VocabularyEntry {
                 name: field.name.to_owned(),
                 holds: field.holds.to_string(),
                 meaning,
@@ -437,12 +444,12 @@ pub fn vocabulary() -> Vec<Entry> {
     entries
 }
 
-fn describe(path: &str, holds: &Type, entries: &mut Vec<Entry>) {
+fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
     let Type::Record(schema) = holds else { return };
     for field in &schema.fields {
         let name = format!("{path}.{}", field.name);
         let (holds, meaning) = (field.holds.to_string(), field.meaning.to_owned());
-        entries.push(Entry { name: name.clone(), holds, meaning, values: field.values.to_vec() });
+        entries.push(VocabularyEntry { name: name.clone(), holds, meaning, values: field.values.to_vec() });
         // sums and counts are described once, where they are told about first
         if !matches!(field.holds, Type::Record(schema) if schema.number.is_some()) {
             describe(&name, &field.holds, entries);
@@ -451,10 +458,10 @@ fn describe(path: &str, holds: &Type, entries: &mut Vec<Entry>) {
 }
 
 /// Every function and macro that a page may use: how it is written, and what it means.
-pub fn functions() -> Vec<Entry> {
+pub fn functions() -> Vec<VocabularyEntry> {
     let entry = |(name, meaning): (String, &str)| {
         let (holds, meaning) = (String::new(), meaning.to_owned());
-        Entry { name, holds, meaning, values: Vec::new() }
+        VocabularyEntry { name, holds, meaning, values: Vec::new() }
     };
     cel::callable(&functions::FUNCTIONS).into_iter().map(entry).collect()
 }

@@ -6,8 +6,8 @@ use super::table::{Records, rows};
 use super::{Asking, End, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
-use crate::languages::cel::{Type, Value};
-use crate::pricing::{HOURS_PER_MONTH, Item, Period, Scenario, Status};
+use crate::languages::cel::{CelValue, Type};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -61,35 +61,35 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             cost: MONEY.holds(), "All of them, for as long as `bill.per` says." => |asking, id| money(asking, id, Sum::Cost);
-            per: Type::Text, "What `bill.cost` and `saves` are for: month; run, of what runs and ends; hour, where nobody knows how long it runs." => |asking, id| Value::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
+            per: Type::Text, "What `bill.cost` and `saves` are for: month; run, of what runs and ends; hour, where nobody knows how long it runs." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
             most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
             cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
-            status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| Value::text(status(asking.item(id)));
+            status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
             reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
-                Some(Status::Unpriced(why)) => Value::text(why.as_str()),
-                _ => Value::Absent,
+                Some(Status::Unpriced(why)) => CelValue::text(why.as_str()),
+                _ => CelValue::Absent,
             };
             disks: MONEY.holds(), "Disks of all of them for a month, billed beside them." => |asking, id| money(asking, id, Sum::Disks);
             stranded: Type::Double, "Accelerators that nobody can use beside one pod, for want of CPUs or memory." => |asking, id| match asking.item(id) {
-                Some(item) => Value::Double(item.stranded),
-                None => Value::Absent,
+                Some(item) => CelValue::Double(item.stranded),
+                None => CelValue::Absent,
             };
             will_not_start: Type::Text, "Why nothing runs: spot costs more than the text pays." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
-                Some(why) => Value::text(why),
-                None => Value::Absent,
+                Some(why) => CelValue::text(why),
+                None => CelValue::Absent,
             };
             stale: Type::Flag, "The price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
-                Some(item) => Value::Flag(item.stale.is_some()),
-                None => Value::Absent,
+                Some(item) => CelValue::Flag(item.stale.is_some()),
+                None => CelValue::Absent,
             };
             hours_per_month: Type::Double, "Hours of a month that are billed; not known of what runs and ends." => |asking, id| match asking.item(id) {
-                Some(item) if item.per == Period::Month => Value::Double(item.hours),
+                Some(item) if item.per == Period::Month => CelValue::Double(item.hours),
                 Some(_) => unknown_price("nothing says how often it runs, or how long"),
-                None => Value::Absent,
+                None => CelValue::Absent,
             };
         },
     )
@@ -105,8 +105,8 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
             combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
             disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
-            stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| Value::Integer(asking.world.bill.stale as i64);
-            unpriced: Type::Integer, "Resources without a price." => |asking, _| Value::Integer(asking.world.bill.unpriced as i64);
+            stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
+            unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced as i64);
         },
     )
 });
@@ -191,7 +191,7 @@ const SUMS: [Sum; 28] = [
 ];
 
 /// A sum as a record: its number is that of the resource and of the sum.
-pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
+pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> CelValue {
     if matches!(sum, Sum::CostSpot | Sum::Spot) {
         asking.asked_spot.set(true);
     }
@@ -209,28 +209,28 @@ pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> Value {
     })
 }
 
-fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> Value {
+fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
     match range(asking, id / sums, sum) {
-        Some(range) => Value::Double(end(&range).usd()),
+        Some(range) => CelValue::Double(end(&range).usd()),
         None => missing(asking, id / sums),
     }
 }
 
 /// What ends has no price of a month.
-fn missing(asking: &Asking<'_>, id: u32) -> Value {
+fn missing(asking: &Asking<'_>, id: u32) -> CelValue {
     let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
     unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
 }
 
 /// The most that may be said of a month.
-fn most(item: Option<&Item>) -> Value {
+fn most(item: Option<&BillItem>) -> CelValue {
     let Some((item, amount)) = item.and_then(|item| Some((item, item.amount?))) else {
         return unknown_price("no price is known");
     };
     let hours = if item.per == Period::Hour { HOURS_PER_MONTH } else { 1.0 };
-    Value::Double(amount.ceiling.times(hours).usd())
+    CelValue::Double(amount.ceiling.times(hours).usd())
 }
 
 fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
@@ -276,7 +276,7 @@ fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRang
     Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })
 }
 
-fn status(item: Option<&Item>) -> &'static str {
+fn status(item: Option<&BillItem>) -> &'static str {
     match item.map(|item| &item.status) {
         Some(Status::Priced) => "priced",
         Some(Status::Estimated(_)) => "estimated",

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
 use super::{Asking, World, kinds};
-use crate::inventory::{FrontEnd, Inventory, Raw, RawData, Resource, Tree};
-use crate::languages::cel::{About, Map, Type, Unknown, Value};
+use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource};
+use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
@@ -43,16 +43,16 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-fn object(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
+fn object(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
     text(asking.world.inventory.objects.get(id as usize), read)
 }
 
-fn block(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
+fn block(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
     text(asking.world.inventory.blocks.get(id as usize), read)
 }
 
-fn text(raw: Option<&Raw>, read: impl Fn(&Raw) -> &Arc<str>) -> Value {
-    raw.map_or(Value::Absent, |raw| Value::Text(read(raw).clone()))
+fn text(raw: Option<&Raw>, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
+    raw.map_or(CelValue::Absent, |raw| CelValue::Text(read(raw).clone()))
 }
 
 pub(super) fn all() -> [&'static Records; 2] {
@@ -62,9 +62,9 @@ pub(super) fn all() -> [&'static Records; 2] {
 /// Raw text as values, each made once, when it is first asked for.
 #[derive(Debug, Default)]
 pub(in crate::rules) struct Raws {
-    objects: Vec<OnceCell<Value>>,
-    blocks: Vec<OnceCell<Value>>,
-    all_objects: OnceCell<Value>,
+    objects: Vec<OnceCell<CelValue>>,
+    blocks: Vec<OnceCell<CelValue>>,
+    all_objects: OnceCell<CelValue>,
     places: OnceCell<Places>,
 }
 
@@ -75,30 +75,30 @@ impl Raws {
         Raws { objects: cells(objects.len()), blocks: cells(blocks.len()), ..Raws::default() }
     }
 
-    fn object(&self, world: &World<'_>, id: usize) -> Value {
+    fn object(&self, world: &World<'_>, id: usize) -> CelValue {
         made(&self.objects, &world.inventory.objects, id)
     }
 
-    fn block(&self, world: &World<'_>, id: usize) -> Value {
+    fn block(&self, world: &World<'_>, id: usize) -> CelValue {
         made(&self.blocks, &world.inventory.blocks, id)
     }
 
     /// Every manifest.
-    pub(super) fn all_objects(&self, world: &World<'_>) -> Value {
-        let all = || Value::list((0..self.objects.len()).map(|id| self.object(world, id)));
+    pub(super) fn all_objects(&self, world: &World<'_>) -> CelValue {
+        let all = || CelValue::list((0..self.objects.len()).map(|id| self.object(world, id)));
         self.all_objects.get_or_init(all).clone()
     }
 
-    pub(super) fn all_blocks(&self) -> Value {
-        Value::list((0..self.blocks.len()).map(|id| BLOCK.value(id as u32)))
+    pub(super) fn all_blocks(&self) -> CelValue {
+        CelValue::list((0..self.blocks.len()).map(|id| BLOCK.value(id as u32)))
     }
 
     /// The manifest or block that a resource is made of.
-    pub(super) fn of_resource(&self, world: &World<'_>, resource: &Resource, wants_object: bool) -> Value {
+    pub(super) fn of_resource(&self, world: &World<'_>, resource: &Resource, wants_object: bool) -> CelValue {
         match self.raw_of(world.inventory, resource) {
             Some((true, id)) if wants_object => self.object(world, id),
             Some((false, id)) if !wants_object => self.block(world, id),
-            _ => Value::Absent,
+            _ => CelValue::Absent,
         }
     }
 
@@ -112,10 +112,10 @@ impl Raws {
     }
 }
 
-fn made(cells: &[OnceCell<Value>], all: &[Raw], id: usize) -> Value {
+fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize) -> CelValue {
     match (cells.get(id), all.get(id)) {
         (Some(cell), Some(raw)) => cell.get_or_init(|| value(&raw.tree)).clone(),
-        _ => Value::Absent,
+        _ => CelValue::Absent,
     }
 }
 
@@ -162,47 +162,47 @@ impl Places {
 }
 
 /// A tree as a value: a missing key is absent, what is not known says why.
-fn value(tree: &Tree) -> Value {
+fn value(tree: &RawTree) -> CelValue {
     match &tree.data {
-        RawData::Null => Value::Null,
-        RawData::Flag(flag) => Value::Flag(*flag),
-        RawData::Integer(n) => Value::Integer(*n),
-        RawData::Number(n) => Value::Double(*n),
-        RawData::Text(text) => Value::Text(text.clone()),
-        RawData::List(items) => Value::list(items.iter().map(value)),
+        RawData::Null => CelValue::Null,
+        RawData::Flag(flag) => CelValue::Flag(*flag),
+        RawData::Integer(n) => CelValue::Integer(*n),
+        RawData::Number(n) => CelValue::Double(*n),
+        RawData::Text(text) => CelValue::Text(text.clone()),
+        RawData::List(items) => CelValue::list(items.iter().map(value)),
         RawData::Map(entries, open) => {
             let mut map = Map::lenient(open.as_ref().map(|it| unknown(it)));
             for (key, member) in entries {
                 map.set_shared(key, value(member));
             }
-            Value::Map(Arc::new(map))
+            CelValue::Map(Arc::new(map))
         }
-        RawData::Unknown(it) => Value::Unknown(unknown(it)),
+        RawData::Unknown(it) => CelValue::Unknown(unknown(it)),
     }
 }
 
-fn unknown(it: &crate::inventory::Unknown<Tree>) -> Arc<Unknown> {
+fn unknown(it: &crate::inventory::Unknown<RawTree>) -> Arc<UnknownValue> {
     let candidates = it.candidates.iter().map(value).collect();
-    Arc::new(Unknown { why: it.why.clone(), span: Some(it.span), about: About::Fact, candidates })
+    Arc::new(UnknownValue { why: it.why.clone(), span: Some(it.span), about: About::Fact, candidates })
 }
 
 /// A part of an object or a block: `object.metadata.labels`, as keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::rules) struct Path {
+pub(in crate::rules) struct RawPath {
     pub(in crate::rules) is_object: bool,
     pub(in crate::rules) keys: Vec<Arc<str>>,
 }
 
-impl Path {
+impl RawPath {
     /// From names in their order; `None` where they lead into neither.
-    pub(in crate::rules) fn of(names: &[Arc<str>]) -> Option<Path> {
+    pub(in crate::rules) fn of(names: &[Arc<str>]) -> Option<RawPath> {
         let (first, keys) = names.split_first()?;
         let is_object = match &**first {
             "object" => true,
             "block" => false,
             _ => return None,
         };
-        Some(Path { is_object, keys: keys.to_vec() })
+        Some(RawPath { is_object, keys: keys.to_vec() })
     }
 
     pub(in crate::rules) fn name(&self) -> String {
@@ -212,7 +212,7 @@ impl Path {
 }
 
 /// The part of what is asked about that a path leads to.
-pub(in crate::rules) fn part<'w>(asking: &Asking<'w>, path: &Path) -> Option<&'w Tree> {
+pub(in crate::rules) fn part<'w>(asking: &Asking<'w>, path: &RawPath) -> Option<&'w RawTree> {
     let inventory = asking.world.inventory;
     let raw = raw(asking, path.is_object)?;
     let _ = inventory;
@@ -235,7 +235,7 @@ fn raw<'w>(asking: &Asking<'w>, is_object: bool) -> Option<&'w Raw> {
 }
 
 /// A part as text, for fingerprints: all of it, in the order of its keys.
-pub(in crate::rules) fn written(tree: Option<&Tree>) -> String {
+pub(in crate::rules) fn written(tree: Option<&RawTree>) -> String {
     const LONGEST: usize = 2000;
     let mut text = String::new();
     if let Some(tree) = tree {
@@ -244,7 +244,7 @@ pub(in crate::rules) fn written(tree: Option<&Tree>) -> String {
     text
 }
 
-fn write(tree: &Tree, into: &mut String, longest: usize) {
+fn write(tree: &RawTree, into: &mut String, longest: usize) {
     use std::fmt::Write as _;
     if into.len() > longest {
         return;

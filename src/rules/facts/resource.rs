@@ -5,10 +5,10 @@ use std::sync::{Arc, LazyLock};
 use super::fit::{FIT, fit};
 use super::market::MARKET;
 use super::money::BILL;
-use super::table::{Answer, Records, Row, rows};
+use super::table::{Answer, FactRow, Records, rows};
 use super::{Asking, End, derived, kinds, unknown_fact};
 use crate::inventory::{self, Fact, Key, Range};
-use crate::languages::cel::{About, Map, Type, Unknown, Value};
+use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -33,29 +33,29 @@ static LINK: LazyLock<Records> = LazyLock::new(|| {
         kinds::LINK,
         None,
         rows! {
-            kind: Type::Text, "pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| Value::text(it.kind.name()));
-            to: Type::Text, "The address at the other end." => |asking, id| of_link(asking, id, |it| Value::text(&*it.to));
+            kind: Type::Text, "pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
+            to: Type::Text, "The address at the other end." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
         },
     )
 });
 
 pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
-    let stated = |key: &Key| Row {
+    let stated = |key: &Key| FactRow {
         name: key.name(),
         holds: type_of(key.value_type()),
         meaning: key.meaning(),
         answer: Answer::Stated(*key),
     };
-    let mut all: Vec<Row> = Key::ALL.iter().map(stated).collect();
+    let mut all: Vec<FactRow> = Key::ALL.iter().map(stated).collect();
     all.extend(rows! {
-        address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| Value::text(&*it.address));
-        kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| Value::text(&*it.kind));
-        role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| Value::text(it.role.name()));
-        front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| Value::text(it.front_end.name()));
+        address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
+        kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
+        role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
+        front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
         count: COUNT.holds(), "How many machines or pods there are." => count;
         labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations by which cost is attributed." => labels;
-        taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| Value::Flag(it.labels.taggable));
-        superseded: Type::Flag, "Another version of the same object stands in the tree, and sums count that one." => |asking, id| asking.of(id, |it| Value::Flag(it.version_of.is_some()));
+        taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
+        superseded: Type::Flag, "Another version of the same object stands in the tree, and sums count that one." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
         is_paid: Type::Flag, "Its dollars are in the sums, and in no other resource: a machine, or a pod that runs on no machine of the tree." => is_paid;
         links: Type::list(LINK.holds()), "What it is linked with." => links;
         bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
@@ -63,7 +63,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         fit: FIT.holds(), "Whether its model fits." => fit;
         object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
         block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
-        gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| Value::text(derived::gpus(it)));
+        gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
         copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
         only_waits: Type::Flag, "A pod that holds its accelerators while nothing runs, and that neither requests nor an autoscaler are in charge of." => |asking, id| asking.of(id, derived::only_waits);
         may_rest: Type::Flag, "Its requests may stop for hours: true, and certain only where the text says that it is no production." => |asking, id| asking.of(id, derived::may_rest);
@@ -77,67 +77,67 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-fn is_paid(asking: &Asking<'_>, id: u32) -> Value {
+fn is_paid(asking: &Asking<'_>, id: u32) -> CelValue {
     let is_within = asking.item(id).is_some_and(|item| item.is_within);
-    asking.of(id, |it| Value::Flag(it.is_added() && !is_within))
+    asking.of(id, |it| CelValue::Flag(it.is_added() && !is_within))
 }
 
 pub(super) fn all() -> [&'static Records; 3] {
     [&COUNT, &LINK, &RESOURCE]
 }
 
-fn type_of(key: inventory::Type) -> Type {
+fn type_of(key: inventory::ValueType) -> Type {
     match key {
-        inventory::Type::Text => Type::Text,
-        inventory::Type::Integer => Type::Integer,
-        inventory::Type::Number => Type::Double,
-        inventory::Type::Flag => Type::Flag,
-        inventory::Type::List => Type::list(Type::Text),
+        inventory::ValueType::Text => Type::Text,
+        inventory::ValueType::Integer => Type::Integer,
+        inventory::ValueType::Number => Type::Double,
+        inventory::ValueType::Flag => Type::Flag,
+        inventory::ValueType::List => Type::list(Type::Text),
     }
 }
 
-fn count(asking: &Asking<'_>, id: u32) -> Value {
+fn count(asking: &Asking<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| match &resource.count {
         Fact::Known(_) => COUNT.value(id),
         Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
-        Fact::Absent => Value::Absent,
+        Fact::Absent => CelValue::Absent,
     })
 }
 
-fn of_count(asking: &Asking<'_>, id: u32, end: fn(&Range) -> f64) -> Value {
-    asking.of(id, |resource| resource.count.value().map_or(Value::Absent, |range| Value::Double(end(range))))
+fn of_count(asking: &Asking<'_>, id: u32, end: fn(&Range) -> f64) -> CelValue {
+    asking.of(id, |resource| resource.count.value().map_or(CelValue::Absent, |range| CelValue::Double(end(range))))
 }
 
-fn labels(asking: &Asking<'_>, id: u32) -> Value {
+fn labels(asking: &Asking<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
             let (why, span) = (unknown.why.clone(), Some(unknown.span));
-            Arc::new(Unknown { why, span, about: About::Fact, candidates: Vec::new() })
+            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new() })
         });
         let mut map = Map::lenient(open);
         for (key, fact) in &resource.labels.entries {
             match fact {
-                Fact::Known(known) => map.set(key, Value::Text(known.value.clone())),
+                Fact::Known(known) => map.set(key, CelValue::Text(known.value.clone())),
                 Fact::Unknown(unknown) => map.set(key, unknown_fact(&unknown.why, unknown.span, Vec::new())),
                 Fact::Absent => {}
             }
         }
-        Value::Map(Arc::new(map))
+        CelValue::Map(Arc::new(map))
     })
 }
 
 /// Links of one resource that pages can see.
 const MAX_LINKS: u32 = 256;
 
-fn links(asking: &Asking<'_>, id: u32) -> Value {
+fn links(asking: &Asking<'_>, id: u32) -> CelValue {
     asking.of(id, |it| {
         let count = (it.links.len() as u32).min(MAX_LINKS);
-        Value::list((0..count).map(|place| LINK.value(id * MAX_LINKS + place)))
+        CelValue::list((0..count).map(|place| LINK.value(id * MAX_LINKS + place)))
     })
 }
 
 /// A link is numbered by its resource and its place among the links of it.
-fn of_link(asking: &Asking<'_>, id: u32, read: impl Fn(&inventory::Link) -> Value) -> Value {
+fn of_link(asking: &Asking<'_>, id: u32, read: impl Fn(&inventory::Link) -> CelValue) -> CelValue {
     let (resource, place) = (id / MAX_LINKS, id % MAX_LINKS);
-    asking.of(resource, |it| it.links.get(place as usize).map_or(Value::Absent, &read))
+    asking.of(resource, |it| it.links.get(place as usize).map_or(CelValue::Absent, &read))
 }

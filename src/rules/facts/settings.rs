@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use super::table::{Records, rows};
 use super::{Asking, kinds};
 use crate::inventory::Sign;
-use crate::languages::cel::{Map, Type, Value};
+use crate::languages::cel::{CelValue, Map, Type};
 use crate::rules::{Budget, Limit};
 
 static LABELS: LazyLock<Records> = LazyLock::new(|| {
@@ -16,7 +16,7 @@ static LABELS: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             required: Type::list(Type::Text), "Keys that everything must carry; none: at least one that attributes cost." => |asking, _| {
-                Value::list(asking.settings.required_labels.iter().map(|key| Value::text(&**key)))
+                CelValue::list(asking.settings.required_labels.iter().map(|key| CelValue::text(&**key)))
             };
             values: Type::map(Type::Text, Type::list(Type::Text)), "The values that a label may have, by its key." => |asking, _| {
                 texts(&asking.settings.label_values)
@@ -36,31 +36,31 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
                 texts(&asking.settings.tiers)
             };
             budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
-                Value::list(asking.settings.budgets.iter().map(budget))
+                CelValue::list(asking.settings.budgets.iter().map(budget))
             };
             limits: Type::list(Type::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
-                Value::list(asking.settings.limits.iter().map(limit))
+                CelValue::list(asking.settings.limits.iter().map(limit))
             };
             approving_label: Type::Text, "The label on a pull request that approves what it brings." => |asking, _| {
-                asking.settings.approving_label.as_deref().map_or(Value::Absent, Value::text)
+                asking.settings.approving_label.as_deref().map_or(CelValue::Absent, CelValue::text)
             };
             change_labels: Type::list(Type::Text), "Labels on the pull request, as the code host tells them." => |asking, _| {
-                Value::list(asking.settings.change_labels.iter().map(|label| Value::text(&**label)))
+                CelValue::list(asking.settings.change_labels.iter().map(|label| CelValue::text(&**label)))
             };
             approvals_above_usd: Type::Double, "Dollars a month above which a resource must be justified." => |asking, _| {
-                asking.settings.approvals_above_usd.map_or(Value::Absent, Value::Double)
+                asking.settings.approvals_above_usd.map_or(CelValue::Absent, CelValue::Double)
             };
         },
     )
 });
 
-fn budget(it: &Budget) -> Value {
+fn budget(it: &Budget) -> CelValue {
     let mut map = Map::lenient(None);
-    map.set("monthly_usd", Value::Double(it.monthly_usd));
+    map.set("monthly_usd", CelValue::Double(it.monthly_usd));
     of_somebody(map, &it.name, it.label.as_ref())
 }
 
-fn limit(it: &Limit) -> Value {
+fn limit(it: &Limit) -> CelValue {
     let mut map = Map::lenient(None);
     for (name, most) in [
         ("accelerators", it.accelerators),
@@ -69,27 +69,27 @@ fn limit(it: &Limit) -> Value {
         ("resource_machines", it.resource_machines),
     ] {
         if let Some(most) = most {
-            map.set(name, Value::Double(most));
+            map.set(name, CelValue::Double(most));
         }
     }
     of_somebody(map, &it.name, it.label.as_ref())
 }
 
-fn of_somebody(mut map: Map, name: &str, label: Option<&(String, String)>) -> Value {
-    map.set("name", Value::text(name));
+fn of_somebody(mut map: Map, name: &str, label: Option<&(String, String)>) -> CelValue {
+    map.set("name", CelValue::text(name));
     if let Some((label, value)) = label {
-        map.set("label", Value::text(label.as_str()));
-        map.set("value", Value::text(value.as_str()));
+        map.set("label", CelValue::text(label.as_str()));
+        map.set("value", CelValue::text(value.as_str()));
     }
-    Value::Map(Arc::new(map))
+    CelValue::Map(Arc::new(map))
 }
 
-fn texts(lists: &BTreeMap<String, Vec<String>>) -> Value {
+fn texts(lists: &BTreeMap<String, Vec<String>>) -> CelValue {
     let mut map = Map::lenient(None);
     for (name, items) in lists {
-        map.set(name, Value::list(items.iter().map(|it| Value::text(&**it))));
+        map.set(name, CelValue::list(items.iter().map(|it| CelValue::text(&**it))));
     }
-    Value::Map(Arc::new(map))
+    CelValue::Map(Arc::new(map))
 }
 
 pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
@@ -107,8 +107,8 @@ pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-fn has(asking: &Asking<'_>, sign: Sign) -> Value {
-    Value::Flag(asking.world.inventory.signs.contains_key(&sign))
+fn has(asking: &Asking<'_>, sign: Sign) -> CelValue {
+    CelValue::Flag(asking.world.inventory.signs.contains_key(&sign))
 }
 
 pub(super) fn all() -> [&'static Records; 3] {

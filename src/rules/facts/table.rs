@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use super::Asking;
 use crate::inventory::{Key, Purchase, Purpose};
-use crate::languages::cel::{Field, Handle, Schema, Type, Value};
+use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, Type};
 
 /// A kind of record: its schema, and how each field is answered.
 pub(super) struct Records {
-    pub(super) schema: Schema,
+    pub(super) schema: RecordSchema,
     pub(super) answers: Vec<Answer>,
 }
 
@@ -17,10 +17,10 @@ pub(super) struct Records {
 pub(super) enum Answer {
     /// A fact of the resource with this number.
     Stated(Key),
-    Computed(fn(&Asking<'_>, u32) -> Value),
+    Computed(fn(&Asking<'_>, u32) -> CelValue),
 }
 
-pub(super) struct Row {
+pub(super) struct FactRow {
     pub(super) name: &'static str,
     pub(super) holds: Type,
     pub(super) meaning: &'static str,
@@ -29,21 +29,25 @@ pub(super) struct Row {
 
 impl Records {
     /// `number` names the field that stands for the record where a number is wanted.
-    pub(super) fn new(name: &'static str, kind: usize, number: Option<&str>, rows: Vec<Row>) -> Records {
+    pub(super) fn new(name: &'static str, kind: usize, number: Option<&str>, rows: Vec<FactRow>) -> Records {
         let number = number.and_then(|number| rows.iter().position(|row| row.name == number));
         let answers = rows.iter().map(|row| row.answer).collect();
-        let field =
-            |row: Row| Field { name: row.name, holds: row.holds, values: values(row.name), meaning: row.meaning };
+        let field = |row: FactRow| SchemaField {
+            name: row.name,
+            holds: row.holds,
+            values: values(row.name),
+            meaning: row.meaning,
+        };
         let fields = rows.into_iter().map(field).collect();
-        Records { schema: Schema { name, number_of_kind: kind, fields, number, has_facts: false }, answers }
+        Records { schema: RecordSchema { name, number_of_kind: kind, fields, number, has_facts: false }, answers }
     }
 
     pub(super) fn handle(&'static self, id: u32) -> Handle {
         Handle { schema: &self.schema, id }
     }
 
-    pub(super) fn value(&'static self, id: u32) -> Value {
-        Value::Record(self.handle(id))
+    pub(super) fn value(&'static self, id: u32) -> CelValue {
+        CelValue::Record(self.handle(id))
     }
 
     pub(super) fn holds(&'static self) -> Type {
@@ -54,7 +58,7 @@ impl Records {
 /// Rows, one a line: `name: type, "meaning" => answer`.
 macro_rules! rows {
     ($($name:ident : $holds:expr, $meaning:literal => $answer:expr;)*) => {
-        vec![$($crate::rules::facts::table::Row {
+        vec![$($crate::rules::facts::table::FactRow {
             name: stringify!($name),
             holds: $holds,
             meaning: $meaning,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{At, Expression, LooksAt, Mistake, is_name, meant, shifted};
+use super::{At, LooksAt, Mistake, PageExpression, is_name, meant, shifted};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, Program, Scope, Type};
+use crate::languages::cel::{self, ExpressionScope, Program, Type};
 use crate::rules::facts;
-use crate::rules::template::Template;
-use crate::rules::yaml::{Name, Node, Value};
+use crate::rules::template::MessageTemplate;
+use crate::rules::yaml::{PageName, PageNode, PageValue};
 
 /// Every field that a page may have.
 const FIELDS: [&str; 25] = [
@@ -41,7 +41,7 @@ const FIELDS: [&str; 25] = [
 ];
 
 pub(super) struct Fields<'a> {
-    entries: Cow<'static, [(Name, Node)]>,
+    entries: Cow<'static, [(PageName, PageNode)]>,
     taken: Vec<String>,
     text: &'a str,
     front: Range<usize>,
@@ -51,13 +51,13 @@ pub(super) struct Fields<'a> {
     /// Fields of it that this page does not have. They stand in another text, so their places mean nothing here.
     inherited: Vec<String>,
     /// Its condition, where this page has a further one.
-    base_when: Option<Node>,
+    base_when: Option<PageNode>,
     /// A test has read the page: it need not be checked again.
     pub(super) proven: bool,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(node: Node, text: &'a str, front: Range<usize>) -> Self {
+    pub(super) fn new(node: PageNode, text: &'a str, front: Range<usize>) -> Self {
         let mut fields = Fields {
             entries: Cow::Borrowed(&[]),
             taken: Vec::new(),
@@ -70,14 +70,20 @@ impl<'a> Fields<'a> {
             proven: false,
         };
         match node.value {
-            Value::Map(entries) => fields.entries = entries,
+            PageValue::Map(entries) => fields.entries = entries,
             _ => fields.wrong(&node.at, "the front matter is no mapping", Some("write `name: value` lines".to_owned())),
         }
         fields
     }
 
     /// Takes over what the page does not say itself.
-    pub(super) fn inherit(&mut self, base: &str, at: &Range<usize>, entries: Vec<(Name, Node)>, merged: &[&str]) {
+    pub(super) fn inherit(
+        &mut self,
+        base: &str,
+        at: &Range<usize>,
+        entries: Vec<(PageName, PageNode)>,
+        merged: &[&str],
+    ) {
         self.base = Some((base.to_owned(), at.clone()));
         let all = self.entries.to_mut();
         for (name, mut node) in entries {
@@ -87,14 +93,14 @@ impl<'a> Fields<'a> {
                     // what is wrong with it here is wrong with `extends`
                     node.move_to(at);
                     self.inherited.push(name.text.clone().into_owned());
-                    all.push((Name { at: at.clone(), ..name }, node));
+                    all.push((PageName { at: at.clone(), ..name }, node));
                 }
-                Some(Node { value: Value::Map(own), .. }) if merged.contains(&&*name.text) => {
-                    let Value::Map(more) = node.value else { continue };
+                Some(PageNode { value: PageValue::Map(own), .. }) if merged.contains(&&*name.text) => {
+                    let PageValue::Map(more) = node.value else { continue };
                     for (key, mut value) in more.into_owned() {
                         if !own.iter().any(|(known, _)| known.text == key.text) {
                             value.move_to(at);
-                            own.to_mut().push((Name { at: at.clone(), ..key }, value));
+                            own.to_mut().push((PageName { at: at.clone(), ..key }, value));
                         }
                     }
                 }
@@ -113,7 +119,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The page's own condition and that of the rule that it extends.
-    pub(super) fn conditions(&mut self, scope: &Scope<'_>) -> Vec<Expression> {
+    pub(super) fn conditions(&mut self, scope: &ExpressionScope<'_>) -> Vec<PageExpression> {
         let mut conditions = Vec::new();
         conditions.extend(self.expression("when", scope, Some(&Type::Flag)));
         if let Some(node) = self.base_when.take() {
@@ -148,14 +154,14 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|(name, _)| name.text == field)
     }
 
-    pub(super) fn take(&mut self, field: &str) -> Option<Node> {
+    pub(super) fn take(&mut self, field: &str) -> Option<PageNode> {
         self.taken.push(field.to_owned());
         self.entries.iter().find(|(name, _)| name.text == field).map(|(_, node)| node.clone())
     }
 
     /// Fields that no page has.
     pub(super) fn refuse_others(&mut self) {
-        let others: Vec<Name> = self
+        let others: Vec<PageName> = self
             .entries
             .iter()
             .map(|(name, _)| name)
@@ -171,9 +177,9 @@ impl<'a> Fields<'a> {
     pub(super) fn text(&mut self, field: &str) -> Option<String> {
         let node = self.take(field)?;
         match node.value {
-            Value::Text(text) => Some(text.into_owned()),
-            Value::Integer(n) => Some(n.to_string()),
-            Value::Number(n) => Some(n.to_string()),
+            PageValue::Text(text) => Some(text.into_owned()),
+            PageValue::Integer(n) => Some(n.to_string()),
+            PageValue::Number(n) => Some(n.to_string()),
             _ => {
                 self.wrong(&node.at, format!("`{field}` is a text"), None);
                 None
@@ -184,7 +190,7 @@ impl<'a> Fields<'a> {
     pub(super) fn flag(&mut self, field: &str) -> Option<bool> {
         let node = self.take(field)?;
         match node.value {
-            Value::Flag(flag) => Some(flag),
+            PageValue::Flag(flag) => Some(flag),
             _ => {
                 self.wrong(&node.at, format!("`{field}` is true or false"), None);
                 None
@@ -239,10 +245,10 @@ impl<'a> Fields<'a> {
         None
     }
 
-    pub(super) fn map(&mut self, field: &str) -> Vec<(Name, Node)> {
+    pub(super) fn map(&mut self, field: &str) -> Vec<(PageName, PageNode)> {
         match self.take(field) {
-            Some(Node { value: Value::Map(entries), .. }) => entries.into_owned(),
-            Some(Node { value: Value::Null, .. }) | None => Vec::new(),
+            Some(PageNode { value: PageValue::Map(entries), .. }) => entries.into_owned(),
+            Some(PageNode { value: PageValue::Null, .. }) | None => Vec::new(),
             Some(node) => {
                 self.wrong(&node.at, format!("`{field}` is a mapping"), None);
                 Vec::new()
@@ -251,14 +257,14 @@ impl<'a> Fields<'a> {
     }
 
     /// A value, or `{ default: value, meaning: text }`.
-    pub(super) fn described(&mut self, node: Node) -> (String, Node) {
-        let Value::Map(entries) = node.value else { return (String::new(), node) };
+    pub(super) fn described(&mut self, node: PageNode) -> (String, PageNode) {
+        let PageValue::Map(entries) = node.value else { return (String::new(), node) };
         let mut meaning = String::new();
-        let mut default = Node { value: Value::Null, at: node.at };
+        let mut default = PageNode { value: PageValue::Null, at: node.at };
         for (name, node) in entries.into_owned() {
             match (&*name.text, node.value) {
-                ("default", value) => default = Node { value, at: node.at },
-                ("meaning", Value::Text(text)) => meaning = text.into_owned(),
+                ("default", value) => default = PageNode { value, at: node.at },
+                ("meaning", PageValue::Text(text)) => meaning = text.into_owned(),
                 _ => {
                     let help = meant(&name, ["default", "meaning"]);
                     self.wrong(&name.at, format!("a parameter has no `{}`", name.text), help);
@@ -272,30 +278,41 @@ impl<'a> Fields<'a> {
     pub(super) fn texts(&mut self, field: &str) -> Vec<(Cow<'static, str>, Range<usize>)> {
         let Some(node) = self.take(field) else { return Vec::new() };
         let nodes = match node.value {
-            Value::List(items) => items,
+            PageValue::List(items) => items,
             _ => vec![node].into(),
         };
         let mut texts = Vec::new();
         for node in nodes.into_owned() {
             match node.value {
-                Value::Text(text) => texts.push((text, node.at)),
+                PageValue::Text(text) => texts.push((text, node.at)),
                 _ => self.wrong(&node.at, format!("`{field}` is a text"), None),
             }
         }
         texts
     }
 
-    pub(super) fn expression(&mut self, field: &str, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
+    pub(super) fn expression(
+        &mut self,
+        field: &str,
+        scope: &ExpressionScope<'_>,
+        wanted: Option<&Type>,
+    ) -> Option<PageExpression> {
         let node = self.take(field)?;
         self.compiled(field, node, scope, wanted)
     }
 
-    fn compiled(&mut self, field: &str, node: Node, scope: &Scope<'_>, wanted: Option<&Type>) -> Option<Expression> {
+    fn compiled(
+        &mut self,
+        field: &str,
+        node: PageNode,
+        scope: &ExpressionScope<'_>,
+        wanted: Option<&Type>,
+    ) -> Option<PageExpression> {
         let text = match node.value {
-            Value::Text(text) => text,
-            Value::Flag(flag) => flag.to_string().into(),
-            Value::Integer(n) => n.to_string().into(),
-            Value::Number(n) => n.to_string().into(),
+            PageValue::Text(text) => text,
+            PageValue::Flag(flag) => flag.to_string().into(),
+            PageValue::Integer(n) => n.to_string().into(),
+            PageValue::Number(n) => n.to_string().into(),
             _ => {
                 self.wrong(&node.at, format!("`{field}` is an expression"), None);
                 return None;
@@ -314,7 +331,7 @@ impl<'a> Fields<'a> {
                     let compares = if self.proven { Vec::new() } else { program.comparisons() }.into_iter();
                     let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
                     let compares = compares.map(|(at, it)| (it, at)).collect();
-                    return Some(Expression { program, start, compares });
+                    return Some(PageExpression { program, start, compares });
                 }
                 let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
                 let message = format!("`{field}` is {wanted}, and this is {}", program.result);
@@ -328,11 +345,11 @@ impl<'a> Fields<'a> {
         None
     }
 
-    pub(super) fn templates(&mut self, field: &str, scope: &Scope<'_>) -> Vec<Template> {
+    pub(super) fn templates(&mut self, field: &str, scope: &ExpressionScope<'_>) -> Vec<MessageTemplate> {
         let mut templates = Vec::new();
         for (text, at) in self.texts(field) {
             let at = shifted(at, self.front.start);
-            match Template::parse(&text, scope) {
+            match MessageTemplate::parse(&text, scope) {
                 Ok(template) => templates.push(template),
                 Err(problem) => {
                     let at = self.place_of(field, &at, &text, &problem.at);
@@ -359,7 +376,7 @@ impl<'a> Fields<'a> {
                 Some((first, rest)) if &**first == "resource" && !rest.is_empty() => rest,
                 _ => &path[..],
             };
-            if let (Some(path), true) = (facts::Path::of(short), schema.is_some()) {
+            if let (Some(path), true) = (facts::RawPath::of(short), schema.is_some()) {
                 found.push(At::Part(path));
                 continue;
             }
@@ -370,7 +387,7 @@ impl<'a> Fields<'a> {
             match schema.field(name) {
                 Some(place) => found.push(At::Fact(place)),
                 None => {
-                    let name = Name { text: name.to_string().into(), at: at.clone() };
+                    let name = PageName { text: name.to_string().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
                     self.wrong(&at, format!("there is no fact called `{}`", name.text), help);
                 }
@@ -388,7 +405,7 @@ impl<'a> Fields<'a> {
             match schema.field(short) {
                 Some(place) => found.push(place),
                 None => {
-                    let name = Name { text: short.to_owned().into(), at: at.clone() };
+                    let name = PageName { text: short.to_owned().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
                     self.wrong(&at, format!("there is no fact called `{short}`"), help);
                 }

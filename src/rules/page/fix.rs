@@ -7,10 +7,10 @@ use std::ops::Range;
 use super::fields::Fields;
 use super::{LooksAt, meant};
 use crate::inventory::{self, Part, Wish};
-use crate::languages::cel::{Budget, Host, Program, Scope, Value};
+use crate::languages::cel::{CelBudget, CelHost, CelValue, ExpressionScope, Program};
 use crate::rules::Safety;
-use crate::rules::template::Template;
-use crate::rules::yaml::{self, Name, Node};
+use crate::rules::template::MessageTemplate;
+use crate::rules::yaml::{self, PageName, PageNode};
 
 /// What a page wishes.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ enum Source {
     Nothing,
     Plain(inventory::Value),
     Computed(Box<Program>),
-    Text(Template),
+    Text(MessageTemplate),
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ enum Label {
     Several(Box<Program>),
 }
 
-pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>) -> Option<Remedy> {
+pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &ExpressionScope<'_>) -> Option<Remedy> {
     if !fields.has("fix") {
         fields.take("fix");
         return None;
@@ -87,8 +87,8 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Scope<'_>
     Some(remedy)
 }
 
-fn safety_of(fields: &mut Fields<'_>, node: &Node) -> Option<Safety> {
-    let yaml::Value::Text(text) = &node.value else {
+fn safety_of(fields: &mut Fields<'_>, node: &PageNode) -> Option<Safety> {
+    let yaml::PageValue::Text(text) = &node.value else {
         fields.wrong(&node.at, "`safety` is a text", None);
         return None;
     };
@@ -101,7 +101,7 @@ fn safety_of(fields: &mut Fields<'_>, node: &Node) -> Option<Safety> {
 }
 
 impl Remedy {
-    fn set(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+    fn set(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "set") {
             let Some(part) = part(fields, &name) else { continue };
             if let Some(source) = source(fields, &value, scope, Some(&part)) {
@@ -110,7 +110,7 @@ impl Remedy {
         }
     }
 
-    fn follow(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+    fn follow(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "follow") {
             let Some(part) = part(fields, &name) else { continue };
             if let Some(source) = source(fields, &value, scope, Some(&part)) {
@@ -119,9 +119,9 @@ impl Remedy {
         }
     }
 
-    fn unless(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+    fn unless(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (reason, condition) in entries(fields, node, "unless") {
-            let yaml::Value::Text(text) = &condition.value else {
+            let yaml::PageValue::Text(text) = &condition.value else {
                 fields.wrong(&condition.at, "`unless` names reasons, each with its condition", None);
                 continue;
             };
@@ -132,23 +132,23 @@ impl Remedy {
         }
     }
 
-    fn unset(&mut self, fields: &mut Fields<'_>, node: Node) {
+    fn unset(&mut self, fields: &mut Fields<'_>, node: PageNode) {
         let items = match node.value {
-            yaml::Value::List(items) => items,
+            yaml::PageValue::List(items) => items,
             _ => vec![node].into(),
         };
         for item in items.into_owned() {
-            let yaml::Value::Text(text) = item.value else {
+            let yaml::PageValue::Text(text) = item.value else {
                 fields.wrong(&item.at, "`unset` is a fact, or a list of them", None);
                 continue;
             };
-            if let Some(part) = part(fields, &Name { text, at: item.at }) {
+            if let Some(part) = part(fields, &PageName { text, at: item.at }) {
                 self.changes.push((part, Source::Nothing));
             }
         }
     }
 
-    fn add(&mut self, fields: &mut Fields<'_>, node: Node, scope: &Scope<'_>) {
+    fn add(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "add") {
             if name.text != "labels" {
                 let help = Some("only `labels` can be added to; `set` the others".to_owned());
@@ -156,13 +156,13 @@ impl Remedy {
                 continue;
             }
             match &value.value {
-                yaml::Value::Map(labels) => {
+                yaml::PageValue::Map(labels) => {
                     for (key, value) in labels.iter() {
                         let source = source(fields, value, scope, None);
                         self.labels.extend(source.map(|source| Label::One(key.text.clone().into_owned(), source)));
                     }
                 }
-                yaml::Value::Text(text) if is_placeholder(text) => {
+                yaml::PageValue::Text(text) if is_placeholder(text) => {
                     self.labels.extend(program(fields, text, &value.at, scope).map(Label::Several));
                 }
                 _ => fields.wrong(&value.at, "`labels` is a mapping, or `{an expression}` that is one", None),
@@ -171,10 +171,10 @@ impl Remedy {
     }
 
     /// What it wishes here, or why that cannot be said.
-    pub(in crate::rules) fn wishes(&self, host: &dyn Host) -> Result<Vec<Wish>, String> {
+    pub(in crate::rules) fn wishes(&self, host: &dyn CelHost) -> Result<Vec<Wish>, String> {
         for (reason, condition) in &self.unless {
-            match condition.evaluate(host, &mut Budget::standard()).result {
-                Ok(Value::Flag(false) | Value::Absent) => {}
+            match condition.evaluate(host, &mut CelBudget::standard()).result {
+                Ok(CelValue::Flag(false) | CelValue::Absent) => {}
                 Ok(_) => return Err(reason.clone()),
                 Err(failure) => return Err(failure.message),
             }
@@ -187,12 +187,12 @@ impl Remedy {
     }
 
     /// What must follow where the text says it; nothing where that cannot be said.
-    pub(in crate::rules) fn follows(&self, host: &dyn Host) -> Vec<Wish> {
+    pub(in crate::rules) fn follows(&self, host: &dyn CelHost) -> Vec<Wish> {
         computed(&self.follows, host).unwrap_or_default()
     }
 }
 
-fn computed(changes: &[(Part, Source)], host: &dyn Host) -> Result<Vec<Wish>, String> {
+fn computed(changes: &[(Part, Source)], host: &dyn CelHost) -> Result<Vec<Wish>, String> {
     let mut wishes = Vec::new();
     for (part, source) in changes {
         let value = source.value(host).map_err(|why| format!("{part}: {why}"))?;
@@ -211,15 +211,15 @@ fn computed(changes: &[(Part, Source)], host: &dyn Host) -> Result<Vec<Wish>, St
 }
 
 impl Label {
-    fn wishes(&self, host: &dyn Host, into: &mut Vec<Wish>) -> Result<(), String> {
+    fn wishes(&self, host: &dyn CelHost, into: &mut Vec<Wish>) -> Result<(), String> {
         let mut add = |key: &str, value| into.push(Wish { part: Part::Label(key.into()), value: Some(value) });
         match self {
             Label::One(key, source) => {
                 let value = source.value(host).map_err(|why| format!("label `{key}`: {why}"))?;
                 value.into_iter().for_each(|value| add(key, value));
             }
-            Label::Several(program) => match program.evaluate(host, &mut Budget::standard()).result {
-                Ok(Value::Map(map)) => {
+            Label::Several(program) => match program.evaluate(host, &mut CelBudget::standard()).result {
+                Ok(CelValue::Map(map)) => {
                     let known = map.iter().filter_map(|(key, value)| Some((key.as_text()?, plain(value).ok()?)));
                     known.for_each(|(key, value)| add(key, value));
                 }
@@ -235,16 +235,16 @@ impl Label {
 }
 
 impl Source {
-    fn value(&self, host: &dyn Host) -> Result<Option<inventory::Value>, String> {
+    fn value(&self, host: &dyn CelHost) -> Result<Option<inventory::Value>, String> {
         match self {
             Source::Nothing => Ok(None),
             Source::Plain(value) => Ok(Some(value.clone())),
-            Source::Computed(program) => match program.evaluate(host, &mut Budget::standard()).result {
+            Source::Computed(program) => match program.evaluate(host, &mut CelBudget::standard()).result {
                 Ok(value) => plain(&value).map(Some),
                 Err(failure) => Err(failure.message),
             },
             Source::Text(template) => {
-                let rendered = template.render(host, &Budget::standard());
+                let rendered = template.render(host, &CelBudget::standard());
                 match (rendered.failure, rendered.missing) {
                     (Some(why), _) => Err(why),
                     (None, Some(unknown)) => Err(unknown.why.to_string()),
@@ -256,20 +256,20 @@ impl Source {
 }
 
 /// A value as one of the inventory, or why there is none.
-fn plain(value: &Value) -> Result<inventory::Value, String> {
+fn plain(value: &CelValue) -> Result<inventory::Value, String> {
     Ok(match value {
-        Value::Text(text) => inventory::Value::Text(text.clone()),
-        Value::Flag(flag) => inventory::Value::Flag(*flag),
-        Value::Integer(n) => inventory::Value::Integer(*n),
-        Value::Double(n) if n.is_finite() => inventory::Value::Number(*n),
-        Value::Unknown(unknown) => return Err(unknown.why.to_string()),
+        CelValue::Text(text) => inventory::Value::Text(text.clone()),
+        CelValue::Flag(flag) => inventory::Value::Flag(*flag),
+        CelValue::Integer(n) => inventory::Value::Integer(*n),
+        CelValue::Double(n) if n.is_finite() => inventory::Value::Number(*n),
+        CelValue::Unknown(unknown) => return Err(unknown.why.to_string()),
         _ => return Err("the text does not say it".to_owned()),
     })
 }
 
-fn entries(fields: &mut Fields<'_>, node: Node, what: &str) -> Vec<(Name, Node)> {
+fn entries(fields: &mut Fields<'_>, node: PageNode, what: &str) -> Vec<(PageName, PageNode)> {
     match node.value {
-        yaml::Value::Map(entries) => entries.into_owned(),
+        yaml::PageValue::Map(entries) => entries.into_owned(),
         _ => {
             fields.wrong(&node.at, format!("`{what}` is a mapping"), None);
             Vec::new()
@@ -277,7 +277,7 @@ fn entries(fields: &mut Fields<'_>, node: Node, what: &str) -> Vec<(Name, Node)>
     }
 }
 
-fn part(fields: &mut Fields<'_>, name: &Name) -> Option<Part> {
+fn part(fields: &mut Fields<'_>, name: &PageName) -> Option<Part> {
     let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
     let found = Part::from_name(short);
     if found.is_none() {
@@ -291,7 +291,12 @@ fn is_placeholder(text: &str) -> bool {
     text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).is_some_and(|inner| !inner.contains(['{', '}']))
 }
 
-fn program(fields: &mut Fields<'_>, text: &str, at: &Range<usize>, scope: &Scope<'_>) -> Option<Box<Program>> {
+fn program(
+    fields: &mut Fields<'_>,
+    text: &str,
+    at: &Range<usize>,
+    scope: &ExpressionScope<'_>,
+) -> Option<Box<Program>> {
     let inner = text.get(1..text.len() - 1)?;
     match Program::compile(inner, scope) {
         Ok(program) => Some(Box::new(program)),
@@ -302,16 +307,21 @@ fn program(fields: &mut Fields<'_>, text: &str, at: &Range<usize>, scope: &Scope
     }
 }
 
-fn source(fields: &mut Fields<'_>, node: &Node, scope: &Scope<'_>, part: Option<&Part>) -> Option<Source> {
+fn source(
+    fields: &mut Fields<'_>,
+    node: &PageNode,
+    scope: &ExpressionScope<'_>,
+    part: Option<&Part>,
+) -> Option<Source> {
     let plain = match &node.value {
-        yaml::Value::Flag(flag) => inventory::Value::Flag(*flag),
-        yaml::Value::Integer(n) => inventory::Value::Integer(*n),
-        yaml::Value::Number(n) => inventory::Value::Number(*n),
-        yaml::Value::Text(text) if is_placeholder(text) => {
+        yaml::PageValue::Flag(flag) => inventory::Value::Flag(*flag),
+        yaml::PageValue::Integer(n) => inventory::Value::Integer(*n),
+        yaml::PageValue::Number(n) => inventory::Value::Number(*n),
+        yaml::PageValue::Text(text) if is_placeholder(text) => {
             return program(fields, text, &node.at, scope).map(Source::Computed);
         }
-        yaml::Value::Text(text) if text.contains(['{', '}']) => {
-            return match Template::parse(text, scope) {
+        yaml::PageValue::Text(text) if text.contains(['{', '}']) => {
+            return match MessageTemplate::parse(text, scope) {
                 Ok(template) => Some(Source::Text(template)),
                 Err(problem) => {
                     fields.wrong(&node.at, problem.message, problem.help);
@@ -319,7 +329,7 @@ fn source(fields: &mut Fields<'_>, node: &Node, scope: &Scope<'_>, part: Option<
                 }
             };
         }
-        yaml::Value::Text(text) => inventory::Value::text(&**text),
+        yaml::PageValue::Text(text) => inventory::Value::text(&**text),
         _ => {
             fields.wrong(&node.at, "a fix writes a text, a number, true or false", None);
             return None;

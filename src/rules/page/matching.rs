@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{LooksAt, constant, meant};
-use crate::languages::cel::{self, Type, Value};
+use crate::languages::cel::{self, CelValue, Type};
 use crate::rules::facts;
 use crate::rules::yaml;
 
@@ -11,7 +11,7 @@ use crate::rules::yaml;
 pub(in crate::rules) struct Match {
     /// Its place among the facts of a resource.
     pub(in crate::rules) fact: usize,
-    pub(in crate::rules) accepts: Vec<Value>,
+    pub(in crate::rules) accepts: Vec<CelValue>,
 }
 
 pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
@@ -32,7 +32,7 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
         };
         let field = &schema.fields[fact];
         let items = match node.value {
-            yaml::Value::List(items) => items,
+            yaml::PageValue::List(items) => items,
             _ => vec![node].into(),
         };
         let mut accepts = Vec::with_capacity(items.len());
@@ -49,7 +49,7 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
 
 type Refused = (String, Option<String>);
 
-fn accepted(item: &yaml::Node, field: &cel::Field) -> Result<Value, Refused> {
+fn accepted(item: &yaml::PageNode, field: &cel::SchemaField) -> Result<CelValue, Refused> {
     let refused = || (format!("`{}` is {}, which cannot be matched with this", field.name, field.holds), None);
     let value = constant(item).ok_or_else(refused)?;
     let one = match &field.holds {
@@ -57,13 +57,13 @@ fn accepted(item: &yaml::Node, field: &cel::Field) -> Result<Value, Refused> {
         other => other,
     };
     match (&value, one) {
-        (Value::Text(text), Type::Text) if !field.values.is_empty() && !field.values.contains(&&**text) => {
+        (CelValue::Text(text), Type::Text) if !field.values.is_empty() && !field.values.contains(&&**text) => {
             let problem = cel::never(field.name, text, field.values, 0..0);
             Err((problem.message, problem.help))
         }
-        (Value::Text(_), Type::Text)
-        | (Value::Flag(_), Type::Flag)
-        | (Value::Integer(_) | Value::Double(_), Type::Integer | Type::Double) => Ok(value),
+        (CelValue::Text(_), Type::Text)
+        | (CelValue::Flag(_), Type::Flag)
+        | (CelValue::Integer(_) | CelValue::Double(_), Type::Integer | Type::Double) => Ok(value),
         _ => Err(refused()),
     }
 }

@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
 use crate::languages::cel::nearest;
-use crate::languages::cel::{self, Meaning, Program, Scope, Type, Value, Variable};
+use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVariable, Type, VariableMeaning};
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
 use super::settings::{Parameter, Profile};
-use super::template::Template;
-use super::yaml::{self, Name, Node};
+use super::template::MessageTemplate;
+use super::yaml::{self, PageName, PageNode};
 use super::{Confidence, Layer, Risk};
 use fields::Fields;
 pub(super) use fix::Remedy;
@@ -55,7 +55,7 @@ pub struct Page {
     pub(super) yields_to: Vec<String>,
     /// A rule about everything speaks of each of these by itself.
     grouping: OnceLock<Option<Grouping>>,
-    when: OnceLock<Vec<Expression>>,
+    when: OnceLock<Vec<PageExpression>>,
     speech: OnceLock<Speech>,
     /// Where to read both from when they are first needed.
     front: Option<&'static Front>,
@@ -65,16 +65,16 @@ pub struct Page {
 #[derive(Debug)]
 pub(super) struct Grouping {
     /// The list of them.
-    pub(super) each: Expression,
+    pub(super) each: PageExpression,
     /// The resources of one of them.
-    pub(super) members: Option<Expression>,
+    pub(super) members: Option<PageExpression>,
     /// What it comes to, and what it may come to at most.
-    pub(super) amount: Option<Expression>,
-    pub(super) limit: Option<Expression>,
+    pub(super) amount: Option<PageExpression>,
+    pub(super) limit: Option<PageExpression>,
 }
 
 impl Grouping {
-    fn expressions(&self) -> impl Iterator<Item = &Expression> {
+    fn expressions(&self) -> impl Iterator<Item = &PageExpression> {
         [Some(&self.each), self.members.as_ref(), self.amount.as_ref(), self.limit.as_ref()].into_iter().flatten()
     }
 }
@@ -85,12 +85,12 @@ pub(super) struct Speech {
     /// What to point at: the first that stands in the text.
     pub(super) at: Vec<At>,
     pub(super) related: Vec<usize>,
-    pub(super) messages: Vec<Template>,
-    pub(super) help: Vec<Template>,
-    pub(super) saves: Option<Expression>,
+    pub(super) messages: Vec<MessageTemplate>,
+    pub(super) help: Vec<MessageTemplate>,
+    pub(super) saves: Option<PageExpression>,
     pub(super) fix: Option<Remedy>,
     /// The parts of objects and blocks that it names.
-    pub(super) paths: Vec<facts::Path>,
+    pub(super) paths: Vec<facts::RawPath>,
 }
 
 /// The front matter of a built-in page, read when the program was built.
@@ -98,7 +98,7 @@ pub(super) struct Speech {
 pub(super) struct Front {
     /// The whole page.
     pub(super) text: &'static str,
-    pub(super) node: Node,
+    pub(super) node: PageNode,
     /// Its bytes in the page.
     pub(super) at: Range<usize>,
     /// It speaks of objects or blocks in some word.
@@ -116,7 +116,7 @@ pub fn is_name(text: &str) -> bool {
 pub(super) enum At {
     /// Of the facts of what the rule looks at.
     Fact(usize),
-    Part(facts::Path),
+    Part(facts::RawPath),
 }
 
 /// What a page looks at beside facts.
@@ -153,7 +153,7 @@ impl RawUse {
 pub struct Declared {
     pub name: String,
     pub meaning: String,
-    pub(super) value: Value,
+    pub(super) value: CelValue,
 }
 
 impl Declared {
@@ -163,17 +163,17 @@ impl Declared {
     }
 
     pub fn is_whole(&self) -> bool {
-        matches!(self.value, Value::Integer(_))
+        matches!(self.value, CelValue::Integer(_))
     }
 
     /// The value as a configuration would give it.
     pub fn as_parameter(&self) -> Option<Parameter> {
         Some(match &self.value {
-            Value::Flag(flag) => Parameter::Flag(*flag),
-            Value::Integer(number) => Parameter::Integer(*number),
-            Value::Double(number) => Parameter::Number(*number),
-            Value::Text(text) => Parameter::Text(text.to_string()),
-            Value::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+            CelValue::Flag(flag) => Parameter::Flag(*flag),
+            CelValue::Integer(number) => Parameter::Integer(*number),
+            CelValue::Double(number) => Parameter::Number(*number),
+            CelValue::Text(text) => Parameter::Text(text.to_string()),
+            CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
             _ => return None,
         })
     }
@@ -185,7 +185,7 @@ impl Declared {
 }
 
 #[derive(Debug)]
-pub(super) struct Expression {
+pub(super) struct PageExpression {
     pub(super) program: Program,
     /// Where it starts in the page, to tell where it failed.
     pub(super) start: usize,
@@ -254,13 +254,13 @@ impl Page {
     }
 
     /// All of them must hold. Needed only once `match` holds for something.
-    pub(super) fn when(&self) -> &[Expression] {
+    pub(super) fn when(&self) -> &[PageExpression] {
         self.when.get_or_init(|| self.read_later(when))
     }
 
     pub(super) fn speech(&self) -> &Speech {
         self.speech.get_or_init(|| {
-            let conditions: Vec<&Expression> = self.when().iter().collect();
+            let conditions: Vec<&PageExpression> = self.when().iter().collect();
             self.read_later(|fields, looks_at, parameters| speech(fields, looks_at, parameters, &conditions).0)
         })
     }
@@ -291,7 +291,7 @@ impl Page {
     pub(super) fn wanted_raw(&self) -> WantedRaw {
         let kinds =
             self.matches.iter().find(|it| self.looks_at == LooksAt::Object && Some(it.fact) == facts::kind_of_object());
-        let named = kinds.map(|it| it.accepts.iter().filter_map(Value::as_text).map(str::to_owned).collect());
+        let named = kinds.map(|it| it.accepts.iter().filter_map(CelValue::as_text).map(str::to_owned).collect());
         self.raw.wanted(self.looks_at, named)
     }
 
@@ -419,7 +419,8 @@ fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> 
         let at = fields.place("each");
         fields.wrong(&at, "`each` is for rules `for: repository` or `for: change`", None);
     }
-    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped: true, told: false }) };
+    let scope =
+        ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped: true, told: false }) };
     Some(Grouping {
         each: fields.expression("each", &scope, None)?,
         members: fields.expression("members", &scope, None),
@@ -429,9 +430,9 @@ fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> 
 }
 
 /// When the rule speaks.
-fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<Expression> {
+fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<PageExpression> {
     let words = Words { grouped: fields.has("each"), told: false };
-    fields.conditions(&Scope { proven: fields.proven, ..scope(looks_at, parameters, words) })
+    fields.conditions(&ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, words) })
 }
 
 /// What the rule says, and what it looks at for that and for its condition.
@@ -439,11 +440,13 @@ fn speech(
     fields: &mut Fields,
     looks_at: LooksAt,
     parameters: &[Declared],
-    conditions: &[&Expression],
+    conditions: &[&PageExpression],
 ) -> (Speech, RawUse) {
     let grouped = fields.has("each");
-    let scope = Scope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped, told: false }) };
-    let told = Scope { proven: fields.proven, ..self::scope(looks_at, parameters, Words { grouped, told: true }) };
+    let scope =
+        ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped, told: false }) };
+    let told =
+        ExpressionScope { proven: fields.proven, ..self::scope(looks_at, parameters, Words { grouped, told: true }) };
     let saves = fields.expression("saves", &scope, Some(&Type::Double));
     let at = fields.places("at", looks_at);
     let related = fields.facts("related");
@@ -452,13 +455,13 @@ fn speech(
     let fix = fix::read(fields, looks_at, &told);
     let expressions = conditions.iter().copied().chain(&saves).map(|it| &it.program);
     let programs: Vec<&Program> =
-        expressions.chain(messages.iter().chain(&help).flat_map(Template::programs)).collect();
+        expressions.chain(messages.iter().chain(&help).flat_map(MessageTemplate::programs)).collect();
     let (raw, paths) = raw_use(&programs, looks_at, &at);
     (Speech { at, related, messages, help, saves, fix, paths }, raw)
 }
 
 /// Conjuncts that `match` rules out: the condition can never be true.
-fn never_true(when: &Expression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
+fn never_true(when: &PageExpression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
     let Some((_, schema)) = facts::implied(looks_at) else { return Vec::new() };
     let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
         let place = schema.field(&compare.fact)?;
@@ -477,7 +480,7 @@ fn never_true(when: &Expression, matches: &[Match], looks_at: LooksAt) -> Vec<Mi
 }
 
 /// What programs look at beside facts, and which parts of it.
-pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::Path>) {
+pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::RawPath>) {
     let mut used =
         RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
     let mut paths = Vec::new();
@@ -497,7 +500,7 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
         // `resource.object` and `it.block` name the same as `object` and `block`
         names.iter().take(2).for_each(|name| note(name));
         let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { names };
-        paths.extend(facts::Path::of(names));
+        paths.extend(facts::RawPath::of(names));
     }
     paths.sort();
     paths.dedup();
@@ -522,7 +525,7 @@ pub(super) struct Words {
 }
 
 /// What the expressions of a page may name.
-pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) -> Scope<'static> {
+pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) -> ExpressionScope<'static> {
     let values = constants(parameters);
     let seen = |by: SeenBy| match by {
         SeenBy::Any => true,
@@ -532,14 +535,23 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
         SeenBy::Whole => matches!(looks_at, LooksAt::Repository | LooksAt::Change),
         SeenBy::Change => looks_at == LooksAt::Change,
     };
-    let mut variables: Vec<Variable<'static>> = facts::named()
+    let mut variables: Vec<ScopeVariable<'static>> = facts::named()
         .into_iter()
         .filter(|named| seen(named.seen_by))
-        .map(|named| Variable { name: named.name, holds: named.holds, stands_for: Meaning::Host(named.number) })
+        .map(|named| ScopeVariable {
+            name: named.name,
+            holds: named.holds,
+            stands_for: VariableMeaning::Host(named.number),
+        })
         .collect();
-    let params = Value::Map(values.into());
-    variables.push(Variable { name: "params", holds: Type::Any, stands_for: Meaning::Constant(params) });
-    Scope { variables, implied: facts::implied(looks_at), functions: &facts::FUNCTIONS, ..Scope::default() }
+    let params = CelValue::Map(values.into());
+    variables.push(ScopeVariable { name: "params", holds: Type::Any, stands_for: VariableMeaning::Constant(params) });
+    ExpressionScope {
+        variables,
+        implied: facts::implied(looks_at),
+        functions: &facts::FUNCTIONS,
+        ..ExpressionScope::default()
+    }
 }
 
 /// The parameters of the page, with what is given for them.
@@ -560,43 +572,47 @@ fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared
     declared
 }
 
-fn constant(node: &Node) -> Option<Value> {
+fn constant(node: &PageNode) -> Option<CelValue> {
     Some(match &node.value {
-        yaml::Value::Flag(flag) => Value::Flag(*flag),
-        yaml::Value::Integer(n) => Value::Integer(*n),
-        yaml::Value::Number(n) => Value::Double(*n),
-        yaml::Value::Text(text) => Value::text(&**text),
-        yaml::Value::List(items) => Value::list(items.iter().map(constant).collect::<Option<Vec<Value>>>()?),
-        yaml::Value::Null | yaml::Value::Map(_) => return None,
+        yaml::PageValue::Flag(flag) => CelValue::Flag(*flag),
+        yaml::PageValue::Integer(n) => CelValue::Integer(*n),
+        yaml::PageValue::Number(n) => CelValue::Double(*n),
+        yaml::PageValue::Text(text) => CelValue::text(&**text),
+        yaml::PageValue::List(items) => CelValue::list(items.iter().map(constant).collect::<Option<Vec<CelValue>>>()?),
+        yaml::PageValue::Null | yaml::PageValue::Map(_) => return None,
     })
 }
 
 /// What is given, as the type of the default; `None` where it does not have that type.
-pub(super) fn conform(given: &Parameter, default: &Value) -> Option<Value> {
+pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue> {
     Some(match (given, default) {
-        (Parameter::Flag(flag), Value::Flag(_)) => Value::Flag(*flag),
-        (Parameter::Integer(n), Value::Integer(_)) => Value::Integer(*n),
-        (Parameter::Integer(n), Value::Double(_)) => Value::Double(*n as f64),
-        (Parameter::Number(n), Value::Double(_)) => Value::Double(*n),
-        (Parameter::Number(n), Value::Integer(_)) if n.fract() == 0.0 && n.abs() < 9e15 => Value::Integer(*n as i64),
-        (Parameter::Text(text), Value::Text(_)) => Value::text(text.as_str()),
-        (Parameter::Texts(texts), Value::List(_)) => Value::list(texts.iter().map(|text| Value::text(text.as_str()))),
+        (Parameter::Flag(flag), CelValue::Flag(_)) => CelValue::Flag(*flag),
+        (Parameter::Integer(n), CelValue::Integer(_)) => CelValue::Integer(*n),
+        (Parameter::Integer(n), CelValue::Double(_)) => CelValue::Double(*n as f64),
+        (Parameter::Number(n), CelValue::Double(_)) => CelValue::Double(*n),
+        (Parameter::Number(n), CelValue::Integer(_)) if n.fract() == 0.0 && n.abs() < 9e15 => {
+            CelValue::Integer(*n as i64)
+        }
+        (Parameter::Text(text), CelValue::Text(_)) => CelValue::text(text.as_str()),
+        (Parameter::Texts(texts), CelValue::List(_)) => {
+            CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str())))
+        }
         _ => return None,
     })
 }
 
 /// The type of a parameter as a message names it.
-pub(super) fn kind_of(value: &Value) -> String {
+pub(super) fn kind_of(value: &CelValue) -> String {
     match value {
-        Value::Integer(_) => "a whole number".to_owned(),
-        Value::Double(_) => "a number".to_owned(),
-        Value::Flag(_) => "true or false".to_owned(),
-        Value::Text(_) => "a text".to_owned(),
+        CelValue::Integer(_) => "a whole number".to_owned(),
+        CelValue::Double(_) => "a number".to_owned(),
+        CelValue::Flag(_) => "true or false".to_owned(),
+        CelValue::Text(_) => "a text".to_owned(),
         _ => "a list of texts".to_owned(),
     }
 }
 
 /// The nearest of the names, as help.
-fn meant<'a>(name: &Name, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+fn meant<'a>(name: &PageName, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(&name.text, known).map(|near| format!("did you mean `{near}`?"))
 }

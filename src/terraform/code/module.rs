@@ -57,12 +57,12 @@ pub(in crate::terraform) struct ModuleCode {
 pub(in crate::terraform) struct ModuleFile {
     /// Without the directory: it says how the file is read.
     pub(in crate::terraform) name: String,
-    pub(in crate::terraform) text: Text,
+    pub(in crate::terraform) text: FileText,
 }
 
 /// Where the text of a file is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::terraform) enum Text {
+pub(in crate::terraform) enum FileText {
     At(String),
     /// Another program writes it before Terraform runs.
     Made(FileId),
@@ -74,7 +74,7 @@ pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<
     let files = entries.filter(|entry| !entry.is_directory && is_configuration(&entry.name));
     let in_directory = |name: String| {
         let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
-        ModuleFile { name, text: Text::At(path) }
+        ModuleFile { name, text: FileText::At(path) }
     };
     files.map(|entry| in_directory(entry.name)).collect()
 }
@@ -241,8 +241,8 @@ impl ModuleCode {
 
     fn read_file(&mut self, sources: &Sources, ModuleFile { name, text }: &ModuleFile) -> Vec<BlockNode> {
         let opened = match text {
-            Text::At(path) => sources.open(path).map_err(|error| (path, error)),
-            Text::Made(file) => Ok(*file),
+            FileText::At(path) => sources.open(path).map_err(|error| (path, error)),
+            FileText::Made(file) => Ok(*file),
         };
         let file = match opened {
             Ok(file) => file,
@@ -377,7 +377,9 @@ fn provider_key(block: &BlockNode) -> Arc<str> {
 
 fn provider_alias(block: &BlockNode) -> Option<&str> {
     match &block.body.attribute("alias")?.expression.kind {
-        crate::languages::hcl::syntax::Kind::Text(text) | crate::languages::hcl::syntax::Kind::Name(text) => Some(text),
+        crate::languages::hcl::syntax::HclKind::Text(text) | crate::languages::hcl::syntax::HclKind::Name(text) => {
+            Some(text)
+        }
         _ => None,
     }
 }

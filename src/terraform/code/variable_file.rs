@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{FileId, Sources};
 
 use crate::languages::hcl::syntax::json::{Json, literal, parse_json, parse_json_within};
-use crate::languages::hcl::syntax::{Attribute, Name, SyntaxError, parse_body};
+use crate::languages::hcl::syntax::{Attribute, HclName, SyntaxError, parse_body};
 
 #[derive(Debug, Default)]
 pub(in crate::terraform) struct VariableFile {
@@ -46,7 +46,7 @@ impl VariableFile {
 }
 
 fn of_json(file: FileId, text: &str, nesting: u32) -> (Vec<Attribute>, Option<SyntaxError>) {
-    let attribute = |(name, value): &(Name, Json)| Attribute { name: name.clone(), expression: literal(value) };
+    let attribute = |(name, value): &(HclName, Json)| Attribute { name: name.clone(), expression: literal(value) };
     match parse_json_within(file, text, nesting) {
         Ok(json) => (json.entries().iter().map(attribute).collect(), None),
         Err(error) => (Vec::new(), Some(error)),

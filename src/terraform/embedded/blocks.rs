@@ -5,7 +5,7 @@ use crate::source::{Sources, Span};
 
 use super::super::block::Block;
 use super::Table;
-use super::yaml::{Tree, tree_of};
+use super::yaml::{ManifestTree, tree_of};
 
 /// Arguments of Terraform itself, and of the provider, which no manifest has.
 const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "connection"];
@@ -14,17 +14,17 @@ const NOT_OF_THE_MANIFEST: &[&str] = &["lifecycle", "timeouts", "provisioner", "
 const DEEPEST: usize = 40;
 
 /// The manifest of a typed resource; nothing for a type that the table does not know.
-pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Option<Tree> {
+pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Option<ManifestTree> {
     let kind = block.labels.first()?;
     let (version, name) = table.kinds.get(unversioned(kind))?.split_once(' ')?;
     let mut entries = vec![
-        ("apiVersion".to_owned(), block.span, Tree::text(version, block.span)),
-        ("kind".to_owned(), block.span, Tree::text(name, block.span)),
+        ("apiVersion".to_owned(), block.span, ManifestTree::text(version, block.span)),
+        ("kind".to_owned(), block.span, ManifestTree::text(name, block.span)),
     ];
-    if let Tree::Map(below) = body(sources, block, table, 0) {
+    if let ManifestTree::Map(below) = body(sources, block, table, 0) {
         entries.extend(below);
     }
-    Some(Tree::Map(entries))
+    Some(ManifestTree::Map(entries))
 }
 
 /// `kubernetes_deployment` of `kubernetes_deployment_v1`.
@@ -35,8 +35,8 @@ fn unversioned(kind: &str) -> &str {
     }
 }
 
-fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> Tree {
-    let mut entries: Vec<(String, Span, Tree)> = Vec::new();
+fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> ManifestTree {
+    let mut entries: Vec<(String, Span, ManifestTree)> = Vec::new();
     for (name, attribute) in &block.attributes {
         if !matches!(attribute.value.data, Data::Null) {
             entries.push((spelt(name, table), attribute.span, tree_of(sources, &attribute.value, 0)));
@@ -49,20 +49,20 @@ fn body(sources: &Sources, block: &Block, table: &Table, depth: usize) -> Tree {
         let tree = body(sources, below, table, depth + 1);
         add(&mut entries, below, tree, table);
     }
-    Tree::Map(entries)
+    ManifestTree::Map(entries)
 }
 
 /// A block is an element of a list where the table says so or where there are several; otherwise it is an object.
-fn add(entries: &mut Vec<(String, Span, Tree)>, block: &Block, tree: Tree, table: &Table) {
+fn add(entries: &mut Vec<(String, Span, ManifestTree)>, block: &Block, tree: ManifestTree, table: &Table) {
     let list = table.lists.get(&block.keyword);
     let name = list.cloned().unwrap_or_else(|| spelt(&block.keyword, table));
     match entries.iter_mut().find(|(key, ..)| *key == name) {
-        Some((_, _, Tree::List(items))) => items.push(tree),
+        Some((_, _, ManifestTree::List(items))) => items.push(tree),
         Some((_, _, before)) => {
-            let first = std::mem::replace(before, Tree::List(Vec::new()));
-            *before = Tree::List(vec![first, tree]);
+            let first = std::mem::replace(before, ManifestTree::List(Vec::new()));
+            *before = ManifestTree::List(vec![first, tree]);
         }
-        None if list.is_some() => entries.push((name, block.span, Tree::List(vec![tree]))),
+        None if list.is_some() => entries.push((name, block.span, ManifestTree::List(vec![tree]))),
         None => entries.push((name, block.span, tree)),
     }
 }

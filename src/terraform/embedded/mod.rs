@@ -17,11 +17,11 @@ use serde::Deserialize;
 
 use crate::inventory::RunId;
 use crate::languages::hcl::value::{Data, Value};
-use crate::source::{Sources, Span};
+use crate::source::{Segment, Sources, Span};
 
 use super::Embedded;
 use super::block::{Attribute, Block};
-use yaml::{Tree, Writer};
+use yaml::{ManifestTree, YamlWriter};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,64 +68,52 @@ pub(super) fn manifests(
         let kind = if block.keyword == "module" { Some(&block.keyword) } else { block.labels.first() };
         let Some(kind) = kind else { continue };
         let none = block.is_none().then(|| block.instances.span()).flatten();
-        let mut carry = |text: String, segments| {
+        for (text, segments) in carried(sources, block, kind, root) {
             // What is switched off decides about nothing else, such as the number of others.
             if none.is_some() && !is_workload(&text) {
-                return;
+                continue;
             }
             let file = sources.derive(&sources.path(block.span.file), text, segments);
             let (address, kind) = (block.address.clone(), kind.clone());
-            found.push(Embedded {
-                address,
-                kind,
-                span: block.span,
-                root: root.map(Into::into),
-                run: run.clone(),
-                file,
-                none,
-            });
-        };
-        if block.keyword == "module" {
-            for (text, segments) in calls::values(block).iter().filter_map(|value| lines::align(sources, value)) {
-                carry(text, segments);
-            }
-        } else if let Some(name) = table().texts.get(kind) {
-            for value in block.attributes.get(name).into_iter().flat_map(texts) {
-                if let Some((text, segments)) = lines::align(sources, &value) {
-                    carry(text, segments);
-                }
-            }
-        } else if let Some(name) = table().objects.get(kind) {
-            let Some(attribute) = block.attributes.get(name) else { continue };
-            if is_object(&attribute.value) {
-                let tree = yaml::tree_of(sources, &attribute.value, 0);
-                let (text, segments) = Writer::document(block.span, &tree);
-                carry(text, segments);
-            } else if let Some((text, segments)) = lines::align(sources, &attribute.value) {
-                // `yamldecode` of a text that is known in part.
-                carry(text, segments);
-            }
-        } else if let Some(chart) = table().charts.get(kind) {
-            if let Some((text, segments)) = release::object(sources, block, chart, root) {
-                carry(text, segments);
-                continue;
-            }
-            for value in block.attributes.get(&chart.values).into_iter().flat_map(texts) {
-                if let Some((text, segments)) = lines::align(sources, &value) {
-                    carry(text, segments);
-                }
-            }
-            let set: Vec<(String, Span, Tree)> = settings(sources, block, &chart.set);
-            if !set.is_empty() {
-                let (text, segments) = Writer::document(block.span, &Tree::nested(set));
-                carry(text, segments);
-            }
-        } else if let Some(tree) = blocks::manifest(sources, block, table()) {
-            let (text, segments) = Writer::document(block.span, &tree);
-            carry(text, segments);
+            let (span, root, run) = (block.span, root.map(Into::into), run.clone());
+            found.push(Embedded { address, kind, span, root, run, file, none });
         }
     }
     found
+}
+
+/// The texts that a block carries, each with the places that it came from.
+fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> Vec<(String, Vec<Segment>)> {
+    let aligned = |values: &[Value]| values.iter().filter_map(|value| lines::align(sources, value)).collect();
+    let texts_at = |name: &str| block.attributes.get(name).into_iter().flat_map(texts).collect::<Vec<_>>();
+    if block.keyword == "module" {
+        return aligned(&calls::values(block));
+    }
+    if let Some(name) = table().texts.get(kind) {
+        return aligned(&texts_at(name));
+    }
+    if let Some(name) = table().objects.get(kind) {
+        let Some(attribute) = block.attributes.get(name) else { return Vec::new() };
+        if is_object(&attribute.value) {
+            let tree = yaml::tree_of(sources, &attribute.value, 0);
+            return vec![YamlWriter::document(block.span, &tree)];
+        }
+        // `yamldecode` of a text that is known in part.
+        return lines::align(sources, &attribute.value).into_iter().collect();
+    }
+    if let Some(chart) = table().charts.get(kind) {
+        if let Some(object) = release::object(sources, block, chart, root) {
+            return vec![object];
+        }
+        let mut found: Vec<_> = aligned(&texts_at(&chart.values));
+        let set: Vec<(String, Span, ManifestTree)> = settings(sources, block, &chart.set);
+        if !set.is_empty() {
+            found.push(YamlWriter::document(block.span, &ManifestTree::nested(set)));
+        }
+        return found;
+    }
+    let manifest = blocks::manifest(sources, block, table());
+    manifest.map(|tree| YamlWriter::document(block.span, &tree)).into_iter().collect()
 }
 
 /// What a block calls the chart that it installs with values of its own, where it cannot be read with these.
@@ -172,7 +160,7 @@ fn texts_of(value: &Value) -> Vec<Value> {
 }
 
 /// `set { name = "a.b" value = … }`, also as a list of objects.
-fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, Tree)> {
+fn settings(sources: &Sources, block: &Block, name: &str) -> Vec<(String, Span, ManifestTree)> {
     let mut settings = Vec::new();
     for set in block.blocks.iter().filter(|it| it.keyword == name) {
         if let (Some(name), Some(value)) = (set.attributes.get("name"), set.attributes.get("value"))

@@ -4,7 +4,7 @@ use crate::languages::hcl::value::Data;
 use crate::source::{Segment, Sources, join};
 
 use super::super::block::Block;
-use super::yaml::{Tree, Writer, tree_of};
+use super::yaml::{ManifestTree, YamlWriter, tree_of};
 use super::{Chart, lines, settings, texts};
 
 /// How the Kubernetes front end knows the object; no cluster does.
@@ -26,22 +26,25 @@ pub(super) fn object(
         let attribute = block.attributes.get(name).filter(|it| !it.value.is_null())?;
         Some((name.to_owned(), attribute.span, tree_of(sources, &attribute.value, 0)))
     };
-    let entry = |name: &str, tree: Tree| (name.to_owned(), block.span, tree);
-    let single = |(name, span, value): (String, _, Tree)| {
-        Tree::Map(vec![("name".to_owned(), span, Tree::text(&name, span)), ("value".to_owned(), span, value)])
+    let entry = |name: &str, tree: ManifestTree| (name.to_owned(), block.span, tree);
+    let single = |(name, span, value): (String, _, ManifestTree)| {
+        ManifestTree::Map(vec![
+            ("name".to_owned(), span, ManifestTree::text(&name, span)),
+            ("value".to_owned(), span, value),
+        ])
     };
-    let mut spec = vec![entry("chart", Tree::text(&chart, block.span))];
-    let set: Vec<Tree> = settings(sources, block, &names.set).into_iter().map(single).collect();
+    let mut spec = vec![entry("chart", ManifestTree::text(&chart, block.span))];
+    let set: Vec<ManifestTree> = settings(sources, block, &names.set).into_iter().map(single).collect();
     if !set.is_empty() {
-        spec.push(entry("set", Tree::List(set)));
+        spec.push(entry("set", ManifestTree::List(set)));
     }
-    let object = Tree::Map(vec![
-        entry("apiVersion", Tree::text(VERSION, block.span)),
-        entry("kind", Tree::text(KIND, block.span)),
-        entry("metadata", Tree::Map(["name", "namespace"].into_iter().filter_map(said).collect())),
-        entry("spec", Tree::Map(spec)),
+    let object = ManifestTree::Map(vec![
+        entry("apiVersion", ManifestTree::text(VERSION, block.span)),
+        entry("kind", ManifestTree::text(KIND, block.span)),
+        entry("metadata", ManifestTree::Map(["name", "namespace"].into_iter().filter_map(said).collect())),
+        entry("spec", ManifestTree::Map(spec)),
     ]);
-    let (mut text, mut segments) = Writer::document(block.span, &object);
+    let (mut text, mut segments) = YamlWriter::document(block.span, &object);
     if !layers.is_empty() {
         text.push_str("  \"layers\":\n");
     }

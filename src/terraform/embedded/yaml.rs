@@ -7,43 +7,43 @@ use crate::terraform::code::outline;
 
 /// A manifest between Terraform and YAML.
 #[derive(Debug, Clone)]
-pub(super) enum Tree {
+pub(super) enum ManifestTree {
     /// A scalar in the spelling of YAML.
     Scalar(String, Span),
-    Map(Vec<(String, Span, Tree)>),
-    List(Vec<Tree>),
+    Map(Vec<(String, Span, ManifestTree)>),
+    List(Vec<ManifestTree>),
 }
 
 /// Deeper values are cut: no manifest is so deep.
 const DEEPEST: usize = 64;
 
-impl Tree {
-    pub(super) fn text(text: &str, span: Span) -> Tree {
-        Tree::Scalar(quoted(text), span)
+impl ManifestTree {
+    pub(super) fn text(text: &str, span: Span) -> ManifestTree {
+        ManifestTree::Scalar(quoted(text), span)
     }
 
     /// Dotted names as nested maps: `a.b` is b in a.
-    pub(super) fn nested(settings: Vec<(String, Span, Tree)>) -> Tree {
+    pub(super) fn nested(settings: Vec<(String, Span, ManifestTree)>) -> ManifestTree {
         let mut root = Vec::new();
         for (path, span, tree) in settings {
             insert(&mut root, &parts(&path), span, tree);
         }
-        Tree::Map(root)
+        ManifestTree::Map(root)
     }
 
     fn first_span(&self) -> Option<Span> {
         match self {
-            Tree::Scalar(_, span) => Some(*span),
-            Tree::Map(entries) => entries.first().map(|(_, span, _)| *span),
-            Tree::List(items) => items.first()?.first_span(),
+            ManifestTree::Scalar(_, span) => Some(*span),
+            ManifestTree::Map(entries) => entries.first().map(|(_, span, _)| *span),
+            ManifestTree::List(items) => items.first()?.first_span(),
         }
     }
 
     fn is_empty(&self) -> bool {
         match self {
-            Tree::Scalar(..) => false,
-            Tree::Map(entries) => entries.is_empty(),
-            Tree::List(items) => items.is_empty(),
+            ManifestTree::Scalar(..) => false,
+            ManifestTree::Map(entries) => entries.is_empty(),
+            ManifestTree::List(items) => items.is_empty(),
         }
     }
 }
@@ -63,7 +63,7 @@ fn parts(path: &str) -> Vec<String> {
     parts
 }
 
-fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[String], span: Span, tree: Tree) {
+fn insert(entries: &mut Vec<(String, Span, ManifestTree)>, path: &[String], span: Span, tree: ManifestTree) {
     match path {
         [] => {}
         [name] => {
@@ -71,14 +71,15 @@ fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[String], span: Span, 
             entries.push((name.clone(), span, tree));
         }
         [name, rest @ ..] => {
-            let at = match entries.iter().position(|(key, _, below)| key == name && matches!(below, Tree::Map(_))) {
-                Some(at) => at,
-                None => {
-                    entries.push((name.clone(), span, Tree::Map(Vec::new())));
-                    entries.len() - 1
-                }
-            };
-            if let Some((_, _, Tree::Map(below))) = entries.get_mut(at) {
+            let at =
+                match entries.iter().position(|(key, _, below)| key == name && matches!(below, ManifestTree::Map(_))) {
+                    Some(at) => at,
+                    None => {
+                        entries.push((name.clone(), span, ManifestTree::Map(Vec::new())));
+                        entries.len() - 1
+                    }
+                };
+            if let Some((_, _, ManifestTree::Map(below))) = entries.get_mut(at) {
                 insert(below, rest, span, tree);
             }
         }
@@ -86,22 +87,22 @@ fn insert(entries: &mut Vec<(String, Span, Tree)>, path: &[String], span: Span, 
 }
 
 /// A value as a tree. What is not known stands there as a placeholder, which Kubernetes' front end leaves unknown.
-pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> Tree {
-    let placeholder = |span: Span| Tree::text(&outline::placeholder(sources, span), value.span);
+pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> ManifestTree {
+    let placeholder = |span: Span| ManifestTree::text(&outline::placeholder(sources, span), value.span);
     match &value.data {
-        _ if value.sensitive => Tree::Scalar(quoted("${sensitive}"), value.span),
-        _ if depth > DEEPEST => Tree::Scalar("null".to_owned(), value.span),
-        Data::Null => Tree::Scalar("null".to_owned(), value.span),
-        Data::Bool(flag) => Tree::Scalar(flag.to_string(), value.span),
-        Data::Number(number) => Tree::Scalar(number.to_string(), value.span),
-        Data::Text(text) => Tree::text(text, value.span),
+        _ if value.sensitive => ManifestTree::Scalar(quoted("${sensitive}"), value.span),
+        _ if depth > DEEPEST => ManifestTree::Scalar("null".to_owned(), value.span),
+        Data::Null => ManifestTree::Scalar("null".to_owned(), value.span),
+        Data::Bool(flag) => ManifestTree::Scalar(flag.to_string(), value.span),
+        Data::Number(number) => ManifestTree::Scalar(number.to_string(), value.span),
+        Data::Text(text) => ManifestTree::text(text, value.span),
         Data::Unknown(cause) => placeholder(cause.span),
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            Tree::List(items.iter().map(|item| tree_of(sources, item, depth + 1)).collect())
+            ManifestTree::List(items.iter().map(|item| tree_of(sources, item, depth + 1)).collect())
         }
         Data::Map(entries) | Data::Object(entries) => {
             let present = entries.iter().filter(|(_, item)| !matches!(item.data, Data::Null));
-            Tree::Map(
+            ManifestTree::Map(
                 present.map(|(key, item)| (key.to_string(), item.span, tree_of(sources, item, depth + 1))).collect(),
             )
         }
@@ -114,17 +115,17 @@ fn quoted(text: &str) -> String {
 }
 
 /// Writes YAML and notes where each part of it came from.
-pub(super) struct Writer {
+pub(super) struct YamlWriter {
     text: String,
     segments: Vec<Segment>,
 }
 
-impl Writer {
+impl YamlWriter {
     /// One document; its beginning stands for `head`.
-    pub(super) fn document(head: Span, tree: &Tree) -> (String, Vec<Segment>) {
-        let mut writer = Writer { text: String::new(), segments: Vec::new() };
+    pub(super) fn document(head: Span, tree: &ManifestTree) -> (String, Vec<Segment>) {
+        let mut writer = YamlWriter { text: String::new(), segments: Vec::new() };
         match tree {
-            Tree::Map(entries) => {
+            ManifestTree::Map(entries) => {
                 for (at, (key, span, below)) in entries.iter().enumerate() {
                     writer.entry(key, if at == 0 { head } else { *span }, below, 0);
                 }
@@ -139,7 +140,7 @@ impl Writer {
         self.segments.push(Segment { start, origin, linear: false });
     }
 
-    fn entry(&mut self, key: &str, span: Span, below: &Tree, indent: usize) {
+    fn entry(&mut self, key: &str, span: Span, below: &ManifestTree, indent: usize) {
         self.text.extend(std::iter::repeat_n(' ', indent));
         self.mark(span);
         self.text.push_str(&quoted(key));
@@ -148,23 +149,23 @@ impl Writer {
     }
 
     /// What stands after a key or a dash.
-    fn value(&mut self, tree: &Tree, indent: usize) {
+    fn value(&mut self, tree: &ManifestTree, indent: usize) {
         match tree {
-            Tree::Scalar(text, span) => {
+            ManifestTree::Scalar(text, span) => {
                 self.text.push(' ');
                 self.mark(*span);
                 self.text.push_str(text);
                 self.text.push('\n');
             }
-            Tree::Map(_) if tree.is_empty() => self.text.push_str(" {}\n"),
-            Tree::List(_) if tree.is_empty() => self.text.push_str(" []\n"),
-            Tree::Map(entries) => {
+            ManifestTree::Map(_) if tree.is_empty() => self.text.push_str(" {}\n"),
+            ManifestTree::List(_) if tree.is_empty() => self.text.push_str(" []\n"),
+            ManifestTree::Map(entries) => {
                 self.text.push('\n');
                 for (key, span, below) in entries {
                     self.entry(key, *span, below, indent + 2);
                 }
             }
-            Tree::List(items) => {
+            ManifestTree::List(items) => {
                 self.text.push('\n');
                 for item in items {
                     self.text.extend(std::iter::repeat_n(' ', indent + 2));

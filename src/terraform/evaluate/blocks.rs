@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range, Unknown};
-use crate::languages::hcl::syntax::{BlockNode, Body, Expression, Kind, Name};
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName};
 use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
@@ -238,7 +238,7 @@ impl Evaluator<'_> {
             return;
         };
         let iterator = match node.body.attribute("iterator").map(|attribute| &attribute.expression.kind) {
-            Some(Kind::Name(iterator) | Kind::Text(iterator)) => iterator,
+            Some(HclKind::Name(iterator) | HclKind::Text(iterator)) => iterator,
             _ => name,
         };
         let collection = self.evaluate(&for_each.expression, scope);
@@ -269,7 +269,7 @@ impl Evaluator<'_> {
 }
 
 /// A block with nothing in it yet.
-fn empty_block(node: &BlockNode, keyword: &str, labels: &[Name]) -> Block {
+fn empty_block(node: &BlockNode, keyword: &str, labels: &[HclName]) -> Block {
     Block {
         keyword: keyword.to_owned(),
         labels: labels.iter().map(|label| label.text.to_string()).collect(),
@@ -340,8 +340,8 @@ pub(in crate::terraform) fn block_value(block: &Block, rest: Option<Arc<Cause>>)
 fn spelled(expression: &Expression) -> Value {
     let span = expression.span;
     match &expression.kind {
-        Kind::Name(name) | Kind::Text(name) => Value::text(name.clone(), span),
-        Kind::Traversal(base, steps) => {
+        HclKind::Name(name) | HclKind::Text(name) => Value::text(name.clone(), span),
+        HclKind::Traversal(base, steps) => {
             let mut text = spelled(base).as_text().unwrap_or_default().into_owned();
             for step in steps {
                 if let crate::languages::hcl::syntax::StepKind::Attribute(name) = &step.kind {
@@ -351,8 +351,8 @@ fn spelled(expression: &Expression) -> Value {
             }
             Value::text(text, span)
         }
-        Kind::List(items) => Value::tuple(items.iter().map(spelled).collect(), span),
-        Kind::Object(items) => {
+        HclKind::List(items) => Value::tuple(items.iter().map(spelled).collect(), span),
+        HclKind::Object(items) => {
             let entries = items.iter().map(|item| {
                 let key: Arc<str> = spelled(&item.key).as_text().unwrap_or_default().as_ref().into();
                 (key, spelled(&item.value))

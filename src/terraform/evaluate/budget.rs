@@ -19,7 +19,7 @@ const BYTES_PER_STEP: usize = 8;
 const DEPTH: u32 = 1_500;
 
 /// Counts what evaluation costs, so that a hostile text ends in a message instead of a full memory.
-pub(in crate::terraform) struct Budget {
+pub(in crate::terraform) struct RootBudget {
     /// All there were.
     most: u64,
     steps: Cell<u64>,
@@ -32,9 +32,9 @@ pub(in crate::terraform) struct Budget {
     anywhere: Span,
 }
 
-impl Budget {
+impl RootBudget {
     pub(in crate::terraform) fn new(anywhere: Span, steps: u64, memory: u64) -> Self {
-        Budget {
+        RootBudget {
             most: steps,
             steps: Cell::new(steps),
             bytes: Cell::new(TEXT_BYTES),

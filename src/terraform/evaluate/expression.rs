@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::languages::hcl::convert::set_of;
-use crate::languages::hcl::syntax::{Conditional, Expression, For, Item, Kind, Name, Part};
+use crate::languages::hcl::syntax::{Conditional, Expression, For, HclKind, HclName, ObjectItem, TemplatePart};
 use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::code::outline;
 
 use super::operators::{binary, boolean, forget_candidates, unary};
-use super::{Budget, Evaluator, Scope, Variable};
+use super::{Evaluator, RootBudget, Scope, Variable};
 
 impl Evaluator<'_> {
     /// What an expression is. The span of the result is where the value was written.
@@ -21,10 +21,10 @@ impl Evaluator<'_> {
             return unknown;
         }
         match &expression.kind {
-            Kind::Text(text) => return Value::text(text.clone(), span),
-            Kind::Number(number) => return Value::number(number.clone(), span),
-            Kind::Bool(flag) => return Value::bool(*flag, span),
-            Kind::Null => return Value::null(span),
+            HclKind::Text(text) => return Value::text(text.clone(), span),
+            HclKind::Number(number) => return Value::number(number.clone(), span),
+            HclKind::Bool(flag) => return Value::bool(*flag, span),
+            HclKind::Null => return Value::null(span),
             _ => {}
         }
         match self.budget.deeper(|| self.evaluate_composed(expression, scope)) {
@@ -36,31 +36,31 @@ impl Evaluator<'_> {
     fn evaluate_composed(&self, expression: &Expression, scope: Scope<'_>) -> Value {
         let span = expression.span;
         match &expression.kind {
-            Kind::Template(parts) => self.template(parts, span, scope),
-            Kind::Name(_) => self.traverse(expression, &[], scope),
-            Kind::Traversal(base, steps) => self.traverse(base, steps, scope),
-            Kind::Call(call) => self.call(call, span, scope),
-            Kind::List(items) => {
+            HclKind::Template(parts) => self.template(parts, span, scope),
+            HclKind::Name(_) => self.traverse(expression, &[], scope),
+            HclKind::Traversal(base, steps) => self.traverse(base, steps, scope),
+            HclKind::Call(call) => self.call(call, span, scope),
+            HclKind::List(items) => {
                 self.kept(Value::tuple(items.iter().map(|item| self.evaluate(item, scope)).collect(), span))
             }
-            Kind::Object(items) => self.object(items, span, scope),
-            Kind::For(comprehension) => self.comprehension(comprehension, span, scope),
-            Kind::Unary(operator, operand) => unary(*operator, &self.evaluate(operand, scope), span),
-            Kind::Binary(first, rest) => {
+            HclKind::Object(items) => self.object(items, span, scope),
+            HclKind::For(comprehension) => self.comprehension(comprehension, span, scope),
+            HclKind::Unary(operator, operand) => unary(*operator, &self.evaluate(operand, scope), span),
+            HclKind::Binary(first, rest) => {
                 let mut result = self.evaluate(first, scope);
                 for (operator, operand) in rest {
                     let operand = self.evaluate(operand, scope);
-                    if let Err(unknown) = self.spend(Budget::walking(&operand), span) {
+                    if let Err(unknown) = self.spend(RootBudget::walking(&operand), span) {
                         return unknown;
                     }
                     result = binary(*operator, &result, &operand, span);
                 }
                 result
             }
-            Kind::Conditional(conditional) => self.conditional(conditional, span, scope),
-            Kind::Parentheses(inner) => self.evaluate(inner, scope),
-            Kind::Invalid => Value::unknown("this does not parse", span),
-            Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::Null => Value::null(span),
+            HclKind::Conditional(conditional) => self.conditional(conditional, span, scope),
+            HclKind::Parentheses(inner) => self.evaluate(inner, scope),
+            HclKind::Invalid => Value::unknown("this does not parse", span),
+            HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_) | HclKind::Null => Value::null(span),
         }
     }
 
@@ -83,7 +83,7 @@ impl Evaluator<'_> {
         let common = match open(&yes) || open(&no) {
             // Beside something that has no type, the other keeps its own.
             true => Some(Type::Any),
-            false => match self.spend(Budget::typing(&yes) + Budget::typing(&no), span) {
+            false => match self.spend(RootBudget::typing(&yes) + RootBudget::typing(&no), span) {
                 Ok(()) => Type::common([Type::of(&yes), Type::of(&no)]),
                 Err(unknown) => return unknown,
             },
@@ -101,11 +101,11 @@ impl Evaluator<'_> {
         result.marked(marked)
     }
 
-    fn object(&self, items: &[Item], span: Span, scope: Scope<'_>) -> Value {
+    fn object(&self, items: &[ObjectItem], span: Span, scope: Scope<'_>) -> Value {
         let mut entries = Entries::default();
         for item in items {
             let key = match &item.key.kind {
-                Kind::Name(name) => Value::text(name.clone(), item.key.span),
+                HclKind::Name(name) => Value::text(name.clone(), item.key.span),
                 _ => self.evaluate(&item.key, scope),
             };
             let value = self.evaluate(&item.value, scope);
@@ -146,7 +146,7 @@ impl Evaluator<'_> {
     /// Runs `work` where the names of a loop are bound.
     fn in_loop(
         &self,
-        names: [Option<&Name>; 2],
+        names: [Option<&HclName>; 2],
         key: Value,
         value: Value,
         scope: Scope<'_>,
@@ -185,12 +185,12 @@ impl Evaluator<'_> {
         }
     }
 
-    fn template(&self, parts: &[Part], span: Span, scope: Scope<'_>) -> Value {
-        if let [Part::Interpolation(only)] = parts {
+    fn template(&self, parts: &[TemplatePart], span: Span, scope: Scope<'_>) -> Value {
+        if let [TemplatePart::Interpolation(only)] = parts {
             return self.evaluate(only, scope);
         }
-        let lines = parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('\n')));
-        let json = matches!(parts, [Part::Literal(text), ..] if text.trim_start().starts_with(['{', '[']));
+        let lines = parts.iter().any(|part| matches!(part, TemplatePart::Literal(text) if text.contains('\n')));
+        let json = matches!(parts, [TemplatePart::Literal(text), ..] if text.trim_start().starts_with(['{', '[']));
         let mut rendered = Rendered { outlined: lines || json, ..Rendered::default() };
         self.render(parts, scope, &mut rendered);
         let value = match rendered.unknown {
@@ -206,14 +206,14 @@ impl Evaluator<'_> {
 
     /// Appends what the parts make; stops at the first that is not known, unless a hole in a text of several lines can
     /// stand for it.
-    fn render(&self, parts: &[Part], scope: Scope<'_>, into: &mut Rendered) {
+    fn render(&self, parts: &[TemplatePart], scope: Scope<'_>, into: &mut Rendered) {
         for part in parts {
             if into.unknown.is_some() && !into.outlined {
                 return;
             }
             match part {
-                Part::Literal(text) => self.append(text, into),
-                Part::Interpolation(expression) => {
+                TemplatePart::Literal(text) => self.append(text, into),
+                TemplatePart::Interpolation(expression) => {
                     let value = self.evaluate(expression, scope);
                     into.sensitive |= value.sensitive;
                     match (&value.data, value.as_text()) {
@@ -226,7 +226,7 @@ impl Evaluator<'_> {
                         _ => into.refuse("this value cannot stand in a template", expression.span),
                     }
                 }
-                Part::If { condition, yes, no } => {
+                TemplatePart::If { condition, yes, no } => {
                     let value = self.evaluate(condition, scope);
                     into.sensitive |= value.sensitive;
                     match boolean(&value, condition.span) {
@@ -235,7 +235,7 @@ impl Evaluator<'_> {
                         Err(unknown) => into.stop(unknown.cause().cloned()),
                     }
                 }
-                Part::For { key_name, value_name, collection, body } => {
+                TemplatePart::For { key_name, value_name, collection, body } => {
                     let value = self.evaluate(collection, scope);
                     into.sensitive |= value.sensitive;
                     match self.members(&value, collection.span) {

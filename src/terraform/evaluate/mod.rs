@@ -30,7 +30,7 @@ use crate::source::{Sources, Span};
 
 use crate::languages::hcl::value::{Cause, Value};
 
-pub(super) use budget::Budget;
+pub(super) use budget::RootBudget;
 pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};
 pub(super) use expression::set;
 pub(super) use instance::Instance;
@@ -51,10 +51,10 @@ pub(super) struct Evaluator<'r> {
     pub(super) assigned_to_any: Option<Assignment>,
     pub(super) modules: super::code::modules::Modules,
     /// Shared where several files are read for one.
-    pub(super) budget: Rc<Budget>,
+    pub(super) budget: Rc<RootBudget>,
     /// Regular expressions that were compiled; none for what is no such expression.
     pub(super) patterns: RefCell<HashMap<Arc<str>, Option<Regex>>>,
-    pub(super) diagnostics: RefCell<Told>,
+    pub(super) diagnostics: RefCell<RootDiagnostics>,
     /// What files of another program that is written in the same language mean by names and functions of its own.
     pub(super) dialect: Option<&'r dyn Dialect>,
     /// Directories whose files lie elsewhere.
@@ -69,13 +69,13 @@ pub(super) struct Evaluator<'r> {
 
 /// What was said about a root, each once.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct RootDiagnostics {
     diagnostics: Vec<Diagnostic>,
     seen: HashSet<(Option<Span>, String)>,
     left_out: usize,
 }
 
-impl Told {
+impl RootDiagnostics {
     /// More about one root nobody reads.
     const MOST: usize = 50;
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::{BlockNode, Expression, Kind, StepKind};
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind};
 use crate::terraform::block::Provider;
 use crate::terraform::code::modules::provider_of_source;
 
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
 
 /// What `providers = { name = … }` of a module call gives for a name.
 fn given_provider(node: &BlockNode, name: &str) -> Option<String> {
-    let Kind::Object(items) = &node.body.attribute("providers")?.expression.kind else { return None };
+    let HclKind::Object(items) = &node.body.attribute("providers")?.expression.kind else { return None };
     let item = items.iter().find(|item| provider_name(&item.key).as_deref() == Some(name))?;
     provider_name(&item.value)
 }
@@ -74,8 +74,8 @@ fn given_provider(node: &BlockNode, name: &str) -> Option<String> {
 /// `aws.west`, quoted or not.
 fn provider_name(expression: &Expression) -> Option<String> {
     match &expression.kind {
-        Kind::Name(name) | Kind::Text(name) => Some(name.to_string()),
-        Kind::Traversal(base, steps) => {
+        HclKind::Name(name) | HclKind::Text(name) => Some(name.to_string()),
+        HclKind::Traversal(base, steps) => {
             let base = provider_name(base)?;
             match &steps.first()?.kind {
                 StepKind::Attribute(alias) => Some(format!("{base}.{alias}")),

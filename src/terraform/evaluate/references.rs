@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::languages::hcl::syntax::{BlockNode, Step, StepKind};
+use crate::languages::hcl::syntax::{BlockNode, StepKind, TraversalStep};
 use crate::source::Span;
 
 use super::traverse::is_reserved;
@@ -24,7 +24,7 @@ impl Evaluator<'_> {
 }
 
 /// `aws_instance.a` or `data.aws_ami.a` at the beginning of a reference.
-fn resource(name: &str, steps: &[Step]) -> Option<String> {
+fn resource(name: &str, steps: &[TraversalStep]) -> Option<String> {
     let labels: Vec<&str> = steps
         .iter()
         .take(2)

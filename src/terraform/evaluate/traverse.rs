@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::languages::hcl::convert::set_of;
-use crate::languages::hcl::syntax::{Expression, Kind, Step, StepKind};
+use crate::languages::hcl::syntax::{Expression, HclKind, StepKind, TraversalStep};
 use crate::languages::hcl::value::{Cause, Computed, Data, Value, composed};
 use crate::source::Span;
 
@@ -16,9 +16,9 @@ const CANDIDATES: usize = 32;
 
 impl Evaluator<'_> {
     /// A reference, or dots and brackets after any expression.
-    pub(super) fn traverse(&self, base: &Expression, steps: &[Step], scope: Scope<'_>) -> Value {
+    pub(super) fn traverse(&self, base: &Expression, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
         let (value, rest) = match &base.kind {
-            Kind::Name(name) => match scope.variable(name) {
+            HclKind::Name(name) => match scope.variable(name) {
                 Some(value) => (value.clone(), steps),
                 None => {
                     let (value, used) = self.reference(name, base.span, steps, scope);
@@ -30,7 +30,7 @@ impl Evaluator<'_> {
         self.apply(value, rest, scope)
     }
 
-    fn apply(&self, mut value: Value, steps: &[Step], scope: Scope<'_>) -> Value {
+    fn apply(&self, mut value: Value, steps: &[TraversalStep], scope: Scope<'_>) -> Value {
         for step in steps {
             value = match &step.kind {
                 StepKind::Attribute(name) => attribute(&value, &composed(name.clone()), step.span),
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         Some(one_of(value, &Arc::new(cause), span).marked(value.sensitive))
     }
 
-    fn splat(&self, value: &Value, each: &[Step], span: Span, scope: Scope<'_>) -> Value {
+    fn splat(&self, value: &Value, each: &[TraversalStep], span: Span, scope: Scope<'_>) -> Value {
         let result = match &value.data {
             Data::Null => Value::tuple(Vec::new(), value.span),
             Data::Unknown(cause) => Value::because(&forget_candidates(cause), span),
@@ -81,7 +81,7 @@ impl Evaluator<'_> {
     }
 
     /// What a name and the first steps after it refer to, and how many steps that were.
-    fn reference(&self, name: &str, span: Span, steps: &[Step], scope: Scope<'_>) -> (Value, usize) {
+    fn reference(&self, name: &str, span: Span, steps: &[TraversalStep], scope: Scope<'_>) -> (Value, usize) {
         let Some(module) = scope.module else {
             return (Value::refused(format!("`{name}` cannot be used here"), span), steps.len());
         };
@@ -126,7 +126,7 @@ impl Evaluator<'_> {
         &self,
         module: &Rc<Instance>,
         name: &str,
-        steps: &[Step],
+        steps: &[TraversalStep],
         span: Span,
         scope: Scope<'_>,
     ) -> (Value, usize) {
@@ -154,7 +154,7 @@ impl Evaluator<'_> {
     }
 }
 
-fn step_name(step: &Step) -> Option<&str> {
+fn step_name(step: &TraversalStep) -> Option<&str> {
     match &step.kind {
         StepKind::Attribute(name) => Some(name),
         _ => None,

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::hcl::syntax::{BlockNode, Kind, parse_expression_at};
+use crate::languages::hcl::syntax::{BlockNode, HclKind, parse_expression_at};
 use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Data, Value};
 use crate::source::Span;
 
-use super::{Budget, Evaluator, Instance, Repetition, Scope};
+use super::{Evaluator, Instance, Repetition, RootBudget, Scope};
 
 impl Evaluator<'_> {
     /// `var.name`
@@ -81,7 +81,7 @@ impl Evaluator<'_> {
         };
         let sensitive = self.flag(declared, "sensitive").unwrap_or(false);
         match value {
-            Some(value) => match self.spend(Budget::typing(&value), value.span) {
+            Some(value) => match self.spend(RootBudget::typing(&value), value.span) {
                 Ok(()) => of.convert(&value).marked(sensitive),
                 Err(unknown) => unknown,
             },
@@ -93,7 +93,7 @@ impl Evaluator<'_> {
         let Some(attribute) = declared.body.attribute("type") else { return Type::Any };
         let text = match &attribute.expression.kind {
             // Quoted: as 0.11 and JSON spell it.
-            Kind::Text(text) => {
+            HclKind::Text(text) => {
                 crate::languages::hcl::syntax::parse_expression(attribute.expression.span.file, text).ok()
             }
             _ => None,

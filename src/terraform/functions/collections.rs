@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
-use crate::terraform::evaluate::{Budget, element};
+use crate::terraform::evaluate::{RootBudget, element};
 
-use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, text, unified};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, text, unified};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("alltrue", 1..=1, all_true),
@@ -42,7 +42,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("zipmap", 2..=2, zip_map),
 ];
 
-fn all_true(a: &Arguments<'_>) -> Outcome {
+fn all_true(a: &Arguments<'_>) -> FunctionResult {
     let mut unknown = None;
     for item in a.items(0)? {
         match (&item.data, item.as_bool()) {
@@ -55,7 +55,7 @@ fn all_true(a: &Arguments<'_>) -> Outcome {
     unknown.map_or_else(|| a.answer_bool(true), |cause| Err(cause.into()))
 }
 
-fn any_true(a: &Arguments<'_>) -> Outcome {
+fn any_true(a: &Arguments<'_>) -> FunctionResult {
     let mut unknown = None;
     for item in a.items(0)? {
         match (&item.data, item.as_bool()) {
@@ -68,14 +68,14 @@ fn any_true(a: &Arguments<'_>) -> Outcome {
     unknown.map_or_else(|| a.answer_bool(false), |cause| Err(cause.into()))
 }
 
-fn chunk_list(a: &Arguments<'_>) -> Outcome {
+fn chunk_list(a: &Arguments<'_>) -> FunctionResult {
     let items = unified(a.items(0)?.to_vec());
     let size = usize::try_from(a.whole_number(1)?).map_err(|_| "the size is negative")?;
     let size = if size == 0 { items.len().max(1) } else { size };
     a.answer_list(items.chunks(size).map(|chunk| Value::list(chunk.to_vec(), a.span)).collect())
 }
 
-fn coalesce(a: &Arguments<'_>) -> Outcome {
+fn coalesce(a: &Arguments<'_>) -> FunctionResult {
     let common = Type::common(a.values.iter().map(Type::of)).ok_or("the arguments have no common type")?;
     for value in &a.values {
         let value = common.convert(value);
@@ -89,7 +89,7 @@ fn coalesce(a: &Arguments<'_>) -> Outcome {
     Err("all arguments are null or empty".into())
 }
 
-fn coalesce_list(a: &Arguments<'_>) -> Outcome {
+fn coalesce_list(a: &Arguments<'_>) -> FunctionResult {
     for value in &a.values {
         if matches!(value.data, Data::Set(_)) {
             return Err("an argument is no list".into());
@@ -101,7 +101,7 @@ fn coalesce_list(a: &Arguments<'_>) -> Outcome {
     Err("all arguments are empty".into())
 }
 
-fn compact(a: &Arguments<'_>) -> Outcome {
+fn compact(a: &Arguments<'_>) -> FunctionResult {
     let mut result = Vec::new();
     for item in a.items(0)? {
         if item.is_null() {
@@ -116,7 +116,7 @@ fn compact(a: &Arguments<'_>) -> Outcome {
     a.answer_list(result)
 }
 
-fn concat(a: &Arguments<'_>) -> Outcome {
+fn concat(a: &Arguments<'_>) -> FunctionResult {
     a.get(0)?;
     let mut result = Vec::new();
     let mut tuples = false;
@@ -132,7 +132,7 @@ fn concat(a: &Arguments<'_>) -> Outcome {
     if tuples { a.answer_tuple(result) } else { a.answer_list(unified(result)) }
 }
 
-fn contains(a: &Arguments<'_>) -> Outcome {
+fn contains(a: &Arguments<'_>) -> FunctionResult {
     let wanted = a.get(1)?;
     if wanted.is_null() {
         return Err("an argument is null".into());
@@ -151,7 +151,7 @@ fn contains(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn distinct(a: &Arguments<'_>) -> Outcome {
+fn distinct(a: &Arguments<'_>) -> FunctionResult {
     let items = unified(a.items(0)?.to_vec());
     let plain = items.iter().all(|item| matches!(item.data, Data::Text(_)));
     if plain {
@@ -169,7 +169,7 @@ fn distinct(a: &Arguments<'_>) -> Outcome {
     a.answer_list(result)
 }
 
-fn element_of(a: &Arguments<'_>) -> Outcome {
+fn element_of(a: &Arguments<'_>) -> FunctionResult {
     let list = a.items(0)?;
     if matches!(a.get(0)?.data, Data::Set(_)) {
         return Err("the elements of a set have no order".into());
@@ -186,13 +186,13 @@ fn element_of(a: &Arguments<'_>) -> Outcome {
     usize::try_from(index).ok().and_then(|index| list.get(index)).cloned().ok_or_else(|| "no such element".into())
 }
 
-fn flatten(a: &Arguments<'_>) -> Outcome {
+fn flatten(a: &Arguments<'_>) -> FunctionResult {
     let mut result = Vec::new();
     flatten_into(a.items(0)?, &mut result)?;
     a.answer_tuple(result)
 }
 
-fn flatten_into(items: &[Value], into: &mut Vec<Value>) -> Result<(), Failure> {
+fn flatten_into(items: &[Value], into: &mut Vec<Value>) -> Result<(), FunctionFailure> {
     for item in items {
         match &item.data {
             Data::List(inner) | Data::Set(inner) | Data::Tuple(inner) => flatten_into(inner, into)?,
@@ -202,19 +202,21 @@ fn flatten_into(items: &[Value], into: &mut Vec<Value>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn index(a: &Arguments<'_>) -> Outcome {
+fn index(a: &Arguments<'_>) -> FunctionResult {
     let wanted = a.known(1)?;
     for (index, item) in a.items(0)?.iter().enumerate() {
         match equal(item, wanted) {
             Some(true) => return a.answer_number(Some(Number::counted(index))),
             Some(false) => {}
-            None => return Err(item.any_cause().cloned().map_or("an element is not known".into(), Failure::from)),
+            None => {
+                return Err(item.any_cause().cloned().map_or("an element is not known".into(), FunctionFailure::from));
+            }
         }
     }
     Err("no element is equal".into())
 }
 
-fn keys(a: &Arguments<'_>) -> Outcome {
+fn keys(a: &Arguments<'_>) -> FunctionResult {
     let entries = closed(a.entries(0)?)?;
     let keys = entries.iter().map(|(key, value)| Value::text(key.clone(), value.span)).collect();
     match a.get(0)?.data {
@@ -224,14 +226,14 @@ fn keys(a: &Arguments<'_>) -> Outcome {
 }
 
 /// A map of which all members are known to be there.
-fn closed(entries: &Entries) -> Result<&Entries, Failure> {
+fn closed(entries: &Entries) -> Result<&Entries, FunctionFailure> {
     match &entries.rest {
-        Some(cause) => Err(Failure::Unknown(cause.clone())),
+        Some(cause) => Err(FunctionFailure::Unknown(cause.clone())),
         None => Ok(entries),
     }
 }
 
-fn length(a: &Arguments<'_>) -> Outcome {
+fn length(a: &Arguments<'_>) -> FunctionResult {
     let value = a.known(0)?;
     let length = match &value.data {
         Data::Text(text) => super::text::graphemes(text).count(),
@@ -246,7 +248,7 @@ fn length(a: &Arguments<'_>) -> Outcome {
     a.answer_number(Some(Number::counted(length)))
 }
 
-fn lookup(a: &Arguments<'_>) -> Outcome {
+fn lookup(a: &Arguments<'_>) -> FunctionResult {
     let map = a.known(0)?;
     let entries = a.entries(0)?;
     let key = a.get(1)?;
@@ -258,7 +260,7 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
         (Some(value), _, _) => Ok(value.clone()),
         (None, Some(cause), _) => Err(cause.clone().into()),
         (None, None, Some(default)) if matches!(map.data, Data::Map(_)) => {
-            a.evaluator.budget.spend(Budget::typing(map))?;
+            a.evaluator.budget.spend(RootBudget::typing(map))?;
             match Type::of(map) {
                 Type::Map(of) => Ok(of.convert(default)),
                 _ => Ok(default.clone()),
@@ -272,7 +274,7 @@ fn lookup(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn match_keys(a: &Arguments<'_>) -> Outcome {
+fn match_keys(a: &Arguments<'_>) -> FunctionResult {
     let (values, keys, wanted) = (a.items(0)?, a.items(1)?, a.items(2)?);
     let all = unified([keys, wanted].concat());
     let (keys, wanted) = all.split_at(keys.len());
@@ -285,7 +287,7 @@ fn match_keys(a: &Arguments<'_>) -> Outcome {
 }
 
 /// What may be overwritten by something unknown is itself unknown; what comes after it is known.
-fn merge(a: &Arguments<'_>) -> Outcome {
+fn merge(a: &Arguments<'_>) -> FunctionResult {
     let mut result = Entries::default();
     let mut maps = !a.values.is_empty();
     for value in a.values.iter().filter(|value| !value.is_null()) {
@@ -315,7 +317,7 @@ fn merge(a: &Arguments<'_>) -> Outcome {
     Ok(if maps { Value::map(result, a.span) } else { Value::object(result, a.span) })
 }
 
-fn one(a: &Arguments<'_>) -> Outcome {
+fn one(a: &Arguments<'_>) -> FunctionResult {
     match a.items(0)? {
         [] => Ok(Value::null(a.span)),
         [only] => Ok(only.clone()),
@@ -323,7 +325,7 @@ fn one(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn range(a: &Arguments<'_>) -> Outcome {
+fn range(a: &Arguments<'_>) -> FunctionResult {
     const LIMIT: usize = 1024;
     let zero = Number::integer(0);
     let (start, end) = if a.len() == 1 { (zero.clone(), a.number(0)?) } else { (a.number(0)?, a.number(1)?) };
@@ -350,7 +352,7 @@ fn range(a: &Arguments<'_>) -> Outcome {
     a.answer_list(result)
 }
 
-fn reverse(a: &Arguments<'_>) -> Outcome {
+fn reverse(a: &Arguments<'_>) -> FunctionResult {
     let reversed: Vec<Value> = a.items(0)?.iter().rev().cloned().collect();
     match a.get(0)?.data {
         Data::Tuple(_) => a.answer_tuple(reversed),
@@ -358,9 +360,9 @@ fn reverse(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn slice(a: &Arguments<'_>) -> Outcome {
+fn slice(a: &Arguments<'_>) -> FunctionResult {
     let items = a.items(0)?;
-    let index = |at: usize| -> Result<usize, Failure> {
+    let index = |at: usize| -> Result<usize, FunctionFailure> {
         usize::try_from(a.whole_number(at)?).map_err(|_| "an index is negative".into())
     };
     let (start, end) = (index(1)?, index(2)?);
@@ -372,7 +374,7 @@ fn slice(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn sort(a: &Arguments<'_>) -> Outcome {
+fn sort(a: &Arguments<'_>) -> FunctionResult {
     let mut texts = Vec::new();
     for item in a.items(0)? {
         texts.push((text(item)?, item.span));
@@ -381,7 +383,7 @@ fn sort(a: &Arguments<'_>) -> Outcome {
     a.answer_list(texts.into_iter().map(|(text, span)| Value::text(text, span)).collect())
 }
 
-fn transpose(a: &Arguments<'_>) -> Outcome {
+fn transpose(a: &Arguments<'_>) -> FunctionResult {
     let mut result: BTreeMap<Arc<str>, Vec<Value>> = BTreeMap::new();
     for (key, value) in closed(a.entries(0)?)?.iter() {
         for item in items(known(value)?)? {
@@ -392,7 +394,7 @@ fn transpose(a: &Arguments<'_>) -> Outcome {
     Ok(Value::map(Entries { known, rest: None }, a.span))
 }
 
-fn values(a: &Arguments<'_>) -> Outcome {
+fn values(a: &Arguments<'_>) -> FunctionResult {
     let values = closed(a.entries(0)?)?.known.values().cloned().collect();
     match a.get(0)?.data {
         Data::Map(_) => a.answer_list(values),
@@ -400,7 +402,7 @@ fn values(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn zip_map(a: &Arguments<'_>) -> Outcome {
+fn zip_map(a: &Arguments<'_>) -> FunctionResult {
     let keys = a.texts(0)?;
     let values = a.items(1)?;
     if keys.len() != values.len() {

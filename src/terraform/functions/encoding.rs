@@ -7,8 +7,8 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{from_base64, to_base64};
 use crate::terraform::code::outline;
 
-use super::yaml::Place;
-use super::{Arguments, Arity, Failure, Function, Outcome};
+use super::yaml::DecodedPlace;
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64decode", 1..=1, base64_decode),
@@ -21,7 +21,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("urlencode", 1..=1, url_encode),
 ];
 
-fn json_encode(a: &Arguments<'_>) -> Outcome {
+fn json_encode(a: &Arguments<'_>) -> FunctionResult {
     let write = |value: &Value| {
         let mut text = String::new();
         write_json(value, &mut text).map(|()| text)
@@ -30,20 +30,23 @@ fn json_encode(a: &Arguments<'_>) -> Outcome {
 }
 
 /// What is written of the first argument. One that is known in part leaves the outline of the text behind.
-pub(super) fn encoded(a: &Arguments<'_>, write: impl Fn(&Value) -> Result<String, Failure>) -> Result<String, Failure> {
+pub(super) fn encoded(
+    a: &Arguments<'_>,
+    write: impl Fn(&Value) -> Result<String, FunctionFailure>,
+) -> Result<String, FunctionFailure> {
     let value = a.get(0)?;
     write(value).map_err(|failure| match failure {
-        Failure::Unknown(cause) => {
+        FunctionFailure::Unknown(cause) => {
             let filled = outline::filled(a.evaluator.sources, value);
             let text = filled.and_then(|filled| write(&filled).ok());
-            Failure::Unknown(text.map_or(cause.clone(), |text| outline::outlined(&cause, text)))
+            FunctionFailure::Unknown(text.map_or(cause.clone(), |text| outline::outlined(&cause, text)))
         }
         refused => refused,
     })
 }
 
 /// JSON as Go writes it: keys sorted, `<`, `>` and `&` escaped.
-pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Failure> {
+pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
         Data::Unknown(cause) => return Err(cause.clone().into()),
         Data::Null => into.push_str("null"),
@@ -101,16 +104,16 @@ fn write_json_string(text: &str, into: &mut String) {
     into.push('"');
 }
 
-fn json_decode(a: &Arguments<'_>) -> Outcome {
+fn json_decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let values = text.bytes().filter(|byte| b"[{,:".contains(byte)).count();
     a.evaluator.budget.spend_memory(values * size_of::<Json>() * 2)?;
-    let json = parse_json(a.span.file, &text).map_err(|error| Failure::Refused(error.message))?;
-    Ok(decoded(&json, a.verbatim(0).unwrap_or(Place::Whole(a.span))))
+    let json = parse_json(a.span.file, &text).map_err(|error| FunctionFailure::Refused(error.message))?;
+    Ok(decoded(&json, a.verbatim(0).unwrap_or(DecodedPlace::Whole(a.span))))
 }
 
-fn decoded(json: &Json, place: Place) -> Value {
+fn decoded(json: &Json, place: DecodedPlace) -> Value {
     let span = place.span(json.span.start as usize, json.span.end as usize);
     match &json.kind {
         JsonKind::Null => Value::null(span),
@@ -127,14 +130,14 @@ fn decoded(json: &Json, place: Place) -> Value {
 }
 
 /// Lines may break it; padding may not be missing.
-fn decoded_base64(text: &str) -> Result<Vec<u8>, Failure> {
+fn decoded_base64(text: &str) -> Result<Vec<u8>, FunctionFailure> {
     let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(&text);
     let bytes = text.len().is_multiple_of(4).then(|| from_base64(data.iter().copied())).flatten();
-    bytes.ok_or_else(|| Failure::Refused("this is no base64".into()))
+    bytes.ok_or_else(|| FunctionFailure::Refused("this is no base64".into()))
 }
 
-fn base64_decode(a: &Arguments<'_>) -> Outcome {
+fn base64_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     a.answer(String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?)
 }
@@ -147,7 +150,7 @@ enum Charset {
     Latin1,
 }
 
-fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, Failure> {
+fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, FunctionFailure> {
     Ok(match name.to_ascii_uppercase().as_str() {
         "UTF-8" | "UTF8" => Charset::Utf8,
         "UTF-16LE" => Charset::Utf16 { big: false },
@@ -155,12 +158,12 @@ fn charset(name: &str, a: &Arguments<'_>) -> Result<Charset, Failure> {
         "ISO-8859-1" | "ISO_8859-1" | "LATIN1" => Charset::Latin1,
         _ => {
             let why = format!("the encoding {name} is not read here");
-            return Err(Failure::Unknown(Cause::new(why, a.span).into()));
+            return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
         }
     })
 }
 
-fn text_encode(a: &Arguments<'_>) -> Outcome {
+fn text_encode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     let bytes = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => text.as_bytes().to_vec(),
@@ -175,7 +178,7 @@ fn text_encode(a: &Arguments<'_>) -> Outcome {
     a.answer(to_base64(&bytes))
 }
 
-fn text_decode(a: &Arguments<'_>) -> Outcome {
+fn text_decode(a: &Arguments<'_>) -> FunctionResult {
     let bytes = decoded_base64(&a.text(0)?)?;
     let text = match charset(&a.text(1)?, a)? {
         Charset::Utf8 => String::from_utf8(bytes).map_err(|_| "the bytes are no text in UTF-8")?,
@@ -191,7 +194,7 @@ fn text_decode(a: &Arguments<'_>) -> Outcome {
     a.answer(text)
 }
 
-fn url_encode(a: &Arguments<'_>) -> Outcome {
+fn url_encode(a: &Arguments<'_>) -> FunctionResult {
     let mut text = String::new();
     for byte in a.text(0)?.bytes() {
         match byte {
@@ -206,7 +209,7 @@ fn url_encode(a: &Arguments<'_>) -> Outcome {
 }
 
 /// A list of objects: the first line names their attributes.
-fn csv_decode(a: &Arguments<'_>) -> Outcome {
+fn csv_decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let fields = memchr::memchr2_iter(b',', b'\n', text.as_bytes()).count();
@@ -231,7 +234,7 @@ fn csv_decode(a: &Arguments<'_>) -> Outcome {
     a.answer_list(rows)
 }
 
-fn csv_records(text: &str) -> Result<Vec<Vec<String>>, Failure> {
+fn csv_records(text: &str) -> Result<Vec<Vec<String>>, FunctionFailure> {
     let mut records = Vec::new();
     let mut record = Vec::new();
     let mut rest = text;
@@ -263,7 +266,7 @@ fn csv_records(text: &str) -> Result<Vec<Vec<String>>, Failure> {
 }
 
 /// The next field, and what follows it: a comma, a line break or nothing.
-fn csv_field(text: &str) -> Result<(String, &str), Failure> {
+fn csv_field(text: &str) -> Result<(String, &str), FunctionFailure> {
     let Some(mut quoted) = text.strip_prefix('"') else {
         let end = text.find([',', '\n']).unwrap_or(text.len());
         let end = if text[..end].ends_with('\r') && text[end..].starts_with('\n') { end - 1 } else { end };

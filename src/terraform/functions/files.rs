@@ -6,7 +6,7 @@ use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::{FileId, Span, join, normalize};
 use crate::terraform::evaluate::{Scope, outside_of_prefix, set};
 
-use super::{Arguments, Arity, Failure, Function, Outcome, known};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, known};
 
 /// Directories below each other; more are a link that leads back.
 const DEEPEST: usize = 20;
@@ -25,11 +25,11 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("templatefile", 2..=2, template_file),
 ];
 
-fn elsewhere(a: &Arguments<'_>, why: String) -> Failure {
-    Failure::Unknown(Cause::new(why, a.span).into())
+fn elsewhere(a: &Arguments<'_>, why: String) -> FunctionFailure {
+    FunctionFailure::Unknown(Cause::new(why, a.span).into())
 }
 
-fn basename(a: &Arguments<'_>) -> Outcome {
+fn basename(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let trimmed = path.trim_end_matches('/');
     a.answer(match (&*path, trimmed) {
@@ -39,7 +39,7 @@ fn basename(a: &Arguments<'_>) -> Outcome {
     })
 }
 
-fn path_expand(a: &Arguments<'_>) -> Outcome {
+fn path_expand(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     if path.starts_with('~') {
         return Err(elsewhere(a, "`~` depends on who runs Terraform".into()));
@@ -48,7 +48,7 @@ fn path_expand(a: &Arguments<'_>) -> Outcome {
 }
 
 /// The text of a file; it stands in that file, from its beginning on.
-fn file(a: &Arguments<'_>) -> Outcome {
+fn file(a: &Arguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let text = a.evaluator.sources.text(file);
     a.evaluator.budget.spend_bytes(text.len())?;
@@ -56,7 +56,7 @@ fn file(a: &Arguments<'_>) -> Outcome {
     Ok(Value::text(text, span))
 }
 
-fn dirname(a: &Arguments<'_>) -> Outcome {
+fn dirname(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let (rooted, directory) = match path.rsplit_once('/') {
         Some((directory, _)) => (directory.is_empty() || directory.starts_with('/'), directory),
@@ -75,7 +75,7 @@ fn dirname(a: &Arguments<'_>) -> Outcome {
     a.answer(if cleaned.is_empty() { ".".into() } else { cleaned })
 }
 
-fn file_exists(a: &Arguments<'_>) -> Outcome {
+fn file_exists(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let full = place(a, &path);
     if full.as_ref().is_some_and(|full| !a.evaluator.sources.tree().list(full).is_empty()) {
@@ -83,18 +83,18 @@ fn file_exists(a: &Arguments<'_>) -> Outcome {
     }
     match open(a, 0) {
         Ok(_) => a.answer_bool(true),
-        Err(Failure::Refused(_)) => a.answer_bool(false),
+        Err(FunctionFailure::Refused(_)) => a.answer_bool(false),
         Err(unknown) => Err(unknown),
     }
 }
 
 /// The file of a path that is relative to the root, as far as it lies in the tree.
-fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, Failure> {
+fn open(a: &Arguments<'_>, index: usize) -> Result<FileId, FunctionFailure> {
     let path = a.text(index)?;
     let Some(full) = place(a, &path) else { return Err(outside(a, &path)) };
     let full = a.evaluator.shadows.file(a.evaluator.sources, full);
     a.evaluator.touched.borrow_mut().insert(full.as_str().into());
-    a.evaluator.sources.open(&full).map_err(|error| Failure::Refused(format!("{path}: {error}")))
+    a.evaluator.sources.open(&full).map_err(|error| FunctionFailure::Refused(format!("{path}: {error}")))
 }
 
 /// Where a path leads in the tree: relative ones begin at the root, absolute ones only where they name the tree.
@@ -106,12 +106,12 @@ fn place(a: &Arguments<'_>, path: &str) -> Option<String> {
     }
 }
 
-fn outside(a: &Arguments<'_>, path: &str) -> Failure {
+fn outside(a: &Arguments<'_>, path: &str) -> FunctionFailure {
     elsewhere(a, format!("{path} does not lie in the tree that is read"))
 }
 
 /// The files below a directory whose paths fit a pattern.
-fn file_set(a: &Arguments<'_>) -> Outcome {
+fn file_set(a: &Arguments<'_>) -> FunctionResult {
     let path = a.text(0)?;
     let Some(base) = place(a, &path) else { return Err(outside(a, &path)) };
     let base = a.evaluator.shadows.directory(a.evaluator.sources, base);
@@ -143,7 +143,7 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// What a template says stands in the template, as the text of a file does in the file.
-fn template_file(a: &Arguments<'_>) -> Outcome {
+fn template_file(a: &Arguments<'_>) -> FunctionResult {
     let file = open(a, 0)?;
     let length = a.evaluator.sources.text(file).len();
     a.evaluator.budget.spend_bytes(length)?;
@@ -154,7 +154,7 @@ fn template_file(a: &Arguments<'_>) -> Outcome {
         return Err(format!("`{name}` cannot be the name of a variable").into());
     }
     let template = a.evaluator.library.template(file);
-    let template = Result::as_ref(&*template).map_err(|error| Failure::Refused(error.message.clone()))?;
+    let template = Result::as_ref(&*template).map_err(|error| FunctionFailure::Refused(error.message.clone()))?;
     let scope = Scope { names: Some(&entries.known), ..Scope::CONSTANT };
     let result = a.evaluator.evaluate(template, scope);
     match &result.data {

@@ -3,7 +3,7 @@
 use crate::languages::hcl::value::{Cause, Data, Number, Value};
 
 use super::encoding::write_json;
-use super::{Arguments, Arity, Failure, Function, MANY, Outcome, known, text};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, known, text};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("format", 1..=MANY, format_one), ("formatlist", 1..=MANY, format_list)];
@@ -11,13 +11,13 @@ pub(super) const TABLE: &[(&str, Arity, Function)] =
 /// Wider than any text; a width beyond it is hostile.
 const WIDEST: usize = 10_000;
 
-fn format_one(a: &Arguments<'_>) -> Outcome {
+fn format_one(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     a.answer(formatted(&pattern, a.values.get(1..).unwrap_or_default())?)
 }
 
 /// Formats once for each element of the lists; the other arguments stay the same.
-fn format_list(a: &Arguments<'_>) -> Outcome {
+fn format_list(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let arguments = a.values.get(1..).unwrap_or_default();
     let mut length = None;
@@ -57,7 +57,7 @@ struct Verb {
     precision: Option<usize>,
 }
 
-fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, Failure> {
+fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailure> {
     let mut result = String::new();
     let mut next = 0;
     let mut used = 0;
@@ -85,7 +85,7 @@ fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, Failure> {
 
 impl Verb {
     /// Reads what follows a `%`.
-    fn parse(rest: &mut &str, next: usize) -> Result<Self, Failure> {
+    fn parse(rest: &mut &str, next: usize) -> Result<Self, FunctionFailure> {
         let mut verb = Verb { argument: next, ..Verb::default() };
         let mut chars = rest.char_indices().peekable();
         let mut at = 0;
@@ -124,12 +124,12 @@ impl Verb {
         Ok(verb)
     }
 
-    fn apply(&self, argument: &Value) -> Result<String, Failure> {
+    fn apply(&self, argument: &Value) -> Result<String, FunctionFailure> {
         match &argument.data {
             Data::Unknown(cause) => return Err(cause.clone().into()),
             Data::Null => {
                 let why = "Terraform does not say how null is formatted";
-                return Err(Failure::Unknown(Cause::new(why, argument.span).into()));
+                return Err(FunctionFailure::Unknown(Cause::new(why, argument.span).into()));
             }
             _ => {}
         }
@@ -161,7 +161,7 @@ impl Verb {
         }
     }
 
-    fn as_is(&self, argument: &Value) -> Result<String, Failure> {
+    fn as_is(&self, argument: &Value) -> Result<String, FunctionFailure> {
         let text = match &argument.data {
             Data::Text(text) if !self.sharp => text.to_string(),
             Data::Number(number) if !self.sharp => shortest(number),
@@ -174,7 +174,7 @@ impl Verb {
         Ok(self.pad(text, ' '))
     }
 
-    fn integer(&self, argument: &Value) -> Result<String, Failure> {
+    fn integer(&self, argument: &Value) -> Result<String, FunctionFailure> {
         let number = argument.as_number().filter(Number::is_integer).ok_or("an integer is needed")?;
         let digits = match (self.letter, number.as_i64()) {
             ('d', _) => number.to_string().trim_start_matches('-').to_owned(),

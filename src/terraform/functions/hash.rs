@@ -3,7 +3,7 @@
 use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{join, padded, sha1, sha256, sha512, to_base64, to_hex as hex, words32};
 
-use super::{Arguments, Arity, Failure, Function, Outcome};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("base64sha256", 1..=1, |a| a.answer(to_base64(&sha256(a.text(0)?.as_bytes())))),
@@ -23,19 +23,20 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
 ];
 
 /// The bytes of a file of the tree.
-fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, Failure> {
+fn bytes(a: &Arguments<'_>) -> Result<Vec<u8>, FunctionFailure> {
     let path = a.text(0)?;
     let full = if path.starts_with(['/', '~']) { None } else { join(&a.evaluator.root, &path) };
     let Some(full) = full else {
         let why = format!("{path} does not lie in the tree that is read");
-        return Err(Failure::Unknown(Cause::new(why, a.span).into()));
+        return Err(FunctionFailure::Unknown(Cause::new(why, a.span).into()));
     };
-    let bytes = a.evaluator.sources.tree().read(&full).map_err(|error| Failure::Refused(format!("{path}: {error}")))?;
+    let bytes =
+        a.evaluator.sources.tree().read(&full).map_err(|error| FunctionFailure::Refused(format!("{path}: {error}")))?;
     a.evaluator.budget.spend_bytes(bytes.len())?;
     Ok(bytes)
 }
 
-fn uuid_v5(a: &Arguments<'_>) -> Outcome {
+fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
     let namespace = match &*a.text(0)? {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8".to_owned(),
         "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8".to_owned(),

@@ -22,41 +22,41 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
 use crate::languages::hcl::number::Number;
-use crate::languages::hcl::syntax::{Call, Expression, Kind, parse_template_at};
+use crate::languages::hcl::syntax::{Call, Expression, HclKind, parse_template_at};
 use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{FileId, Span};
 
-use super::evaluate::{Budget, Dialect, Evaluator, Scope};
+use super::evaluate::{Dialect, Evaluator, RootBudget, Scope};
 
 /// Why a function gives no value.
-pub(super) enum Failure {
+pub(super) enum FunctionFailure {
     /// Terraform would refuse the call.
     Refused(String),
     /// It depends on something that is not known.
     Unknown(Arc<Cause>),
 }
 
-impl From<String> for Failure {
+impl From<String> for FunctionFailure {
     fn from(why: String) -> Self {
-        Failure::Refused(why)
+        FunctionFailure::Refused(why)
     }
 }
 
-impl From<&str> for Failure {
+impl From<&str> for FunctionFailure {
     fn from(why: &str) -> Self {
-        Failure::Refused(why.to_owned())
+        FunctionFailure::Refused(why.to_owned())
     }
 }
 
-impl From<Arc<Cause>> for Failure {
+impl From<Arc<Cause>> for FunctionFailure {
     fn from(cause: Arc<Cause>) -> Self {
-        Failure::Unknown(cause)
+        FunctionFailure::Unknown(cause)
     }
 }
 
-pub(super) type Outcome = Result<Value, Failure>;
-type Function = fn(&Arguments<'_>) -> Outcome;
+pub(super) type FunctionResult = Result<Value, FunctionFailure>;
+type Function = fn(&Arguments<'_>) -> FunctionResult;
 /// How many arguments a function takes.
 type Arity = RangeInclusive<usize>;
 const MANY: usize = usize::MAX;
@@ -112,8 +112,8 @@ fn cost(name: &str, values: &[Value]) -> u64 {
     let of = |value: &Value| match name {
         _ if LIGHT.contains(&name) => 0,
         _ if SHALLOW.contains(&name) => value.members() as u64,
-        _ if TYPED.contains(&name) => Budget::typing(value),
-        _ => Budget::walking(value),
+        _ if TYPED.contains(&name) => RootBudget::typing(value),
+        _ => RootBudget::walking(value),
     };
     values.iter().map(of).sum()
 }
@@ -220,12 +220,12 @@ impl Evaluator<'_> {
         };
         match function(&arguments) {
             Ok(value) => self.kept(value).marked(sensitive),
-            Err(Failure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
+            Err(FunctionFailure::Refused(why)) => match arguments.values.iter().find_map(Value::any_cause) {
                 // An argument that could not be evaluated explains more than what the function makes of it.
                 Some(cause) if cause.refused => Value::because(cause, span),
                 _ => Value::refused(format!("`{name}`: {why}"), span),
             },
-            Err(Failure::Unknown(cause)) => Value::because(&cause, span),
+            Err(FunctionFailure::Unknown(cause)) => Value::because(&cause, span),
         }
     }
 
@@ -256,7 +256,7 @@ impl Evaluator<'_> {
         let [template, variables] = arguments else {
             return Value::refused("`templatestring` takes a template and its variables", span);
         };
-        if !matches!(template.kind, Kind::Name(_) | Kind::Traversal(..)) {
+        if !matches!(template.kind, HclKind::Name(_) | HclKind::Traversal(..)) {
             return Value::refused("the template of `templatestring` is no reference", span);
         }
         self.render_text(&self.evaluate(template, scope), &self.evaluate(variables, scope), span)
@@ -293,102 +293,102 @@ impl Arguments<'_> {
         self.values.len()
     }
 
-    fn get(&self, index: usize) -> Result<&Value, Failure> {
-        self.values.get(index).ok_or_else(|| Failure::Refused(format!("argument {} is missing", index + 1)))
+    fn get(&self, index: usize) -> Result<&Value, FunctionFailure> {
+        self.values.get(index).ok_or_else(|| FunctionFailure::Refused(format!("argument {} is missing", index + 1)))
     }
 
     /// An argument that is known, at least as a whole, and not null.
-    fn known(&self, index: usize) -> Result<&Value, Failure> {
+    fn known(&self, index: usize) -> Result<&Value, FunctionFailure> {
         known(self.get(index)?)
     }
 
-    fn text(&self, index: usize) -> Result<Arc<str>, Failure> {
+    fn text(&self, index: usize) -> Result<Arc<str>, FunctionFailure> {
         text(self.get(index)?)
     }
 
-    fn number(&self, index: usize) -> Result<Number, Failure> {
+    fn number(&self, index: usize) -> Result<Number, FunctionFailure> {
         let value = self.known(index)?;
-        value.as_number().ok_or_else(|| Failure::Refused(format!("argument {} is no number", index + 1)))
+        value.as_number().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no number", index + 1)))
     }
 
-    fn whole_number(&self, index: usize) -> Result<i64, Failure> {
+    fn whole_number(&self, index: usize) -> Result<i64, FunctionFailure> {
         let number = self.number(index)?;
-        number.as_i64().ok_or_else(|| Failure::Refused(format!("argument {} is no integer", index + 1)))
+        number.as_i64().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no integer", index + 1)))
     }
 
     /// The file in which this argument stands byte for byte, as the result of `file` does.
-    fn verbatim(&self, index: usize) -> Option<yaml::Place> {
+    fn verbatim(&self, index: usize) -> Option<yaml::DecodedPlace> {
         let (file, start) = self.evaluator.stands_at(self.values.get(index)?)?;
-        Some(yaml::Place::Verbatim(file, start))
+        Some(yaml::DecodedPlace::Verbatim(file, start))
     }
 
     /// The members of a list, set or tuple.
-    fn items(&self, index: usize) -> Result<&[Value], Failure> {
+    fn items(&self, index: usize) -> Result<&[Value], FunctionFailure> {
         items(self.known(index)?)
     }
 
-    fn entries(&self, index: usize) -> Result<&Entries, Failure> {
+    fn entries(&self, index: usize) -> Result<&Entries, FunctionFailure> {
         let value = self.known(index)?;
-        value.entries().ok_or_else(|| Failure::Refused(format!("argument {} is no map", index + 1)))
+        value.entries().ok_or_else(|| FunctionFailure::Refused(format!("argument {} is no map", index + 1)))
     }
 
     /// The members of a list of strings.
-    fn texts(&self, index: usize) -> Result<Vec<Arc<str>>, Failure> {
+    fn texts(&self, index: usize) -> Result<Vec<Arc<str>>, FunctionFailure> {
         self.items(index)?.iter().map(text).collect()
     }
 
     /// A string as a result; what it costs is counted.
-    fn answer(&self, text: impl Into<String>) -> Outcome {
+    fn answer(&self, text: impl Into<String>) -> FunctionResult {
         let text: String = text.into();
         self.evaluator.budget.spend_bytes(text.len())?;
         Ok(Value::text(text, self.span))
     }
 
     /// So many pairs of values are compared, each of so many values at most.
-    fn spend_comparisons(&self, some: usize, others: usize, weight: u32) -> Result<(), Failure> {
+    fn spend_comparisons(&self, some: usize, others: usize, weight: u32) -> Result<(), FunctionFailure> {
         const PER_STEP: u64 = 8;
         let pairs = (some as u64).saturating_mul(others as u64);
         self.evaluator.budget.spend(pairs.saturating_mul(u64::from(weight)) / PER_STEP)?;
         Ok(())
     }
 
-    fn answer_number(&self, number: Option<Number>) -> Outcome {
+    fn answer_number(&self, number: Option<Number>) -> FunctionResult {
         match number {
             Some(number) => Ok(Value::number(number, self.span)),
             None => Err("the result is no number, or too large".into()),
         }
     }
 
-    fn answer_bool(&self, flag: bool) -> Outcome {
+    fn answer_bool(&self, flag: bool) -> FunctionResult {
         Ok(Value::bool(flag, self.span))
     }
 
-    fn answer_list(&self, items: Vec<Value>) -> Outcome {
+    fn answer_list(&self, items: Vec<Value>) -> FunctionResult {
         Ok(Value::list(items, self.span))
     }
 
-    fn answer_tuple(&self, items: Vec<Value>) -> Outcome {
+    fn answer_tuple(&self, items: Vec<Value>) -> FunctionResult {
         Ok(Value::tuple(items, self.span))
     }
 }
 
-fn known(value: &Value) -> Result<&Value, Failure> {
+fn known(value: &Value) -> Result<&Value, FunctionFailure> {
     match &value.data {
-        Data::Unknown(cause) => Err(Failure::Unknown(cause.clone())),
+        Data::Unknown(cause) => Err(FunctionFailure::Unknown(cause.clone())),
         Data::Null => Err("an argument is null".into()),
         _ => Ok(value),
     }
 }
 
-fn text(value: &Value) -> Result<Arc<str>, Failure> {
+fn text(value: &Value) -> Result<Arc<str>, FunctionFailure> {
     let value = known(value)?;
     match &value.data {
         Data::Text(text) => Ok(text.clone()),
-        _ => value.as_text().map(Into::into).ok_or_else(|| Failure::Refused("an argument is no string".into())),
+        _ => value.as_text().map(Into::into).ok_or_else(|| FunctionFailure::Refused("an argument is no string".into())),
     }
 }
 
-fn items(value: &Value) -> Result<&[Value], Failure> {
+fn items(value: &Value) -> Result<&[Value], FunctionFailure> {
     match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => Ok(items),
         _ => Err("an argument is no list".into()),

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::languages::hcl::value::Value;
 
-use super::{Arguments, Arity, Failure, Function, MANY, Outcome};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("cidrhost", 2..=2, host),
@@ -21,7 +21,7 @@ struct Network {
 }
 
 impl Network {
-    fn parse(text: &str) -> Result<Self, Failure> {
+    fn parse(text: &str) -> Result<Self, FunctionFailure> {
         let parsed = text.split_once('/').and_then(|(address, fixed)| {
             let (address, width) = match address.parse().ok()? {
                 IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
@@ -30,7 +30,7 @@ impl Network {
             let fixed = fixed.parse().ok().filter(|fixed| *fixed <= width)?;
             Some(Network { first: address & mask(width, fixed), width, fixed })
         });
-        parsed.ok_or_else(|| Failure::Refused(format!("`{text}` is no network in CIDR notation")))
+        parsed.ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is no network in CIDR notation")))
     }
 
     fn address(&self, number: u128) -> String {
@@ -41,7 +41,7 @@ impl Network {
     }
 
     /// The network with so many more bits fixed, to this number.
-    fn below(&self, more: u32, number: u128) -> Result<Network, Failure> {
+    fn below(&self, more: u32, number: u128) -> Result<Network, FunctionFailure> {
         let fixed = self.fixed + more;
         if fixed > self.width {
             return Err(format!("{more} more bits do not fit into {} bits", self.width).into());
@@ -66,7 +66,7 @@ fn mask(width: u32, fixed: u32) -> u128 {
     if free >= 128 { 0 } else { all >> free << free }
 }
 
-fn host(a: &Arguments<'_>) -> Outcome {
+fn host(a: &Arguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let number = a.whole_number(1)?;
     let free = network.width - network.fixed;
@@ -79,7 +79,7 @@ fn host(a: &Arguments<'_>) -> Outcome {
     a.answer(network.address(network.first | offset as u128))
 }
 
-fn netmask(a: &Arguments<'_>) -> Outcome {
+fn netmask(a: &Arguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     if network.width != 32 {
         return Err("only IPv4 networks have a mask".into());
@@ -87,17 +87,17 @@ fn netmask(a: &Arguments<'_>) -> Outcome {
     a.answer(network.address(mask(network.width, network.fixed)))
 }
 
-fn bits(number: i64) -> Result<u32, Failure> {
+fn bits(number: i64) -> Result<u32, FunctionFailure> {
     u32::try_from(number).ok().filter(|bits| *bits <= 128).ok_or_else(|| "the number of bits is out of range".into())
 }
 
-fn subnet(a: &Arguments<'_>) -> Outcome {
+fn subnet(a: &Arguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let number = u128::try_from(a.whole_number(2)?).map_err(|_| "the number of the network is negative")?;
     a.answer(network.below(bits(a.whole_number(1)?)?, number)?.text())
 }
 
-fn subnets(a: &Arguments<'_>) -> Outcome {
+fn subnets(a: &Arguments<'_>) -> FunctionResult {
     let network = Network::parse(&a.text(0)?)?;
     let all = if network.width == 128 { u128::MAX } else { (1 << network.width) - 1 };
     let last = network.first | (all ^ mask(network.width, network.fixed));

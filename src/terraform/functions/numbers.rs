@@ -2,7 +2,7 @@
 
 use crate::languages::hcl::value::{Data, Number, Value};
 
-use super::{Arguments, Arity, Failure, Function, MANY, Outcome, items, known};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, items, known};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("abs", 1..=1, |a| a.number(0).and_then(|n| a.answer_number(Some(if n.is_negative() { n.negated() } else { n })))),
@@ -17,15 +17,15 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("sum", 1..=1, sum),
 ];
 
-fn log(a: &Arguments<'_>) -> Outcome {
+fn log(a: &Arguments<'_>) -> FunctionResult {
     a.answer_number(Number::from_f64(a.number(0)?.as_f64().ln() / a.number(1)?.as_f64().ln()))
 }
 
-fn number(value: &Value) -> Result<Number, Failure> {
+fn number(value: &Value) -> Result<Number, FunctionFailure> {
     known(value)?.as_number().ok_or_else(|| "an argument is no number".into())
 }
 
-fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {
+fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> FunctionResult {
     let mut best: Option<Number> = None;
     for value in &a.values {
         let candidate = number(value)?;
@@ -36,7 +36,7 @@ fn extreme(a: &Arguments<'_>, better: fn(&Number, &Number) -> bool) -> Outcome {
     a.answer_number(best)
 }
 
-fn sign(a: &Arguments<'_>) -> Outcome {
+fn sign(a: &Arguments<'_>) -> FunctionResult {
     let number = a.number(0)?;
     if !number.is_integer() {
         return Err("the argument is no integer".into());
@@ -51,7 +51,7 @@ fn sign(a: &Arguments<'_>) -> Outcome {
     a.answer_number(Some(Number::integer(sign)))
 }
 
-fn sum(a: &Arguments<'_>) -> Outcome {
+fn sum(a: &Arguments<'_>) -> FunctionResult {
     let items = items(a.known(0)?)?;
     let mut total: Option<Number> = None;
     for item in items {
@@ -64,7 +64,7 @@ fn sum(a: &Arguments<'_>) -> Outcome {
     a.answer_number(total)
 }
 
-fn parse_integer(a: &Arguments<'_>) -> Outcome {
+fn parse_integer(a: &Arguments<'_>) -> FunctionResult {
     if !matches!(a.known(0)?.data, Data::Text(_)) {
         return Err("the first argument is no string".into());
     }

@@ -6,7 +6,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::languages::hcl::value::{Entries, Value};
 
-use super::{Arguments, Arity, Failure, Function, Outcome};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("regex", 2..=2, first), ("regexall", 2..=2, all)];
 
@@ -16,7 +16,7 @@ const LARGEST_PATTERN: usize = 1 << 18;
 const PATTERN_STEPS: u64 = 20_000;
 
 /// A pattern, compiled once for each root.
-fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, Failure> {
+fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, FunctionFailure> {
     if let Some(known) = a.evaluator.patterns.borrow().get(pattern) {
         return known.clone().ok_or_else(|| "this is no regular expression".into());
     }
@@ -29,14 +29,14 @@ fn compile(a: &Arguments<'_>, pattern: &str) -> Result<Regex, Failure> {
     built.ok_or_else(|| "this is no regular expression".into())
 }
 
-pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> Outcome {
+pub(super) fn replace(a: &Arguments<'_>, text: &str, pattern: &str, to: &str) -> FunctionResult {
     let regex = compile(a, pattern)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let replaced = regex.replace_all(text, to);
     a.answer(replaced.into_owned())
 }
 
-fn first(a: &Arguments<'_>) -> Outcome {
+fn first(a: &Arguments<'_>) -> FunctionResult {
     let regex = compile(a, &a.text(0)?)?;
     match regex.captures(&a.text(1)?) {
         Some(captures) => captured(a, &regex, &captures),
@@ -44,17 +44,17 @@ fn first(a: &Arguments<'_>) -> Outcome {
     }
 }
 
-fn all(a: &Arguments<'_>) -> Outcome {
+fn all(a: &Arguments<'_>) -> FunctionResult {
     let regex = compile(a, &a.text(0)?)?;
     let text = a.text(1)?;
     a.evaluator.budget.spend_reading(text.len())?;
-    let found: Result<Vec<Value>, Failure> =
+    let found: Result<Vec<Value>, FunctionFailure> =
         regex.captures_iter(&text).map(|captures| captured(a, &regex, &captures)).collect();
     a.answer_list(found?)
 }
 
 /// A string without groups, a list with unnamed ones, an object with named ones.
-fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> Outcome {
+fn captured(a: &Arguments<'_>, regex: &Regex, captures: &Captures<'_>) -> FunctionResult {
     let group = |index: usize| match captures.get(index) {
         Some(found) => Value::text(found.as_str(), a.span),
         None => Value::null(a.span),

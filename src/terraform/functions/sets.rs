@@ -5,7 +5,7 @@ use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Data, Value};
 use crate::terraform::evaluate::set;
 
-use super::{Arguments, Arity, Failure, Function, MANY, Outcome, heaviest, items, known, unified};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, heaviest, items, known, unified};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("setintersection", 1..=MANY, set_intersection),
@@ -20,7 +20,7 @@ pub(super) const TABLE: &[(&str, Arity, Function)] = &[
     ("tostring", 1..=1, |a| to(a, Type::Text)),
 ];
 
-fn to(a: &Arguments<'_>, of: Type) -> Outcome {
+fn to(a: &Arguments<'_>, of: Type) -> FunctionResult {
     let value = a.get(0)?;
     if matches!(of, Type::List(_) | Type::Set(_) | Type::Map(_)) {
         let members = value.entries().map(|entries| entries.known.values().map(Type::of));
@@ -31,7 +31,7 @@ fn to(a: &Arguments<'_>, of: Type) -> Outcome {
 }
 
 /// The arguments as sets of one type.
-fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, Failure> {
+fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, FunctionFailure> {
     let mut all = Vec::new();
     for value in &a.values {
         all.push(items(known(value)?)?.to_vec());
@@ -46,7 +46,7 @@ fn sets(a: &Arguments<'_>) -> Result<Vec<Vec<Value>>, Failure> {
     Ok(all.into_iter().map(|items| set_of(items.iter().map(|item| common.convert(item)).collect())).collect())
 }
 
-fn set_intersection(a: &Arguments<'_>) -> Outcome {
+fn set_intersection(a: &Arguments<'_>) -> FunctionResult {
     let mut sets = sets(a)?.into_iter();
     let mut result = sets.next().ok_or("argument 1 is missing")?;
     for other in sets {
@@ -56,11 +56,11 @@ fn set_intersection(a: &Arguments<'_>) -> Outcome {
     Ok(set(result, a.span))
 }
 
-fn set_union(a: &Arguments<'_>) -> Outcome {
+fn set_union(a: &Arguments<'_>) -> FunctionResult {
     Ok(set(sets(a)?.into_iter().flatten().collect(), a.span))
 }
 
-fn set_subtract(a: &Arguments<'_>) -> Outcome {
+fn set_subtract(a: &Arguments<'_>) -> FunctionResult {
     let mut sets = sets(a)?.into_iter();
     let (mut from, these) = (sets.next().unwrap_or_default(), sets.next().unwrap_or_default());
     a.spend_comparisons(from.len(), these.len(), heaviest(&from))?;
@@ -68,7 +68,7 @@ fn set_subtract(a: &Arguments<'_>) -> Outcome {
     Ok(set(from, a.span))
 }
 
-fn set_product(a: &Arguments<'_>) -> Outcome {
+fn set_product(a: &Arguments<'_>) -> FunctionResult {
     if a.len() < 2 {
         return Err("takes two or more sets".into());
     }

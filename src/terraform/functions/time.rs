@@ -1,8 +1,8 @@
 //! Moments that are written out; what the time is now, nobody knows here.
 
-use crate::source::{civil_from_days, days_from_civil};
+use crate::source::{civil_from_days, days_from_civil, days_in_month};
 
-use super::{Arguments, Arity, Failure, Function, Outcome};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("formatdate", 2..=2, format_date), ("timeadd", 2..=2, add), ("timecmp", 2..=2, compare)];
@@ -28,8 +28,8 @@ struct Clock {
 
 impl Moment {
     /// RFC 3339: `2018-05-13T07:44:12Z`.
-    fn parse(text: &str) -> Result<Self, Failure> {
-        Self::read(text).ok_or_else(|| Failure::Refused(format!("`{text}` is no RFC 3339 time")))
+    fn parse(text: &str) -> Result<Self, FunctionFailure> {
+        Self::read(text).ok_or_else(|| FunctionFailure::Refused(format!("`{text}` is no RFC 3339 time")))
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -46,7 +46,7 @@ impl Moment {
         if separators.iter().any(|(at, c)| text.as_bytes().get(*at) != Some(&(*c as u8))) {
             return None;
         }
-        if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || hour > 23 || minute > 59 {
+        if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) || hour > 23 || minute > 59 {
             return None;
         }
         let mut rest = text.get(19..)?;
@@ -119,20 +119,7 @@ pub(super) fn normalized(text: &str) -> Option<String> {
     Moment::read(&format!("{date}T{rest}{}", if zoned { "" } else { "Z" })).map(Moment::text)
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-fn add(a: &Arguments<'_>) -> Outcome {
+fn add(a: &Arguments<'_>) -> FunctionResult {
     let moment = Moment::parse(&a.text(0)?)?;
     let duration = duration(&a.text(1)?).ok_or("the duration cannot be read")?;
     let nanoseconds = i128::from(moment.nanoseconds) + duration;
@@ -181,7 +168,7 @@ fn duration(text: &str) -> Option<i128> {
     Some(if negative { -total } else { total })
 }
 
-fn compare(a: &Arguments<'_>) -> Outcome {
+fn compare(a: &Arguments<'_>) -> FunctionResult {
     let (first, second) = (Moment::parse(&a.text(0)?)?, Moment::parse(&a.text(1)?)?);
     let order = (first.seconds, first.nanoseconds).cmp(&(second.seconds, second.nanoseconds));
     a.answer_number(Some(crate::languages::hcl::value::Number::integer(order as i64)))
@@ -204,7 +191,7 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// Letters stand for parts of the moment, `'…'` for itself.
-fn format_date(a: &Arguments<'_>) -> Outcome {
+fn format_date(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
     let moment = Moment::parse(&a.text(1)?)?;
     let clock = moment.clock();
@@ -228,7 +215,7 @@ fn format_date(a: &Arguments<'_>) -> Outcome {
 }
 
 /// What stands up to the next single quote; two of them are one.
-fn literal<'p>(mut rest: &'p str, into: &mut String) -> Result<&'p str, Failure> {
+fn literal<'p>(mut rest: &'p str, into: &mut String) -> Result<&'p str, FunctionFailure> {
     loop {
         let (text, after) = rest.split_once('\'').ok_or("a literal has no closing quote")?;
         into.push_str(text);
@@ -242,7 +229,7 @@ fn literal<'p>(mut rest: &'p str, into: &mut String) -> Result<&'p str, Failure>
     }
 }
 
-fn part(token: &str, moment: Moment, clock: &Clock) -> Result<String, Failure> {
+fn part(token: &str, moment: Moment, clock: &Clock) -> Result<String, FunctionFailure> {
     let name =
         |names: &[&'static str], index: i64| names.get(usize::try_from(index).unwrap_or(0)).copied().unwrap_or("");
     let twelve = if clock.hour % 12 == 0 { 12 } else { clock.hour % 12 };

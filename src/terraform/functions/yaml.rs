@@ -1,8 +1,8 @@
 //! YAML as `yamldecode` and `yamlencode` read and write it.
 //!
-//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them: what
-//! a plain scalar means, what a repeated key or a merge does, and what a mistake leads to is another thing in each of
-//! the three. What they have in common is a loop over events.
+//! Takes the events of the parser that the Kubernetes front end and the rule pages use, and shares no more with them than
+//! a few words: what a number is, what a repeated key or a merge does, and what a mistake leads to is another thing in
+//! each of the three. What they have in common is a loop over events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -11,10 +11,11 @@ use std::sync::Arc;
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use crate::languages::hcl::value::{Data, Entries, Number, Value};
-use crate::source::{GoLines, Reading, Span};
+use crate::languages::yaml::scalar::{boolean, is_null};
+use crate::source::{GoLines, ParserText, Span};
 
 use super::encoding::encoded;
-use super::{Arguments, Arity, Failure, Function, Outcome};
+use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
 
@@ -24,7 +25,7 @@ const BEST_WIDTH: usize = 80;
 /// Longer keys are written in another form.
 const LONGEST_KEY: usize = 120;
 
-fn decode(a: &Arguments<'_>) -> Outcome {
+fn decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
     a.evaluator.budget.spend_reading(text.len())?;
     let Some(lines) = GoLines::of(&text) else { return read(a, &text, None) };
@@ -39,10 +40,10 @@ fn decode(a: &Arguments<'_>) -> Outcome {
 }
 
 /// `lines`: what the text was before it had lines that every parser knows.
-fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &Reading)>) -> Outcome {
+fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> FunctionResult {
     let mut kept = 0;
     let mut reader = Reader {
-        place: a.verbatim(0).unwrap_or(Place::Whole(a.span)),
+        place: a.verbatim(0).unwrap_or(DecodedPlace::Whole(a.span)),
         open: Vec::new(),
         anchors: HashMap::new(),
         root: None,
@@ -53,7 +54,8 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &Reading)>) 
         flow_nesting_limit: NESTING_LIMIT,
     };
     for step in Parser::new_from_str_with_options(text, options) {
-        let (event, at) = step.map_err(|error| Failure::Refused(format!("this is no YAML: {}", error.info())))?;
+        let (event, at) =
+            step.map_err(|error| FunctionFailure::Refused(format!("this is no YAML: {}", error.info())))?;
         let (start, end) = at.byte_range().map_or((0, 0), |range| (range.start, range.end));
         let event = match (event, lines) {
             (Event::Scalar(text, style, anchor, tag), Some((lines, reading))) => {
@@ -75,23 +77,23 @@ fn read(a: &Arguments<'_>, text: &str, lines: Option<(&GoLines<'_>, &Reading)>) 
 
 /// Where decoded values stand.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum DecodedPlace {
     /// Byte for byte in a file, from this offset on.
     Verbatim(crate::source::FileId, usize),
     Whole(Span),
 }
 
-impl Place {
+impl DecodedPlace {
     pub(super) fn span(self, start: usize, end: usize) -> Span {
         match self {
-            Place::Verbatim(file, base) => Span::new(file, base + start, base + end),
-            Place::Whole(span) => span,
+            DecodedPlace::Verbatim(file, base) => Span::new(file, base + start, base + end),
+            DecodedPlace::Whole(span) => span,
         }
     }
 }
 
 struct Reader {
-    place: Place,
+    place: DecodedPlace,
     open: Vec<Open>,
     anchors: HashMap<usize, Value>,
     root: Option<Value>,
@@ -105,7 +107,7 @@ enum Open {
 }
 
 impl Reader {
-    fn take(&mut self, event: &Event<'_>, span: Span, a: &Arguments<'_>) -> Result<(), Failure> {
+    fn take(&mut self, event: &Event<'_>, span: Span, a: &Arguments<'_>) -> Result<(), FunctionFailure> {
         match event {
             Event::DocumentStart(..) if self.root.is_some() => Err("there is more than one document".into()),
             Event::Scalar(text, style, anchor, tag) => {
@@ -142,7 +144,7 @@ impl Reader {
     }
 
     /// Puts a finished value where it belongs.
-    fn finish(&mut self, value: Value, anchor: usize, a: &Arguments<'_>) -> Result<(), Failure> {
+    fn finish(&mut self, value: Value, anchor: usize, a: &Arguments<'_>) -> Result<(), FunctionFailure> {
         a.evaluator.budget.spend(1)?;
         a.evaluator.budget.spend_members(&value)?;
         if anchor != 0 {
@@ -171,7 +173,7 @@ fn merge(known: &mut BTreeMap<Arc<str>, Value>, bases: &Value) {
 }
 
 /// What a scalar is: a plain one may be null, a boolean, a number or a time.
-fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Value, Failure> {
+fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Value, FunctionFailure> {
     match tag {
         Some("str") => return Ok(Value::text(text, span)),
         Some("int" | "float") => {
@@ -183,12 +185,11 @@ fn scalar(text: &str, plain: bool, tag: Option<&str>, span: Span) -> Result<Valu
     if !plain {
         return Ok(Value::text(text, span));
     }
+    if let Some(flag) = boolean(text) {
+        return Ok(Value::bool(flag, span));
+    }
     Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::null(span),
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Value::bool(true, span),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            Value::bool(false, span)
-        }
+        _ if is_null(text) => Value::null(span),
         ".inf" | ".Inf" | ".INF" | "+.inf" | "-.inf" | ".nan" | ".NaN" | ".NAN" => {
             return Err("a number is infinite or none".into());
         }
@@ -219,7 +220,7 @@ fn number(text: &str) -> Option<Number> {
     Some(if negative { number.negated() } else { number })
 }
 
-fn encode(a: &Arguments<'_>) -> Outcome {
+fn encode(a: &Arguments<'_>) -> FunctionResult {
     let write = |value: &Value| {
         let mut text = String::new();
         write_node(value, 0, Position::Top, &mut text)?;
@@ -242,7 +243,7 @@ enum Position {
 }
 
 /// Writes a node as the YAML library of Terraform does; `indent` counts blanks.
-fn write_node(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), Failure> {
+fn write_node(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) if !items.is_empty() => {
             let indent = if position == Position::Item { indent + 2 } else { indent };
@@ -295,7 +296,7 @@ fn begin_line(index: usize, indent: usize, position: Position, into: &mut String
     }
 }
 
-fn write_scalar(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), Failure> {
+fn write_scalar(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), FunctionFailure> {
     match &value.data {
         Data::Unknown(cause) => return Err(cause.clone().into()),
         Data::Null => into.push_str("null"),

@@ -9,7 +9,7 @@ use super::roots::is_variable_file;
 use crate::terraform::code::module::is_configuration;
 use crate::terraform::plan;
 use crate::terraform::plan::Plan;
-use crate::terraform::{Options, Reading, embedded, rows};
+use crate::terraform::{Options, TerraformReading, embedded, rows};
 
 /// The plans and states among these files, sorted.
 pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<String> {
@@ -21,7 +21,12 @@ pub(in crate::terraform) fn find(sources: &Sources, paths: &[String]) -> Vec<Str
 }
 
 /// Adds what the plans say; leaves those out that turn out to be something else.
-pub(in crate::terraform) fn read(sources: &Sources, plans: Vec<String>, options: &Options, reading: &mut Reading) {
+pub(in crate::terraform) fn read(
+    sources: &Sources,
+    plans: Vec<String>,
+    options: &Options,
+    reading: &mut TerraformReading,
+) {
     let mut configured = HashMap::new();
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.

@@ -6,18 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::languages::hcl::syntax::Kind;
+use crate::languages::hcl::syntax::HclKind;
 use crate::languages::hcl::value::Value;
 use crate::source::{Sources, Span};
 
 use super::roots::automatic_files;
-use super::variants::Variant;
+use super::variants::RootVariant;
 use crate::terraform::Options;
 use crate::terraform::block::Block;
 use crate::terraform::code::library::Library;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Assignment, Budget, Evaluator, Instance, Shadows};
+use crate::terraform::evaluate::{Assignment, Evaluator, Instance, RootBudget, Shadows};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ pub(in crate::terraform) fn evaluate(
     sources: &Sources,
     library: &Library<'_>,
     directory: &str,
-    variant: &Variant,
+    variant: &RootVariant,
     options: &Options,
     memory: u64,
 ) -> Root {
@@ -53,7 +53,7 @@ pub(in crate::terraform) fn evaluate(
     let mut files = automatic_files(sources, directory);
     files.extend(options.variable_files.iter().cloned());
     files.extend(variant.files.iter().cloned());
-    let given = files.into_iter().map(Given::File).collect();
+    let given = files.into_iter().map(VariableInput::File).collect();
     let shadows = Shadows::default();
     evaluate_with(
         sources,
@@ -68,8 +68,8 @@ pub(in crate::terraform) fn evaluate(
 pub(in crate::terraform) struct Configuration<'o> {
     pub(in crate::terraform) code: Arc<ModuleCode>,
     /// The strongest last; what the command line gives is stronger.
-    pub(in crate::terraform) given: Vec<Given>,
-    pub(in crate::terraform) variant: &'o Variant,
+    pub(in crate::terraform) given: Vec<VariableInput>,
+    pub(in crate::terraform) variant: &'o RootVariant,
     /// Where the variables of the environment are, which are the weakest but for inputs.
     pub(in crate::terraform) environment: &'o Options,
     pub(in crate::terraform) shadows: Shadows,
@@ -79,7 +79,7 @@ pub(in crate::terraform) struct Configuration<'o> {
 
 /// What assigns variables.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) enum Given {
+pub(in crate::terraform) enum VariableInput {
     /// Weaker than the environment, wherever it stands.
     Input(String, Value),
     /// Null that is stronger than the environment.
@@ -87,6 +87,15 @@ pub(in crate::terraform) enum Given {
     File(String),
     /// `-var name=value`
     Argument(String, Value),
+}
+
+impl VariableInput {
+    fn file(&self) -> Option<&str> {
+        match self {
+            VariableInput::File(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 pub(in crate::terraform) fn evaluate_with(
@@ -101,31 +110,12 @@ pub(in crate::terraform) fn evaluate_with(
     let Some(anywhere) = code.anywhere else { return root };
     let directory = code.directory.clone();
     let mut assignments = Assignments { sources, library, by_name: HashMap::new(), diagnostics: Vec::new() };
-    for it in &given {
-        if let Given::Input(name, value) = it {
-            assignments.value(name, value);
-        }
-    }
-    for (name, value) in &environment.environment {
-        assignments.text("environment", name, value);
-    }
-    for it in &given {
-        match it {
-            Given::Input(..) => {}
-            Given::Null(name, value) | Given::Argument(name, value) => assignments.value(name, value),
-            Given::File(path) => {
-                assignments.file(path);
-                root.variable_files.push(path.clone());
-            }
-        }
-    }
-    for (name, value) in variant.variables.iter().chain(&options.variables) {
-        assignments.text("--var", name, value);
-    }
+    assignments.take(&given, &environment.environment, variant.variables.iter().chain(&options.variables));
+    root.variable_files = given.iter().filter_map(VariableInput::file).map(str::to_owned).collect();
     root.diagnostics = assignments.diagnostics;
     let unassigned = code.variables.iter().filter(|it| !assignments.by_name.contains_key(it.label(0)));
     let defaults = unassigned.filter_map(|it| it.body.attribute("default")).map(|it| &it.expression);
-    root.default_maps = defaults.filter(|it| matches!(it.kind, Kind::Object(_))).map(|it| it.span).collect();
+    root.default_maps = defaults.filter(|it| matches!(it.kind, HclKind::Object(_))).map(|it| it.span).collect();
     let variable_files = root.variable_files.iter().map(|it| Arc::from(it.as_str()));
     let touched = RefCell::new(code.files.iter().cloned().chain(variable_files).collect());
     let modules_directory = variant.modules_directory.as_deref().or(options.modules_directory.as_deref());
@@ -137,7 +127,7 @@ pub(in crate::terraform) fn evaluate_with(
         workspace: variant.workspace.clone(),
         assignments: assignments.by_name,
         assigned_to_any: any.map(Assignment::Given),
-        budget: Rc::new(Budget::new(anywhere, sources.limits().evaluation_steps, memory)),
+        budget: Rc::new(RootBudget::new(anywhere, sources.limits().evaluation_steps, memory)),
         patterns: RefCell::default(),
         diagnostics: RefCell::default(),
         dialect: None,
@@ -172,6 +162,33 @@ struct Assignments<'l, 's> {
 }
 
 impl Assignments<'_, '_> {
+    /// In the order in which they count, the strongest last.
+    fn take<'v>(
+        &mut self,
+        given: &[VariableInput],
+        environment: &[(String, String)],
+        command_line: impl Iterator<Item = &'v (String, String)>,
+    ) {
+        for it in given {
+            if let VariableInput::Input(name, value) = it {
+                self.value(name, value);
+            }
+        }
+        for (name, value) in environment {
+            self.text("environment", name, value);
+        }
+        for it in given {
+            match it {
+                VariableInput::Input(..) => {}
+                VariableInput::Null(name, value) | VariableInput::Argument(name, value) => self.value(name, value),
+                VariableInput::File(path) => self.file(path),
+            }
+        }
+        for (name, value) in command_line {
+            self.text("--var", name, value);
+        }
+    }
+
     fn text(&mut self, origin: &str, name: &str, value: &str) {
         let file = self.sources.derive(&format!("{origin} {name}"), value.to_owned(), Vec::new());
         let span = Span::new(file, 0, value.len());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::Kind;
+use crate::languages::hcl::syntax::HclKind;
 use crate::source::{Sources, join, normalize, parent, those};
 
 use super::variants::Assigned;
@@ -193,7 +193,7 @@ pub(in crate::terraform) fn called(codes: &[Arc<ModuleCode>]) -> BTreeSet<String
 fn local_calls(code: &ModuleCode) -> BTreeSet<String> {
     let source = |call: &crate::languages::hcl::syntax::BlockNode| match &call.body.attribute("source")?.expression.kind
     {
-        Kind::Text(source) if is_local(source) => join(&code.directory, source),
+        HclKind::Text(source) if is_local(source) => join(&code.directory, source),
         _ => None,
     };
     code.calls.iter().filter_map(source).filter(|called| *called != code.directory).collect()

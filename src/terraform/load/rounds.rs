@@ -10,7 +10,7 @@ use crate::source::Sources;
 use super::parallel;
 use super::root::{self, Root};
 use super::roots::{Candidates, Why};
-use super::variants::{self, Assigned, Variant};
+use super::variants::{self, Assigned, RootVariant};
 use crate::terraform::code::library::{Library, Tool};
 use crate::terraform::{Embedded, Options, embedded, rows};
 
@@ -33,7 +33,7 @@ pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
 /// A root as it was evaluated with one set of variable files.
 pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) directory: String,
-    pub(in crate::terraform) variant: Variant,
+    pub(in crate::terraform) variant: RootVariant,
     pub(in crate::terraform) why: Why,
     pub(in crate::terraform) root: Root,
     pub(in crate::terraform) resources: Vec<Resource>,
@@ -98,7 +98,7 @@ impl<'a> Rounds<'a> {
             let (directory, why) = (directory.clone(), *why);
             variants.into_iter().map(move |variant| (directory.clone(), why, variant))
         };
-        let runs: Vec<(String, Why, Variant)> = roots.iter().flat_map(of).collect();
+        let runs: Vec<(String, Why, RootVariant)> = roots.iter().flat_map(of).collect();
         parallel::map_sharing(runs.len(), spent, |index, spent| {
             let planned = self.planned(&runs[index], allowed(spent));
             let cost = planned.root.memory;
@@ -106,7 +106,7 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    fn planned(&self, run: &(String, Why, Variant), memory: u64) -> Planned {
+    fn planned(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
         let mut planned = self.read(self.library, run, memory);
         if planned.root.has_files_of_one_tool {
             let other = self.other.get_or_init(|| Library::new(self.sources, Tool::Terraform));
@@ -116,7 +116,12 @@ impl<'a> Rounds<'a> {
         planned
     }
 
-    fn read(&self, library: &Library<'_>, (directory, why, variant): &(String, Why, Variant), memory: u64) -> Planned {
+    fn read(
+        &self,
+        library: &Library<'_>,
+        (directory, why, variant): &(String, Why, RootVariant),
+        memory: u64,
+    ) -> Planned {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
         let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());

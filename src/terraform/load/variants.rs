@@ -18,7 +18,7 @@ use crate::terraform::code::module::{ModuleCode, is_configuration};
 
 /// One way in which a root is applied.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::terraform) struct Variant {
+pub(in crate::terraform) struct RootVariant {
     /// What tells it from the others of its root.
     pub(in crate::terraform) label: Option<String>,
     pub(in crate::terraform) given_name: Option<Arc<str>>,
@@ -150,9 +150,9 @@ pub(in crate::terraform) fn of(
     sources: &Sources,
     library: &Library<'_>,
     options: &Options,
-) -> Vec<Variant> {
+) -> Vec<RootVariant> {
     let given = options.given_runs.iter().filter(|run| run.paths.iter().any(|it| is_meant(it, &code.directory)));
-    let given: Vec<Variant> = given.map(given_variant).collect();
+    let given: Vec<RootVariant> = given.map(given_variant).collect();
     if !given.is_empty() {
         return given;
     }
@@ -160,26 +160,26 @@ pub(in crate::terraform) fn of(
         return options.environments.iter().map(|file| of_files(&code.directory, vec![file.clone()])).collect();
     }
     if is_chosen(options) {
-        return vec![Variant { workspace: options.workspace.clone(), ..Variant::default() }];
+        return vec![RootVariant { workspace: options.workspace.clone(), ..RootVariant::default() }];
     }
     let mut variants = files.map_or_else(Vec::new, |files| grouped(&code.directory, files, library));
     with_workspaces(&mut variants, workspaces::named(code));
     if variants.is_empty() {
-        return vec![Variant::default()];
+        return vec![RootVariant::default()];
     }
     variants.truncate(MOST);
     // Where there are only examples, what Terraform reads by itself is what is applied.
-    let is_applied = |it: &Variant| it.counted == Counted::Deployed;
+    let is_applied = |it: &RootVariant| it.counted == Counted::Deployed;
     let is_base = variants.iter().any(is_applied)
         && !is_own_environment(&automatic_files(sources, &code.directory), &variants, library);
     let counted = if is_base { Counted::Base } else { Counted::Deployed };
-    variants.insert(0, Variant { counted, ..Variant::default() });
+    variants.insert(0, RootVariant { counted, ..RootVariant::default() });
     variants
 }
 
 /// What Terraform reads by itself is an environment too where the files of others assign the same variables: it is no part of
 /// theirs, and is applied where none of them is named.
-fn is_own_environment(automatic: &[String], variants: &[Variant], library: &Library<'_>) -> bool {
+fn is_own_environment(automatic: &[String], variants: &[RootVariant], library: &Library<'_>) -> bool {
     let files: Vec<_> = automatic.iter().map(|file| library.variable_file(file)).collect();
     let own: BTreeSet<&str> = files.iter().flat_map(|file| file.names()).collect();
     let others = variants.iter().flat_map(|variant| &variant.files);
@@ -192,10 +192,10 @@ fn is_meant(pattern: &str, directory: &str) -> bool {
     matches(if pattern == "." { "" } else { pattern }, directory)
 }
 
-fn given_variant(run: &GivenRun) -> Variant {
+fn given_variant(run: &GivenRun) -> RootVariant {
     let told = run.variable_files.iter().cloned().chain(run.workspace.iter().map(|it| format!("workspace {it}")));
     let label: Vec<String> = run.name.iter().cloned().chain(told.filter(|_| run.name.is_none())).collect();
-    Variant {
+    RootVariant {
         label: Some(label.join(", ")).filter(|it| !it.is_empty()),
         given_name: run.name.as_deref().map(Into::into),
         files: run.variable_files.clone(),
@@ -206,11 +206,11 @@ fn given_variant(run: &GivenRun) -> Variant {
     }
 }
 
-fn of_files(root: &str, files: Vec<String>) -> Variant {
+fn of_files(root: &str, files: Vec<String>) -> RootVariant {
     let label = files.iter().map(|file| seen_from(root, file)).collect::<Vec<_>>().join(", ");
     let shows = |file: &String| stem(file).split(['-', '_', '.']).any(|word| EXAMPLES.contains(&word));
     let counted = if files.iter().any(shows) { Counted::Example } else { Counted::Deployed };
-    Variant { label: Some(label), files, counted, ..Variant::default() }
+    RootVariant { label: Some(label), files, counted, ..RootVariant::default() }
 }
 
 /// A path of the tree as it is written in the directory of the root.
@@ -228,7 +228,7 @@ fn stem(path: &str) -> &str {
 }
 
 /// Which of the files of a root hold together.
-fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<Variant> {
+fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<RootVariant> {
     let (common, own): (Vec<&String>, Vec<&String>) = files.iter().partition(|file| COMMON.contains(&stem(file)));
     let (common, own) = if own.is_empty() { (own, common) } else { (common, own) };
     let mut by_directory: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
@@ -258,7 +258,7 @@ fn grouped(root: &str, files: &[String], library: &Library<'_>) -> Vec<Variant> 
                 variant.label = Some(seen_from(root, directory).to_owned());
             }
             all.extend(own);
-            variants.push(Variant { files: all, ..variant });
+            variants.push(RootVariant { files: all, ..variant });
         }
     }
     variants
@@ -295,9 +295,9 @@ fn continued<'f>(files: Vec<&'f String>, library: &Library<'_>) -> Vec<Vec<&'f S
 }
 
 /// A workspace belongs to the files of its name; others are runs of their own.
-fn with_workspaces(variants: &mut Vec<Variant>, workspaces: BTreeSet<Arc<str>>) {
+fn with_workspaces(variants: &mut Vec<RootVariant>, workspaces: BTreeSet<Arc<str>>) {
     for name in workspaces {
-        let is_of = |variant: &&mut Variant| {
+        let is_of = |variant: &&mut RootVariant| {
             let files = variant.files.iter();
             variant.workspace.is_none()
                 && files.flat_map(|file| file.split(['/', '.'])).any(|part| part.eq_ignore_ascii_case(&name))
@@ -309,7 +309,7 @@ fn with_workspaces(variants: &mut Vec<Variant>, workspaces: BTreeSet<Arc<str>>) 
         }
         if !found {
             let label = Some(format!("workspace {name}"));
-            variants.push(Variant { label, workspace: Some(name.to_string()), ..Variant::default() });
+            variants.push(RootVariant { label, workspace: Some(name.to_string()), ..RootVariant::default() });
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, Kind, Step, StepKind};
+use crate::languages::hcl::syntax::{BinaryOperator, BlockNode, Body, Expression, HclKind, StepKind, TraversalStep};
 use crate::terraform::code::module::ModuleCode;
 
 /// Names as people give them; others are no evidence.
@@ -42,8 +42,8 @@ pub(in crate::terraform) fn named(code: &ModuleCode) -> BTreeSet<Arc<str>> {
 fn decides_numbers(code: &ModuleCode) -> bool {
     let mut found = false;
     let mut look = |expression: &Expression| {
-        if let Kind::Conditional(parts) = &expression.kind {
-            let is_number = |it: &Expression| matches!(it.kind, Kind::Number(_));
+        if let HclKind::Conditional(parts) = &expression.kind {
+            let is_number = |it: &Expression| matches!(it.kind, HclKind::Number(_));
             let mut names_it = false;
             parts.condition.each(&mut |inner| names_it |= is_workspace(inner));
             found |= names_it && (is_number(&parts.yes) || is_number(&parts.no));
@@ -65,7 +65,7 @@ fn in_body(body: &Body, look: &mut dyn FnMut(&Expression)) {
 
 fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSet<Arc<str>>) {
     match &expression.kind {
-        Kind::Binary(first, rest) => {
+        HclKind::Binary(first, rest) => {
             for (operator, operand) in rest {
                 if matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual) {
                     let sides = [(&**first, operand), (operand, &**first)];
@@ -73,26 +73,26 @@ fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSe
                 }
             }
         }
-        Kind::Traversal(base, steps) => {
-            let index = |step: &Step| matches!(&step.kind, StepKind::Index(index) if is_workspace(index));
+        HclKind::Traversal(base, steps) => {
+            let index = |step: &TraversalStep| matches!(&step.kind, StepKind::Index(index) if is_workspace(index));
             if let Some(at) = steps.iter().position(index) {
                 names.extend(steps.get(..at).into_iter().flat_map(|path| keys(base, path, code)));
             }
         }
-        Kind::Call(call)
+        HclKind::Call(call)
             if matches!(&*call.name.text, "startswith" | "endswith" | "strcontains" | "regex" | "regexall")
                 && call.arguments.iter().any(is_workspace) =>
         {
             names.extend(call.arguments.iter().filter_map(name));
         }
-        Kind::Call(call) if matches!(&*call.name.text, "lookup" | "contains") => {
+        HclKind::Call(call) if matches!(&*call.name.text, "lookup" | "contains") => {
             let [first, second, ..] = call.arguments.as_slice() else { return };
             if !is_workspace(second) {
                 return;
             }
             match &first.kind {
-                Kind::List(items) => names.extend(items.iter().filter_map(name)),
-                Kind::Traversal(base, steps) => names.extend(keys(base, steps, code)),
+                HclKind::List(items) => names.extend(items.iter().filter_map(name)),
+                HclKind::Traversal(base, steps) => names.extend(keys(base, steps, code)),
                 _ => names.extend(keys(first, &[], code)),
             }
         }
@@ -102,18 +102,19 @@ fn in_expression(expression: &Expression, code: &ModuleCode, names: &mut BTreeSe
 
 fn is_workspace(expression: &Expression) -> bool {
     match &expression.kind {
-        Kind::Traversal(base, steps) => {
-            let is_base = matches!(&base.kind, Kind::Name(name) if matches!(&**name, "terraform" | "tofu"));
-            is_base && matches!(&**steps, [Step { kind: StepKind::Attribute(name), .. }] if &**name == "workspace")
+        HclKind::Traversal(base, steps) => {
+            let is_base = matches!(&base.kind, HclKind::Name(name) if matches!(&**name, "terraform" | "tofu"));
+            is_base
+                && matches!(&**steps, [TraversalStep { kind: StepKind::Attribute(name), .. }] if &**name == "workspace")
         }
-        Kind::Parentheses(inner) => is_workspace(inner),
+        HclKind::Parentheses(inner) => is_workspace(inner),
         _ => false,
     }
 }
 
 fn name(expression: &Expression) -> Option<Arc<str>> {
     let text = match &expression.kind {
-        Kind::Text(text) | Kind::Name(text) => text,
+        HclKind::Text(text) | HclKind::Name(text) => text,
         _ => return None,
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -121,7 +122,7 @@ fn name(expression: &Expression) -> Option<Arc<str>> {
 }
 
 /// The keys of an object that is written out: here, in a local or in the default of a variable.
-fn keys(base: &Expression, path: &[Step], code: &ModuleCode) -> Vec<Arc<str>> {
+fn keys(base: &Expression, path: &[TraversalStep], code: &ModuleCode) -> Vec<Arc<str>> {
     let steps: Vec<&str> = path
         .iter()
         .map_while(|step| match &step.kind {
@@ -130,10 +131,10 @@ fn keys(base: &Expression, path: &[Step], code: &ModuleCode) -> Vec<Arc<str>> {
         })
         .collect();
     let (object, rest) = match (&base.kind, steps.as_slice()) {
-        (Kind::Name(root), [first, rest @ ..]) if &**root == "local" => {
+        (HclKind::Name(root), [first, rest @ ..]) if &**root == "local" => {
             (code.locals.get(first).map(|local| &local.expression), rest)
         }
-        (Kind::Name(root), [first, rest @ ..]) if &**root == "var" => {
+        (HclKind::Name(root), [first, rest @ ..]) if &**root == "var" => {
             let declared = code.variables.get(first).and_then(|it| it.body.attribute("default"));
             (declared.map(|default| &default.expression), rest)
         }
@@ -141,12 +142,12 @@ fn keys(base: &Expression, path: &[Step], code: &ModuleCode) -> Vec<Arc<str>> {
     };
     let inner = rest.iter().try_fold(object, |at, step| Some(Some(member(at?, step)?))).flatten();
     match inner.map(|it| &it.kind) {
-        Some(Kind::Object(items)) => items.iter().filter_map(|item| name(&item.key)).collect(),
+        Some(HclKind::Object(items)) => items.iter().filter_map(|item| name(&item.key)).collect(),
         _ => Vec::new(),
     }
 }
 
 fn member<'e>(object: &'e Expression, key: &str) -> Option<&'e Expression> {
-    let Kind::Object(items) = &object.kind else { return None };
+    let HclKind::Object(items) = &object.kind else { return None };
     items.iter().find(|item| name(&item.key).as_deref() == Some(key)).map(|item| &item.value)
 }

@@ -15,12 +15,12 @@ use super::count::{count, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;
 use super::labels::{labels, open_defaults, selector};
-use super::language::{Constant, ProviderRow, Role, Row, Spec, Table};
-use super::links::{Index, Linked, follow_all};
-use super::node::Node;
-use super::path::Path;
+use super::language::{Constant, ProviderRow, RowRole, RowTable, Spec, TypeRow};
+use super::links::{BlockIndex, Linked, follow_all};
+use super::node::ValueNode;
+use super::path::AttributePath;
 use super::place::region;
-use super::scope::{Scope, Truth};
+use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
 
 /// A resource, and the block that it came from.
@@ -35,8 +35,8 @@ pub(super) struct Built {
 }
 
 pub(super) struct Builder<'a> {
-    pub(super) table: &'static Table,
-    pub(super) index: &'a Index<'a>,
+    pub(super) table: &'static RowTable,
+    pub(super) index: &'a BlockIndex<'a>,
     default_maps: &'a [Span],
     pub(super) front_end: FrontEnd,
     pub(super) resources: Vec<Built>,
@@ -44,8 +44,8 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(
-        table: &'static Table,
-        index: &'a Index<'a>,
+        table: &'static RowTable,
+        index: &'a BlockIndex<'a>,
         default_maps: &'a [Span],
         front_end: FrontEnd,
     ) -> Self {
@@ -53,22 +53,22 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds what a row makes of a block. The first part of the first row has the address of the block itself.
-    pub(super) fn add(&mut self, block: &'a Block, kind: &str, row: &'static Row, is_first: bool) {
+    pub(super) fn add(&mut self, block: &'a Block, kind: &str, row: &'static TypeRow, is_first: bool) {
         let Some(each) = &row.each else {
-            let scope = Scope::of(block);
+            let scope = RowScope::of(block);
             self.part(scope, kind, row, None);
             return;
         };
         for (at, part) in parts(block, each).into_iter().enumerate() {
             let is_block_itself = is_first && at == 0 && block.keyword == "resource";
             let suffix = (!is_block_itself).then_some(part.suffix);
-            let mut scope = Scope { part: part.node, key: part.key, ..Scope::of(block) };
+            let mut scope = RowScope { part: part.node, key: part.key, ..RowScope::of(block) };
             scope.defaults = row.defaults.0.iter().flat_map(|path| scope.find(path)).collect();
             self.part(scope, kind, row, suffix.as_deref());
         }
     }
 
-    fn part(&mut self, mut scope: Scope<'a>, kind: &str, row: &'static Row, suffix: Option<&str>) {
+    fn part(&mut self, mut scope: RowScope<'a>, kind: &str, row: &'static TypeRow, suffix: Option<&str>) {
         follow_all(self.index, &mut scope, &row.links);
         let doubt = match scope.holds(&row.when) {
             Truth::No => return,
@@ -78,23 +78,23 @@ impl<'a> Builder<'a> {
         let block = scope.block;
         let (span, body) = match (&scope.part, suffix) {
             (_, None) => (block.span, block.body),
-            (Node::Block(part), _) => (part.span, part.body),
+            (ValueNode::Block(part), _) => (part.span, part.body),
             (part, _) if block.body.contains(part.span()) => (part.span(), part.span()),
             _ => (block.span, block.body),
         };
         let address = format!("{}{}", block.address, suffix.unwrap_or_default());
-        let role = if row.role == Role::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
+        let role = if row.role == RowRole::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
-        if let Node::Block(part) = &scope.part {
+        if let ValueNode::Block(part) = &scope.part {
             tell_stop(&mut resource, &part.attributes);
         }
         if [Key::Machine, Key::Accelerator, Key::AcceleratorCount].iter().all(|key| resource.fact(*key).is_absent()) {
             return;
         }
         (resource.count, resource.counted_in) = count(&scope, &row.count.0);
-        if row.role == Role::Template {
+        if row.role == RowRole::Template {
             resource.count = Fact::known(Range::exactly(0.0), span, Origin::Default);
         }
         if let Some((why, span)) = doubt {
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn set_facts(resource: &mut Resource, scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) {
+fn set_facts(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) {
     let name = Fact::written(Value::text(row.provider.as_str()), scope.block.span);
     let rents = |it: &ProviderRow| if it.rents { name } else { Fact::Absent };
     let provider_fact = scope.fact(&row.rented_from, Wanted::TEXT).or(|| provider.map_or(Fact::Absent, rents));
@@ -166,7 +166,7 @@ fn is_never_spot(purchase: &Spec) -> bool {
 }
 
 /// The links that a reader may follow: to a template, a policy, an autoscaler.
-fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
+fn drawn(scope: &RowScope<'_>, row: &TypeRow) -> Vec<Link> {
     let mut links = Vec::new();
     for (name, word) in &row.links {
         let Some(Linked::Blocks(blocks)) = scope.links.get(name.as_str()) else { continue };
@@ -176,7 +176,7 @@ fn drawn(scope: &Scope<'_>, row: &Row) -> Vec<Link> {
     links
 }
 
-fn reservations(scope: &Scope<'_>, row: &Row) -> Vec<String> {
+fn reservations(scope: &RowScope<'_>, row: &TypeRow) -> Vec<String> {
     let covering = row.links.iter().filter(|(_, word)| word.covers);
     let blocks = covering.filter_map(|(name, _)| match scope.links.get(name.as_str()) {
         Some(Linked::Blocks(blocks)) => Some(blocks),
@@ -186,7 +186,7 @@ fn reservations(scope: &Scope<'_>, row: &Row) -> Vec<String> {
 }
 
 /// Concludes from names and labels what the type itself does not tell.
-fn tell_purpose(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
+fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let texts = Texts::of(resource, scope, row);
     let evidence: Vec<Evidence<'_>> = texts.evidence();
     if resource.fact(Key::Purpose).is_absent() {
@@ -214,7 +214,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(resource: &Resource, scope: &Scope<'_>, row: &Row) -> Texts {
+    fn of(resource: &Resource, scope: &RowScope<'_>, row: &TypeRow) -> Texts {
         let block = scope.block;
         let known = |(key, fact): (&String, &Fact<Arc<str>>)| match fact {
             Fact::Known(known) => Some((key.clone(), known.value.clone(), known.span)),
@@ -244,19 +244,19 @@ impl Texts {
 }
 
 /// A part of a block, and what its address has beyond that of the block.
-pub(super) struct Part<'a> {
-    pub(super) node: Node<'a>,
+pub(super) struct BlockPart<'a> {
+    pub(super) node: ValueNode<'a>,
     pub(super) key: Option<Arc<str>>,
     pub(super) suffix: String,
 }
 
 /// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.
-pub(super) fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
-    let scope = Scope::of(block);
+pub(super) fn parts<'a>(block: &'a Block, each: &AttributePath) -> Vec<BlockPart<'a>> {
+    let scope = RowScope::of(block);
     let name = each.name();
     let mut parts = Vec::new();
     for (at, (key, node)) in scope.find_keyed(each).into_iter().enumerate() {
-        if let Node::Value(held) = &node
+        if let ValueNode::Value(held) = &node
             && let Data::Unknown(cause) = &held.value.data
             && cause.candidates.is_empty()
         {
@@ -266,7 +266,7 @@ pub(super) fn parts<'a>(block: &'a Block, each: &Path) -> Vec<Part<'a>> {
             Some(key) => format!(".{name}[{:?}]", &**key),
             None => format!(".{name}[{at}]"),
         };
-        parts.push(Part { node, key, suffix });
+        parts.push(BlockPart { node, key, suffix });
     }
     parts
 }

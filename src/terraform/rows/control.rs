@@ -2,26 +2,26 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range, Type, Value};
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range, Value, ValueType};
 
 use super::super::block::Block;
 use super::build::Built;
 use super::count::{range, times};
 use super::fact::Wanted;
-use super::language::Row;
-use super::links::{Index, Linked, follow_all};
-use super::scope::{Scope, Truth};
+use super::language::TypeRow;
+use super::links::{BlockIndex, Linked, follow_all};
+use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
 
 /// The name of the link that leads from a control to what it decides about.
 const TARGET: &str = "target";
 
 /// Gives every resource what the controls that refer to it say.
-pub(super) fn apply<'a>(controls: &[(&'a Block, &'static Row)], index: &Index<'a>, resources: &mut [Built]) {
+pub(super) fn apply<'a>(controls: &[(&'a Block, &'static TypeRow)], index: &BlockIndex<'a>, resources: &mut [Built]) {
     let by_block = positions(resources);
     for (block, row) in controls {
         let Some(word) = row.links.get(TARGET) else { continue };
-        let mut scope = Scope::of(block);
+        let mut scope = RowScope::of(block);
         follow_all(index, &mut scope, &row.links);
         let Some(Linked::Blocks(targets)) = scope.links.get(TARGET).cloned() else { continue };
         if word.back || matches!(scope.holds(&row.when), Truth::No) {
@@ -52,7 +52,7 @@ pub(super) fn positions(resources: &[Built]) -> HashMap<String, Vec<usize>> {
 
 /// What two autoscalers of one thing look at.
 fn both(one: Fact<Value>, other: Fact<Value>) -> Fact<Value> {
-    let list = |value: Value| value.conform(Type::List);
+    let list = |value: Value| value.conform(ValueType::List);
     match (one, other) {
         (Fact::Known(mut one), Fact::Known(other)) => {
             let (Some(Value::List(mut all)), Some(Value::List(more))) = (list(one.value.clone()), list(other.value))
@@ -87,7 +87,7 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
 }
 
 /// A control may set facts that the resource does not have, and the range of its number.
-fn decide(built: &mut Built, scope: &Scope<'_>, row: &Row) {
+fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
     for (key, spec) in &row.keyed {
         let said = scope.fact(spec, Wanted::of(*key));

@@ -6,15 +6,15 @@ use crate::source::Span;
 
 use super::fact::Wanted;
 use super::language::{Count, Spec, Zones};
-use super::node::Node;
-use super::path::Path;
-use super::scope::{Scope, Truth};
+use super::node::ValueNode;
+use super::path::AttributePath;
+use super::scope::{RowScope, Truth};
 
 /// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).
 const ZONES_OF_A_REGION: f64 = 3.0;
 
 /// The first of the row's counts that says something, times the instances of the block. One where the row has none.
-pub(super) fn count(scope: &Scope<'_>, counts: &[Count]) -> (Fact<Range>, CountedIn) {
+pub(super) fn count(scope: &RowScope<'_>, counts: &[Count]) -> (Fact<Range>, CountedIn) {
     let instances = &scope.block.instances;
     if counts.is_empty() {
         return (times(one(scope.span()), instances.clone()), CountedIn::Machines);
@@ -40,7 +40,7 @@ fn one(span: Span) -> Fact<Range> {
 }
 
 /// What one of the row's counts says.
-pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
+pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
     let number = |spec| number_of(scope.fact(spec, Wanted::NUMBER));
     let (desired, min, max) = (number(&count.desired), number(&count.min), number(&count.max));
     let is_left = |spec| is_left_to_others(scope, spec);
@@ -68,8 +68,8 @@ pub(super) fn range(scope: &Scope<'_>, count: &Count) -> Fact<Range> {
 }
 
 /// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
-fn machines_of(units: Fact<Range>, scope: &Scope<'_>, each: &[Path]) -> Fact<Range> {
-    let nodes: Vec<Node<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
+fn machines_of(units: Fact<Range>, scope: &RowScope<'_>, each: &[AttributePath]) -> Fact<Range> {
+    let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
     let Some(first) = nodes.first() else { return units };
     let weights: Vec<f64> = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0).collect();
     let lightest = weights.iter().copied().reduce(f64::min);
@@ -89,11 +89,11 @@ fn machines_of(units: Fact<Range>, scope: &Scope<'_>, each: &[Path]) -> Fact<Ran
 
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
 /// does that for a number that stays what it is.
-fn is_left_to_others(scope: &Scope<'_>, number: &Spec) -> bool {
+fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
     let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
     let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
     let mut names = ignored.flat_map(|it| std::slice::from_ref(&it.value).iter().chain(it.value.items()));
-    let paths: Vec<String> = number.0.iter().filter_map(|it| it.at.as_ref()).map(Path::name).collect();
+    let paths: Vec<String> = number.0.iter().filter_map(|it| it.at.as_ref()).map(AttributePath::name).collect();
     names.any(|name| {
         let name = name.as_text().unwrap_or_default();
         let end = name.rsplit('.').next().unwrap_or_default();
@@ -105,7 +105,8 @@ fn is_left_to_others(scope: &Scope<'_>, number: &Spec) -> bool {
 
 fn number_of(fact: Fact<Value>) -> Fact<f64> {
     match fact {
-        Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::Type::Number) {
+        Fact::Known(Known { value, span, defined, origin }) => match value.conform(crate::inventory::ValueType::Number)
+        {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
             _ => Fact::unknown("it is no number", span),
         },
@@ -158,11 +159,11 @@ pub(super) fn times(one: Fact<Range>, other: Fact<Range>) -> Fact<Range> {
     }
 }
 
-fn zone_count(scope: &Scope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
+fn zone_count(scope: &RowScope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
     let mut open = false;
     for path in &zones.listed.0 {
         let nodes = scope.find(path);
-        let Some(Node::Value(first)) = nodes.first() else { continue };
+        let Some(ValueNode::Value(first)) = nodes.first() else { continue };
         let listed = match &first.value.data {
             Data::Unknown(_) => {
                 open = true;
@@ -170,14 +171,14 @@ fn zone_count(scope: &Scope<'_>, zones: &Zones, span: Span) -> Fact<Range> {
             }
             // A list in a text: `us-central1-a,us-central1-b`.
             Data::Text(text) => text.split(',').filter(|zone| !zone.trim().is_empty()).count(),
-            _ => nodes.iter().cloned().flat_map(Node::keyed_elements).count(),
+            _ => nodes.iter().cloned().flat_map(ValueNode::keyed_elements).count(),
         };
         if listed > 0 {
             return Fact::known(Range::exactly(listed as f64), first.said, Origin::Resolved);
         }
     }
     let location = zones.location.0.iter().find_map(|path| scope.find(path).into_iter().next());
-    let span = location.as_ref().map_or(span, Node::span);
+    let span = location.as_ref().map_or(span, ValueNode::span);
     match location.and_then(|node| node.text()) {
         Some(zone) if is_zone(&zone) => Fact::known(Range::exactly(1.0), span, Origin::Resolved),
         Some(_) => {

@@ -1,13 +1,13 @@
 //! The disks that come with a machine and are billed beside it.
 
-use crate::inventory::{Disk, DiskSpeed, Fact, Known, Origin, Type, Value};
+use crate::inventory::{Disk, DiskSpeed, Fact, Known, Origin, Value, ValueType};
 
 use super::fact::Wanted;
 use super::language::DiskWord;
-use super::scope::{Scope, Truth};
+use super::scope::{RowScope, Truth};
 
 /// Every disk that the words of a row find.
-pub(super) fn disks(scope: &Scope<'_>, words: &[DiskWord]) -> Vec<Disk> {
+pub(super) fn disks(scope: &RowScope<'_>, words: &[DiskWord]) -> Vec<Disk> {
     let mut disks = Vec::new();
     for word in words {
         let doubt = match scope.holds(&word.when) {
@@ -45,13 +45,13 @@ pub(super) fn disks(scope: &Scope<'_>, words: &[DiskWord]) -> Vec<Disk> {
     disks
 }
 
-fn not_said(scope: &Scope<'_>) -> Fact<Value> {
+fn not_said(scope: &RowScope<'_>) -> Fact<Value> {
     Fact::unknown("the image or the provider sets it", scope.span())
 }
 
 fn as_number(fact: Fact<Value>) -> Fact<Value> {
     match fact {
-        Fact::Known(known) => match known.value.clone().conform(Type::Number) {
+        Fact::Known(known) => match known.value.clone().conform(ValueType::Number) {
             Some(value) => Fact::Known(Known { value, ..known }),
             None => Fact::unknown("it is no number", known.span),
         },

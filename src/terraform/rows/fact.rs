@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Type, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value, ValueType};
 use crate::languages::hcl::value::{self, Data};
 use crate::source::Span;
 
 use super::language::{Alternative, Constant, Spec};
-use super::node::{Held, Node, scalar};
+use super::node::{Held, ValueNode, scalar};
 use super::path::Start;
-use super::scope::{Scope, Truth};
+use super::scope::{RowScope, Truth};
 
 /// What a value is read as: a fact of the inventory, or a plain type.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
-    pub(super) value_type: Type,
+    pub(super) value_type: ValueType,
     /// A duration becomes a number of these.
     pub(super) seconds_each: f64,
     /// What it is called where there are several.
@@ -22,9 +22,9 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    pub(super) const TEXT: Wanted = Wanted { value_type: Type::Text, seconds_each: 1.0, noun: "value" };
-    pub(super) const TEXTS: Wanted = Wanted { value_type: Type::List, seconds_each: 1.0, noun: "value" };
-    pub(super) const NUMBER: Wanted = Wanted { value_type: Type::Number, seconds_each: 1.0, noun: "number" };
+    pub(super) const TEXT: Wanted = Wanted { value_type: ValueType::Text, seconds_each: 1.0, noun: "value" };
+    pub(super) const TEXTS: Wanted = Wanted { value_type: ValueType::List, seconds_each: 1.0, noun: "value" };
+    pub(super) const NUMBER: Wanted = Wanted { value_type: ValueType::Number, seconds_each: 1.0, noun: "number" };
 
     pub(super) fn of(key: Key) -> Wanted {
         let seconds_each = if key.name().ends_with("_minutes") { 60.0 } else { 1.0 };
@@ -37,7 +37,7 @@ impl Wanted {
     }
 }
 
-impl Scope<'_> {
+impl RowScope<'_> {
     /// The first alternative that says something. One that may say something or not leaves the fact unknown, with every
     /// value that it may then have.
     pub(super) fn fact(&self, spec: &Spec, wanted: Wanted) -> Fact<Value> {
@@ -153,7 +153,7 @@ impl Scope<'_> {
         let mut parts: Vec<Fact<Value>> = Vec::new();
         for path in &alternative.join {
             let one = Alternative { at: Some(path.clone()), ..Alternative::default() };
-            match self.said(&one, None, Wanted { value_type: Type::Text, ..wanted }) {
+            match self.said(&one, None, Wanted { value_type: ValueType::Text, ..wanted }) {
                 Fact::Absent => return Fact::Absent,
                 part => parts.push(part),
             }
@@ -205,10 +205,10 @@ fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
     }
 }
 
-fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
+fn present(nodes: &[ValueNode<'_>], constant: &Constant) -> Fact<Value> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
-        Node::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+        ValueNode::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
             // What another resource computes is there, whatever it is.
             if cause.computed_by.is_some() && cause.candidates.is_empty() {
                 return Fact::written(constant.value(), *said);
@@ -221,11 +221,11 @@ fn present(nodes: &[Node<'_>], constant: &Constant) -> Fact<Value> {
 }
 
 /// Blocks at the end of a link stand there as often as their own `count` makes them.
-fn number_of_blocks(nodes: &[Node<'_>]) -> Fact<f64> {
+fn number_of_blocks(nodes: &[ValueNode<'_>]) -> Fact<f64> {
     let mut number: Fact<f64> = Fact::Absent;
     for node in nodes {
         let one = match node {
-            Node::Block(block) => block.instances.clone().map(|range| range.expected),
+            ValueNode::Block(block) => block.instances.clone().map(|range| range.expected),
             _ => Fact::written(1.0, node.span()),
         };
         number = match (number, one) {
@@ -238,9 +238,9 @@ fn number_of_blocks(nodes: &[Node<'_>]) -> Fact<f64> {
     number
 }
 
-fn length(nodes: &[Node<'_>]) -> Fact<Value> {
+fn length(nodes: &[ValueNode<'_>]) -> Fact<Value> {
     let Some(first) = nodes.first() else { return Fact::Absent };
-    let Node::Value(held) = first else {
+    let ValueNode::Value(held) = first else {
         return number_of_blocks(nodes).map(|number| Value::Integer(number as i64));
     };
     match &held.value.data {
@@ -254,15 +254,15 @@ fn length(nodes: &[Node<'_>]) -> Fact<Value> {
 }
 
 /// The scalars below a node; a list of them where a list is wanted.
-fn leaves(node: Node<'_>, wanted: Wanted) -> Vec<Held> {
-    let Node::Value(held) = node.clone() else { return Vec::new() };
+fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<Held> {
+    let ValueNode::Value(held) = node.clone() else { return Vec::new() };
     let is_collection =
         matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_));
-    if !is_collection || wanted.value_type == Type::List {
+    if !is_collection || wanted.value_type == ValueType::List {
         return vec![held];
     }
     let elements = node.keyed_elements().into_iter();
-    elements.filter_map(|(_, node)| if let Node::Value(held) = node { Some(held) } else { None }).collect()
+    elements.filter_map(|(_, node)| if let ValueNode::Value(held) = node { Some(held) } else { None }).collect()
 }
 
 /// One value as the row wants it.
@@ -312,7 +312,7 @@ fn interpret(value: &value::Value, alternative: &Alternative, wanted: Wanted) ->
         value = Value::Number(seconds(&value.to_string(), unit.seconds())? / wanted.seconds_each);
     }
     if alternative.times.is_some() || alternative.plus.is_some() {
-        let number = value.conform(Type::Number)?.as_number()?;
+        let number = value.conform(ValueType::Number)?.as_number()?;
         value = Value::Number(number * alternative.times.unwrap_or(1.0) + alternative.plus.unwrap_or(0.0));
     }
     Some(value)

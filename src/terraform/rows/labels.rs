@@ -8,15 +8,15 @@ use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
 use super::fact::{Wanted, plain};
-use super::language::{LabelsAt, ProviderRow, Row};
-use super::node::{Held, Node};
-use super::path::{Path, Start};
-use super::scope::Scope;
+use super::language::{LabelsAt, ProviderRow, TypeRow};
+use super::node::{Held, ValueNode};
+use super::path::{AttributePath, Start};
+use super::scope::RowScope;
 
-pub(super) type Entries = BTreeMap<String, Fact<Arc<str>>>;
+pub(super) type LabelEntries = BTreeMap<String, Fact<Arc<str>>>;
 
 /// Labels and tags of a resource, those that its provider puts on everything included.
-pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) -> Labels {
+pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Labels {
     let mut labels = Labels { taggable: row.taggable.unwrap_or(!row.labels.0.is_empty()), ..Labels::default() };
     for place in row.labels.0.iter().chain(provider.into_iter().flat_map(|it| &it.labels.0)) {
         let found = at(scope, place);
@@ -31,10 +31,10 @@ pub(super) fn labels(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow
 }
 
 /// The block that would hold them, where that is another one: the template of a group.
-fn held_by(scope: &Scope<'_>, place: &LabelsAt) -> Option<Span> {
-    let LabelsAt::Map(Path { start: start @ Start::Link(_), .. }) = place else { return None };
-    match scope.find(&Path { start: start.clone(), steps: Vec::new() }).as_slice() {
-        [only @ Node::Block(_)] => Some(only.span()),
+fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
+    let LabelsAt::Map(AttributePath { start: start @ Start::Link(_), .. }) = place else { return None };
+    match scope.find(&AttributePath { start: start.clone(), steps: Vec::new() }).as_slice() {
+        [only @ ValueNode::Block(_)] => Some(only.span()),
         _ => None,
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
 }
 
 /// What the nodes of a pool carry.
-pub(super) fn selector(scope: &Scope<'_>, row: &Row) -> Selector {
+pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
     let mut selector = Selector::default();
     for place in &row.node_labels.0 {
         for (key, fact) in at(scope, place).entries {
@@ -71,14 +71,14 @@ pub(super) fn selector(scope: &Scope<'_>, row: &Row) -> Selector {
 }
 
 /// Variables of a container, and why there may be more.
-pub(super) fn variables(scope: &Scope<'_>, place: &LabelsAt) -> (Entries, Option<Arc<str>>) {
+pub(super) fn variables(scope: &RowScope<'_>, place: &LabelsAt) -> (LabelEntries, Option<Arc<str>>) {
     let found = at(scope, place);
     (found.entries, found.open.map(|open| open.why))
 }
 
 #[derive(Default)]
 struct FoundLabels {
-    entries: Entries,
+    entries: LabelEntries,
     open: Option<Unknown<()>>,
     span: Option<Span>,
 }
@@ -103,7 +103,7 @@ impl FoundLabels {
     }
 }
 
-fn at(scope: &Scope<'_>, place: &LabelsAt) -> FoundLabels {
+fn at(scope: &RowScope<'_>, place: &LabelsAt) -> FoundLabels {
     let mut found = FoundLabels::default();
     match place {
         LabelsAt::Map(path) => {
@@ -119,10 +119,10 @@ fn at(scope: &Scope<'_>, place: &LabelsAt) -> FoundLabels {
                     found.open(&unknown, node.span());
                     continue;
                 }
-                let element = Scope { part: node.clone(), defaults: Vec::new(), ..scope.clone() };
-                let key = element.find(&list.key).first().and_then(Node::text);
+                let element = RowScope { part: node.clone(), defaults: Vec::new(), ..scope.clone() };
+                let key = element.find(&list.key).first().and_then(ValueNode::text);
                 match (key, element.find(&list.value).first()) {
-                    (Some(key), Some(Node::Value(held))) => found.add(&key, held),
+                    (Some(key), Some(ValueNode::Value(held))) => found.add(&key, held),
                     (Some(_), _) => {}
                     (None, _) => found.open("the key of a label is not known", node.span()),
                 }
@@ -132,9 +132,9 @@ fn at(scope: &Scope<'_>, place: &LabelsAt) -> FoundLabels {
     found
 }
 
-fn unknown_of(node: &Node<'_>) -> Option<String> {
+fn unknown_of(node: &ValueNode<'_>) -> Option<String> {
     match node {
-        Node::Value(held) => match &held.value.data {
+        ValueNode::Value(held) => match &held.value.data {
             Data::Unknown(cause) => Some(cause.why.clone()),
             _ => None,
         },
@@ -143,18 +143,18 @@ fn unknown_of(node: &Node<'_>) -> Option<String> {
 }
 
 /// A map of labels; as a block in the spelling of Terraform 0.11.
-fn map(found: &mut FoundLabels, node: Node<'_>) {
+fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
     if let Some(why) = unknown_of(&node) {
         found.open(&why, node.span());
         return;
     }
     match &node {
-        Node::Block(block) => {
+        ValueNode::Block(block) => {
             for (key, attribute) in &block.attributes {
                 found.add(key, &Held::of(attribute));
             }
         }
-        Node::Value(held) => match &held.value.data {
+        ValueNode::Value(held) => match &held.value.data {
             // A list of `key=value` texts, or of objects with `key` and `value`, as some providers want them.
             Data::List(_) | Data::Set(_) | Data::Tuple(_) => {
                 for (_, element) in node.clone().keyed_elements() {
@@ -169,18 +169,18 @@ fn map(found: &mut FoundLabels, node: Node<'_>) {
                     found.open("what gives them is empty by default", held.said);
                 }
                 for (key, element) in node.clone().keyed_elements() {
-                    if let (Some(key), Node::Value(held)) = (key, element) {
+                    if let (Some(key), ValueNode::Value(held)) = (key, element) {
                         found.add(&key, &held);
                     }
                 }
             }
             _ => {}
         },
-        Node::Provider(_) => {}
+        ValueNode::Provider(_) => {}
     }
 }
 
-fn pair(found: &mut FoundLabels, element: &Node<'_>) {
+fn pair(found: &mut FoundLabels, element: &ValueNode<'_>) {
     if let Some(why) = unknown_of(element) {
         found.open(&why, element.span());
         return;
@@ -193,25 +193,25 @@ fn pair(found: &mut FoundLabels, element: &Node<'_>) {
         return;
     };
     let (key, value) = text.split_once([':', '=']).unwrap_or((&text, ""));
-    let written = matches!(element, Node::Value(held) if held.is_written_here());
+    let written = matches!(element, ValueNode::Value(held) if held.is_written_here());
     let origin = if written { Origin::Written } else { Origin::Resolved };
     let fact = Fact::known(Arc::from(value.trim()), element.span(), origin);
     found.entries.insert(key.trim().to_owned(), fact);
 }
 
 /// Taints as blocks with a key and a value, or as texts `key=value:Effect`.
-fn taints(scope: &Scope<'_>, place: &LabelsAt) -> Vec<Taint> {
+fn taints(scope: &RowScope<'_>, place: &LabelsAt) -> Vec<Taint> {
     match place {
         LabelsAt::Map(path) => {
-            let texts = scope.find(path).into_iter().flat_map(Node::keyed_elements);
+            let texts = scope.find(path).into_iter().flat_map(ValueNode::keyed_elements);
             texts.filter_map(|(_, node)| taint_of_text(&node.text()?, node.span())).collect()
         }
         LabelsAt::List(list) => {
             let nodes = scope.find(&list.list).into_iter();
-            let taint = |node: Node<'_>| {
+            let taint = |node: ValueNode<'_>| {
                 let span = node.span();
-                let element = Scope { part: node, defaults: Vec::new(), ..scope.clone() };
-                let text = |path| element.find(path).first().and_then(Node::text);
+                let element = RowScope { part: node, defaults: Vec::new(), ..scope.clone() };
+                let text = |path| element.find(path).first().and_then(ValueNode::text);
                 let key = text(&list.key)?.into();
                 Some(Taint { key, value: text(&list.value).map(Arc::from), span })
             };

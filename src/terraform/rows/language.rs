@@ -6,31 +6,31 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::inventory::{CountedIn, Key, LinkKind, Value};
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
-use super::path::Path;
+use super::path::AttributePath;
 
 /// What `resources/` says about one type, or about a part of it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Row {
+pub(super) struct TypeRow {
     #[serde(default)]
-    pub(super) role: Role,
+    pub(super) role: RowRole,
     /// A key of `[providers]`.
     pub(super) provider: String,
     /// Whose machine it is, where the type does not tell.
     #[serde(default)]
     pub(super) rented_from: Spec,
     /// The parts that the row describes, each its own resource; the whole block where this is missing.
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<AttributePath>,
     /// Where a part finds what it does not say itself.
     #[serde(default)]
-    pub(super) defaults: Many<Path>,
+    pub(super) defaults: Many<AttributePath>,
     /// The row does not hold for a block where these are false.
     #[serde(default)]
     pub(super) when: Conditions,
     /// Texts that name the thing, beside the name of its block.
     #[serde(default)]
-    pub(super) names: Many<Path>,
+    pub(super) names: Many<AttributePath>,
     #[serde(default)]
     pub(super) region: Spec,
     #[serde(default)]
@@ -50,7 +50,7 @@ pub(super) struct Row {
     pub(super) taints: Many<LabelsAt>,
     /// Texts of scripts that start programs.
     #[serde(default)]
-    pub(super) scripts: Many<Path>,
+    pub(super) scripts: Many<AttributePath>,
     /// Containers that run on it.
     #[serde(default)]
     pub(super) containers: Many<ContainerAt>,
@@ -85,7 +85,7 @@ pub(super) struct Row {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Role {
+pub(super) enum RowRole {
     #[default]
     Rented,
     Requested,
@@ -100,7 +100,7 @@ pub(super) enum Role {
 #[serde(deny_unknown_fields)]
 pub(super) struct DiskWord {
     /// Where they stand, each its own; what the row describes where this is missing.
-    pub(super) at: Option<Path>,
+    pub(super) at: Option<AttributePath>,
     #[serde(default)]
     pub(super) when: Conditions,
     pub(super) gib: Spec,
@@ -122,7 +122,7 @@ pub(super) struct DiskWord {
 #[serde(deny_unknown_fields)]
 pub(super) struct ShiftWord {
     /// The entries, each its own; what the row describes where this is missing.
-    pub(super) each: Option<Path>,
+    pub(super) each: Option<AttributePath>,
     #[serde(default)]
     pub(super) when: Conditions,
     /// As cron writes it.
@@ -170,13 +170,13 @@ pub(super) struct LinkWord {
     pub(super) to: Many<String>,
     /// Where the reference stands; anywhere in the block where this is missing.
     #[serde(default)]
-    pub(super) at: Many<Path>,
+    pub(super) at: Many<AttributePath>,
     /// Attributes of the other end whose text may stand there instead of a reference.
     #[serde(default)]
-    pub(super) by: Many<Path>,
+    pub(super) by: Many<AttributePath>,
     /// The text that stands there is longer than a name: the first group of one of these is the name.
     #[serde(default, rename = "match")]
-    pub(super) patterns: Many<Expression>,
+    pub(super) patterns: Many<AdaptiveRegex>,
     /// Types that stand between, which refer on in their turn.
     #[serde(default)]
     pub(super) through: Many<String>,
@@ -226,14 +226,14 @@ pub(super) struct Count {
     pub(super) times: Many<Spec>,
     /// The three count units, and this is where each kind of machine says how many of them it makes.
     #[serde(default)]
-    pub(super) units: Many<Path>,
+    pub(super) units: Many<AttributePath>,
     /// In a control: so many beside those that there are.
     #[serde(default)]
     pub(super) adds: bool,
     /// All three are for each zone.
     pub(super) zones: Option<Zones>,
     #[serde(default)]
-    pub(super) of: Unit,
+    pub(super) of: CountUnit,
     /// Nothing limits it, where `max` says nothing.
     #[serde(default)]
     pub(super) unlimited: bool,
@@ -244,26 +244,26 @@ pub(super) struct Count {
 #[serde(deny_unknown_fields)]
 pub(super) struct Zones {
     #[serde(default)]
-    pub(super) listed: Many<Path>,
+    pub(super) listed: Many<AttributePath>,
     #[serde(default)]
-    pub(super) location: Many<Path>,
+    pub(super) location: Many<AttributePath>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Unit {
+pub(super) enum CountUnit {
     #[default]
     Machines,
     Cpus,
     Accelerators,
 }
 
-impl Unit {
+impl CountUnit {
     pub(super) fn counted_in(self) -> CountedIn {
         match self {
-            Unit::Machines => CountedIn::Machines,
-            Unit::Cpus => CountedIn::Cpus,
-            Unit::Accelerators => CountedIn::Accelerators,
+            CountUnit::Machines => CountedIn::Machines,
+            CountUnit::Cpus => CountedIn::Cpus,
+            CountUnit::Accelerators => CountedIn::Accelerators,
         }
     }
 }
@@ -271,16 +271,16 @@ impl Unit {
 /// A map of labels, or a list of blocks with a key and a value each.
 #[derive(Debug)]
 pub(super) enum LabelsAt {
-    Map(Path),
+    Map(AttributePath),
     List(LabelList),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelList {
-    pub(super) list: Path,
-    pub(super) key: Path,
-    pub(super) value: Path,
+    pub(super) list: AttributePath,
+    pub(super) key: AttributePath,
+    pub(super) value: AttributePath,
 }
 
 /// Where a container says what it runs.
@@ -288,17 +288,17 @@ pub(super) struct LabelList {
 #[serde(deny_unknown_fields)]
 pub(super) struct ContainerAt {
     /// The containers; the part itself where this is missing.
-    pub(super) each: Option<Path>,
-    pub(super) image: Option<Path>,
-    pub(super) command: Option<Path>,
-    pub(super) args: Option<Path>,
+    pub(super) each: Option<AttributePath>,
+    pub(super) image: Option<AttributePath>,
+    pub(super) command: Option<AttributePath>,
+    pub(super) args: Option<AttributePath>,
     #[serde(default)]
     pub(super) env: Many<LabelsAt>,
 }
 
 /// Paths and what is written there; `absent` takes away what stands there.
 #[derive(Debug, Default)]
-pub(super) struct Assignments(pub(super) Vec<(Path, Constant)>);
+pub(super) struct Assignments(pub(super) Vec<(AttributePath, Constant)>);
 
 /// How a fact is read: the first of these that says something.
 #[derive(Debug, Default)]
@@ -308,10 +308,10 @@ pub(super) struct Spec(pub(super) Vec<Alternative>);
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Alternative {
-    pub(super) at: Option<Path>,
+    pub(super) at: Option<AttributePath>,
     /// Several texts that together make one.
     #[serde(default)]
-    pub(super) join: Vec<Path>,
+    pub(super) join: Vec<AttributePath>,
     #[serde(default)]
     pub(super) with: String,
     /// The type itself, or the condition, says so.
@@ -331,7 +331,7 @@ pub(super) struct Alternative {
     pub(super) map: BTreeMap<String, Constant>,
     /// The first group of this expression is the value; a text that it does not match says nothing.
     #[serde(default, rename = "match")]
-    pub(super) pattern: Option<Expression>,
+    pub(super) pattern: Option<AdaptiveRegex>,
     /// The unit of a number without one; the value is in the unit of the fact.
     pub(super) unit: Option<Duration>,
     /// How a fix writes the number: `{}s`.
@@ -372,7 +372,7 @@ impl Duration {
 /// All of these hold. A path has one of the texts; `absent`, `present`, `empty`, `!text` (anything else, or nothing) and `>1`
 /// stand for what they say, and `~` begins a regular expression.
 #[derive(Debug, Default)]
-pub(super) struct Conditions(pub(super) Vec<(Path, Vec<String>)>);
+pub(super) struct Conditions(pub(super) Vec<(AttributePath, Vec<String>)>);
 
 /// A provider: where its blocks name a region and default labels.
 #[derive(Debug, Deserialize)]
@@ -385,7 +385,7 @@ pub(super) struct ProviderRow {
     #[serde(default)]
     pub(super) region: Spec,
     /// What of a zone is the region: the first group.
-    pub(super) zone: Option<Expression>,
+    pub(super) zone: Option<AdaptiveRegex>,
     /// Labels that the provider puts on everything.
     #[serde(default)]
     pub(super) labels: Many<LabelsAt>,
@@ -428,7 +428,7 @@ impl<T> Default for Many<T> {
 
 /// The whole table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct RowTable {
     pub(super) providers: BTreeMap<String, ProviderRow>,
     pub(super) types: Section,
     pub(super) modules: Section,
@@ -438,5 +438,5 @@ pub(super) struct Table {
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) texts: &'static [(&'static str, &'static str)],
-    pub(super) rows: Vec<OnceLock<Vec<Row>>>,
+    pub(super) rows: Vec<OnceLock<Vec<TypeRow>>>,
 }

@@ -10,12 +10,12 @@ use crate::source::{FileId, Span};
 use super::super::address::base;
 use super::super::block::Block;
 use super::language::LinkWord;
-use super::node::{Held, Node};
-use super::path::{Path, Start};
-use super::scope::Scope;
+use super::node::{Held, ValueNode};
+use super::path::{AttributePath, Start};
+use super::scope::RowScope;
 
 /// All blocks by address and by type.
-pub(in crate::terraform) struct Index<'a> {
+pub(in crate::terraform) struct BlockIndex<'a> {
     by_address: HashMap<&'a str, Vec<&'a Block>>,
     by_type: HashMap<&'a str, Vec<&'a Block>>,
     /// Blocks by the address that they refer to.
@@ -41,13 +41,13 @@ pub(super) enum Linked<'a> {
 /// A reference goes through at most so many blocks in between.
 const LONGEST_CHAIN: usize = 3;
 
-impl<'a> Index<'a> {
+impl<'a> BlockIndex<'a> {
     pub(in crate::terraform) fn new(blocks: &'a [Block], switched_off: &'a [Block]) -> Self {
         let all = || blocks.iter().chain(switched_off);
         let modules = all().filter_map(|block| module_of(block).strip_suffix('.')).collect();
         let (by_address, by_type, referrers) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (by_place, by_name) = (BTreeMap::new(), RefCell::default());
-        let mut index = Index { by_address, by_type, referrers, modules, by_place, by_name };
+        let mut index = BlockIndex { by_address, by_type, referrers, modules, by_place, by_name };
         for block in all().filter(|it| matches!(it.keyword.as_str(), "resource" | "data" | "module")) {
             index.by_address.entry(base(&block.address)).or_default().push(block);
             if let Some(kind) = block.labels.first().filter(|_| block.keyword == "resource") {
@@ -80,7 +80,7 @@ impl<'a> Index<'a> {
     }
 
     /// What a link of a row leads to; nothing where the text has no such link.
-    pub(super) fn follow(&self, scope: &Scope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
+    pub(super) fn follow(&self, scope: &RowScope<'a>, link: &'static LinkWord) -> Option<Linked<'a>> {
         if link.back {
             let of: Vec<&Block> = match link.of.as_deref().map(|name| scope.links.get(name)) {
                 None => vec![scope.block],
@@ -92,12 +92,12 @@ impl<'a> Index<'a> {
             let there = |it: &Block| !it.is_none() || scope.block.is_none();
             let mut found: Vec<_> = referrers.filter(|(it, _)| there(it) && is_one_of(it, &link.to.0)).collect();
             if found.is_empty() && link.of.is_none() {
-                let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path| scope.find(path)).collect();
+                let places: Vec<ValueNode<'a>> = link.at.0.iter().flat_map(|path| scope.find(path)).collect();
                 found = self.named(scope, link, &places);
             }
             return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
         }
-        let places: Vec<Node<'a>> = link.at.0.iter().flat_map(|path: &Path| scope.find(path)).collect();
+        let places: Vec<ValueNode<'a>> = link.at.0.iter().flat_map(|path: &AttributePath| scope.find(path)).collect();
         if places.is_empty() && !link.at.0.is_empty() {
             return None;
         }
@@ -124,8 +124,14 @@ impl<'a> Index<'a> {
 
     /// The blocks that a value came from, through however many variables and modules: one that computes it, or one in
     /// whose body it is written.
-    fn led(&self, from: &'a Block, place: &Node<'a>, link: &'static LinkWord, depth: usize) -> Vec<(&'a Block, Span)> {
-        let Node::Value(held) = place else { return Vec::new() };
+    fn led(
+        &self,
+        from: &'a Block,
+        place: &ValueNode<'a>,
+        link: &'static LinkWord,
+        depth: usize,
+    ) -> Vec<(&'a Block, Span)> {
+        let ValueNode::Value(held) = place else { return Vec::new() };
         let mut causes: Vec<&Cause> = Vec::new();
         if let Some(cause) = held.value.any_cause() {
             causes.push(cause);
@@ -184,7 +190,7 @@ impl<'a> Index<'a> {
             if is_one_of(end, &link.to.0) {
                 found.push((end, span));
             } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
-                let attributes = end.attributes.values().map(|it| Node::Value(Held::of(it)));
+                let attributes = end.attributes.values().map(|it| ValueNode::Value(Held::of(it)));
                 let led = attributes.flat_map(|place| self.led(end, &place, link, depth + 1));
                 let mut further: Vec<_> = led.chain(self.referred(end, link, &|_| true, depth + 1)).collect();
                 if further.is_empty() {
@@ -208,7 +214,7 @@ impl<'a> Index<'a> {
     }
 
     /// Ends whose name is written out where a reference could stand; those of the same module, if there are any.
-    fn named(&self, scope: &Scope<'a>, link: &'static LinkWord, places: &[Node<'a>]) -> Vec<(&'a Block, Span)> {
+    fn named(&self, scope: &RowScope<'a>, link: &'static LinkWord, places: &[ValueNode<'a>]) -> Vec<(&'a Block, Span)> {
         let mut found = Vec::new();
         for place in places.iter().flat_map(|place| place.clone().keyed_elements()).map(|(_, place)| place) {
             let Some(text) = place.text() else { continue };
@@ -226,7 +232,7 @@ impl<'a> Index<'a> {
             let mut all = ByName::new();
             let kinds = link.to.0.iter().chain(&link.through.0);
             for end in kinds.filter_map(|kind| self.by_type.get(kind.as_str())).flatten() {
-                let written = link.by.0.iter().flat_map(|path| Scope::of(end).find(path));
+                let written = link.by.0.iter().flat_map(|path| RowScope::of(end).find(path));
                 let names: BTreeSet<String> = written.filter_map(|node| node.text()).chain(called(end)).collect();
                 for name in names {
                     all.entry(name).or_default().push(*end);
@@ -250,7 +256,11 @@ fn unique(found: Vec<(&Block, Span)>) -> Vec<(&Block, Span)> {
 }
 
 /// The links of a row that the text of a block has. Those that start at the end of another link come last.
-pub(super) fn follow_all<'a>(index: &Index<'a>, scope: &mut Scope<'a>, links: &'static BTreeMap<String, LinkWord>) {
+pub(super) fn follow_all<'a>(
+    index: &BlockIndex<'a>,
+    scope: &mut RowScope<'a>,
+    links: &'static BTreeMap<String, LinkWord>,
+) {
     let (late, early): (Vec<_>, Vec<_>) = links
         .iter()
         .partition(|(_, word)| word.of.is_some() || word.at.0.iter().any(|path| matches!(path.start, Start::Link(_))));

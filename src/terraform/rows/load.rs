@@ -9,37 +9,37 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::inventory::Key;
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
 use super::language::{
-    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow, Row,
-    Section, Spec, Table,
+    Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow,
+    RowTable, Section, Spec, TypeRow,
 };
-use super::path::Path;
+use super::path::AttributePath;
 
 include!(concat!(env!("OUT_DIR"), "/resources.rs"));
 
 /// The embedded table. A unit test holds that all of it can be read.
-pub(super) fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| Table::new(PROVIDERS, TYPES, MODULES))
+pub(super) fn table() -> &'static RowTable {
+    static TABLE: OnceLock<RowTable> = OnceLock::new();
+    TABLE.get_or_init(|| RowTable::new(PROVIDERS, TYPES, MODULES))
 }
 
-impl Table {
-    fn new(providers: &str, types: &'static [(&str, &str)], modules: &'static [(&str, &str)]) -> Table {
+impl RowTable {
+    fn new(providers: &str, types: &'static [(&str, &str)], modules: &'static [(&str, &str)]) -> RowTable {
         let providers: Providers =
             serde_json::from_str(providers).unwrap_or_else(|why| unreachable!("the embedded providers: {why}"));
-        Table { providers: providers.providers, types: Section::new(types), modules: Section::new(modules) }
+        RowTable { providers: providers.providers, types: Section::new(types), modules: Section::new(modules) }
     }
 
     /// The rows of a type.
-    pub(super) fn of_type(&self, kind: &str) -> &[Row] {
+    pub(super) fn of_type(&self, kind: &str) -> &[TypeRow] {
         let place = self.types.texts.binary_search_by(|(name, _)| (*name).cmp(kind));
         place.ok().map_or(&[], |place| self.types.rows(place))
     }
 
     /// The rows of a module of the registry: of a pattern of the table that is its name, or the start of it before `*`.
-    pub(super) fn of_module(&self, name: &str) -> Option<&[Row]> {
+    pub(super) fn of_module(&self, name: &str) -> Option<&[TypeRow]> {
         let matches = |pattern: &str| match pattern.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => pattern == name,
@@ -61,14 +61,14 @@ impl Section {
     }
 
     /// The rows at a place, read when they are first asked for.
-    fn rows(&self, place: usize) -> &[Row] {
+    fn rows(&self, place: usize) -> &[TypeRow] {
         let (Some((name, text)), Some(rows)) = (self.texts.get(place), self.rows.get(place)) else { return &[] };
         rows.get_or_init(|| read(text).unwrap_or_else(|why| unreachable!("the embedded rows of `{name}`: {why}")))
     }
 }
 
-fn read(text: &str) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn read(text: &str) -> Result<Vec<TypeRow>, String> {
+    let mut rows: Vec<TypeRow> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     for row in &mut rows {
         for (name, spec) in std::mem::take(&mut row.facts) {
             let key = Key::named(&name);
@@ -79,15 +79,15 @@ fn read(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-impl<'de> Deserialize<'de> for Path {
+impl<'de> Deserialize<'de> for AttributePath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
-impl<'de> Deserialize<'de> for Expression {
+impl<'de> Deserialize<'de> for AdaptiveRegex {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Expression::new)
+        String::deserialize(deserializer).map(AdaptiveRegex::new)
     }
 }
 
@@ -124,15 +124,15 @@ impl FromText for String {
     }
 }
 
-impl FromText for Path {
+impl FromText for AttributePath {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse()
     }
 }
 
-impl FromText for Expression {
+impl FromText for AdaptiveRegex {
     fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Expression::new(text))
+        Ok(AdaptiveRegex::new(text))
     }
 }
 
@@ -204,13 +204,13 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::Role;
+    use super::super::language::RowRole;
     use super::super::like;
     use super::super::path::Start;
     use super::*;
     use crate::inventory::{Purchase, Purpose};
 
-    fn rows() -> impl Iterator<Item = (&'static str, &'static Row)> {
+    fn rows() -> impl Iterator<Item = (&'static str, &'static TypeRow)> {
         [&table().types, &table().modules].into_iter().flat_map(|section| {
             section
                 .texts
@@ -299,7 +299,7 @@ mod tests {
             let specs = specs.chain(counts).chain(disks);
             let alternatives: Vec<&Alternative> = specs.flat_map(|spec| &spec.0).collect();
             for it in &alternatives {
-                assert!(it.pattern.as_ref().is_none_or(Expression::has_group), "{name}");
+                assert!(it.pattern.as_ref().is_none_or(AdaptiveRegex::has_group), "{name}");
             }
             let labels = row.labels.0.iter().filter_map(|it| match it {
                 LabelsAt::Map(path) => Some(path),
@@ -322,7 +322,7 @@ mod tests {
             for (link, word) in &row.links {
                 assert!(!word.to.0.is_empty(), "{name}: link `{link}` leads nowhere");
             }
-            let is_control = row.role == Role::Control;
+            let is_control = row.role == RowRole::Control;
             assert_eq!(is_control, row.links.contains_key("target"), "{name}: a control has a target");
         }
     }

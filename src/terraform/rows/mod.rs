@@ -28,8 +28,8 @@ mod site;
 mod spot;
 
 pub(super) use inverse::{Assignment, Literal};
-pub(super) use links::{Index, module_of};
-pub(super) use node::{Held, Node};
+pub(super) use links::{BlockIndex, module_of};
+pub(super) use node::{Held, ValueNode};
 pub(super) use site::Site;
 pub(super) use spot::Spot;
 
@@ -38,7 +38,7 @@ use crate::source::Span;
 
 use super::block::Block;
 use build::Builder;
-use language::Role;
+use language::RowRole;
 
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
 /// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
@@ -49,7 +49,7 @@ pub(super) fn resources(
     front_end: FrontEnd,
 ) -> Vec<Resource> {
     let table = load::table();
-    let index = Index::new(blocks, switched_off);
+    let index = BlockIndex::new(blocks, switched_off);
     let mut builder = Builder::new(table, &index, default_maps, front_end);
     let mut controls = Vec::new();
     for block in blocks.iter().chain(switched_off) {
@@ -57,7 +57,7 @@ pub(super) fn resources(
             ("resource", Some(kind)) => {
                 for (at, row) in table.of_type(kind).iter().enumerate() {
                     match row.role {
-                        Role::Control => controls.push((block, row)),
+                        RowRole::Control => controls.push((block, row)),
                         _ => builder.add(block, kind, row, at == 0),
                     }
                 }

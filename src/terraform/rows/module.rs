@@ -9,7 +9,7 @@ use super::arguments;
 use super::arguments::Sizes;
 use super::build::{Builder, Built, tell_stop};
 use super::count::times;
-use super::language::Table;
+use super::language::RowTable;
 use super::node::Held;
 use super::place::region_of;
 use crate::terraform::code::modules::{provider_of_source, registry_name};
@@ -81,7 +81,7 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
 
 /// Whose machine it is and where, as far as the call says: by the provider that its source is for, its own arguments, and
 /// what that provider is configured with.
-fn place(resource: &mut Resource, block: &Block, table: &'static Table) {
+fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     const REGIONS: [&str; 5] = ["region", "aws_region", "location", "zone", "availability_zone"];
     let source = block.source.as_deref().and_then(provider_of_source);
     let cloud = source.as_deref().and_then(|name| Some(CLOUDS.iter().find(|(known, _)| *known == name)?.1));

@@ -8,11 +8,11 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::{Span, from_base64};
 
 use super::super::block::{Attribute, Block, Provider};
-use super::path::{Into, Name, Path, Step, Text};
+use super::path::{AttributePath, Into, PathStep, StepName, TextForm};
 
 /// Something that a path leads to.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) enum Node<'a> {
+pub(in crate::terraform) enum ValueNode<'a> {
     Block(&'a Block),
     Provider(&'a Provider),
     Value(Held),
@@ -65,31 +65,35 @@ impl Held {
     }
 }
 
-impl<'a> Node<'a> {
+impl<'a> ValueNode<'a> {
     pub(super) fn span(&self) -> Span {
         match self {
-            Node::Block(block) => block.span,
-            Node::Provider(provider) => provider.span,
-            Node::Value(held) => held.said,
+            ValueNode::Block(block) => block.span,
+            ValueNode::Provider(provider) => provider.span,
+            ValueNode::Value(held) => held.said,
         }
     }
 
     /// The whole text that says it: an expression, or the body of a block.
     pub(super) fn extent(&self) -> Span {
         match self {
-            Node::Block(block) => block.body,
-            Node::Provider(provider) => provider.span,
-            Node::Value(held) => held.expression,
+            ValueNode::Block(block) => block.body,
+            ValueNode::Provider(provider) => provider.span,
+            ValueNode::Value(held) => held.expression,
         }
     }
 
     /// What stands below `steps`, in the order of the text. `from` is where the whole path started.
-    pub(super) fn walk(self, steps: &[Step], from: &dyn Fn(&Path) -> Vec<Node<'a>>) -> Vec<Node<'a>> {
+    pub(super) fn walk(
+        self,
+        steps: &[PathStep],
+        from: &dyn Fn(&AttributePath) -> Vec<ValueNode<'a>>,
+    ) -> Vec<ValueNode<'a>> {
         let mut nodes = vec![self];
         for (at, step) in steps.iter().enumerate() {
             let name = match &step.name {
-                Name::Written(name) => name.clone(),
-                Name::At(path) => match from(path).first().and_then(Node::text) {
+                StepName::Written(name) => name.clone(),
+                StepName::At(path) => match from(path).first().and_then(ValueNode::text) {
                     Some(name) => name,
                     None => return Vec::new(),
                 },
@@ -100,7 +104,7 @@ impl<'a> Node<'a> {
         nodes
     }
 
-    fn step(self, name: &str, step: &Step, last: bool) -> Vec<Node<'a>> {
+    fn step(self, name: &str, step: &PathStep, last: bool) -> Vec<ValueNode<'a>> {
         let mut found = self.below(name);
         if let Some(text) = step.read {
             found = found.into_iter().filter_map(|node| node.read(text)).collect();
@@ -108,32 +112,32 @@ impl<'a> Node<'a> {
         match &step.into {
             // The end of a path may be a list as a whole.
             Into::First if last => found.truncate(1),
-            Into::First => found = found.into_iter().next().map(Node::first).into_iter().collect(),
+            Into::First => found = found.into_iter().next().map(ValueNode::first).into_iter().collect(),
             Into::Whole => {}
-            Into::All => found = found.into_iter().flat_map(Node::elements).collect(),
+            Into::All => found = found.into_iter().flat_map(ValueNode::elements).collect(),
             Into::Where(key, text) => {
-                found = found.into_iter().flat_map(Node::elements).filter(|it| it.has(key, text)).collect();
+                found = found.into_iter().flat_map(ValueNode::elements).filter(|it| it.has(key, text)).collect();
             }
         }
         found
     }
 
     /// Attributes, blocks and keys of this name. What may exist but cannot be seen is an unknown value.
-    pub(super) fn below(self, name: &str) -> Vec<Node<'a>> {
+    pub(super) fn below(self, name: &str) -> Vec<ValueNode<'a>> {
         match self {
-            Node::Block(block) => {
+            ValueNode::Block(block) => {
                 let mut found = named(&block.attributes, &block.blocks, name);
                 // A block that does not parse may hold anything.
                 let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
                 let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
-                found.extend(open.into_iter().map(|(_, cause)| Node::Value(Held::doubt(cause))));
+                found.extend(open.into_iter().map(|(_, cause)| ValueNode::Value(Held::doubt(cause))));
                 found
             }
-            Node::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
-            Node::Value(held) => match member(&held.value, name, 0) {
+            ValueNode::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
+            ValueNode::Value(held) => match member(&held.value, name, 0) {
                 Some(value) if !value.is_null() => {
                     let listed = held.value.entries().is_none_or(|entries| entries.get(name).is_some());
-                    vec![Node::Value(Held { perhaps: held.perhaps || !listed, ..held.holding(value) })]
+                    vec![ValueNode::Value(Held { perhaps: held.perhaps || !listed, ..held.holding(value) })]
                 }
                 _ => Vec::new(),
             },
@@ -141,35 +145,35 @@ impl<'a> Node<'a> {
     }
 
     /// A list that stands where a block is meant: its first element.
-    pub(super) fn first(self) -> Node<'a> {
+    pub(super) fn first(self) -> ValueNode<'a> {
         match &self {
-            Node::Value(held) => match &held.value.data {
+            ValueNode::Value(held) => match &held.value.data {
                 Data::List(items) | Data::Set(items) | Data::Tuple(items) => match items.first() {
-                    Some(item) => Node::Value(held.holding(item.clone())),
+                    Some(item) => ValueNode::Value(held.holding(item.clone())),
                     None => self,
                 },
                 _ => self,
             },
-            Node::Block(_) | Node::Provider(_) => self,
+            ValueNode::Block(_) | ValueNode::Provider(_) => self,
         }
     }
 
-    pub(super) fn elements(self) -> Vec<Node<'a>> {
+    pub(super) fn elements(self) -> Vec<ValueNode<'a>> {
         self.keyed_elements().into_iter().map(|(_, node)| node).collect()
     }
 
     /// The elements of a list or a map with the key that addresses them; anything else is its own only element.
-    pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, Node<'a>)> {
-        let Node::Value(held) = &self else { return vec![(None, self)] };
+    pub(super) fn keyed_elements(self) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
+        let ValueNode::Value(held) = &self else { return vec![(None, self)] };
         match &held.value.data {
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
                 let present = items.iter().filter(|it| !matches!(it.data, Data::Null));
-                present.map(|item| (None, Node::Value(held.holding(item.clone())))).collect()
+                present.map(|item| (None, ValueNode::Value(held.holding(item.clone())))).collect()
             }
             Data::Map(items) | Data::Object(items) => items
                 .iter()
                 .filter(|(_, item)| !item.is_null())
-                .map(|(key, item)| (Some(key.clone()), Node::Value(held.holding(item.clone()))))
+                .map(|(key, item)| (Some(key.clone()), ValueNode::Value(held.holding(item.clone()))))
                 .collect(),
             _ => vec![(None, self)],
         }
@@ -177,14 +181,14 @@ impl<'a> Node<'a> {
 
     pub(super) fn has(&self, key: &str, text: &str) -> bool {
         let found = self.clone().below(key);
-        found.first().and_then(Node::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
+        found.first().and_then(ValueNode::text).is_some_and(|it| it.eq_ignore_ascii_case(text))
     }
 
     /// The label that an object with `key` and `value` stands for.
     pub(super) fn labelled(self) -> Option<(String, Held)> {
-        let key = self.clone().below("key").first().and_then(Node::text)?;
+        let key = self.clone().below("key").first().and_then(ValueNode::text)?;
         match self.below("value").into_iter().next()? {
-            Node::Value(held) => Some((key, held)),
+            ValueNode::Value(held) => Some((key, held)),
             _ => None,
         }
     }
@@ -192,19 +196,19 @@ impl<'a> Node<'a> {
     /// A scalar as text.
     pub(super) fn text(&self) -> Option<String> {
         match self {
-            Node::Value(held) => scalar(&held.value),
-            Node::Block(_) | Node::Provider(_) => None,
+            ValueNode::Value(held) => scalar(&held.value),
+            ValueNode::Block(_) | ValueNode::Provider(_) => None,
         }
     }
 
     /// An empty text is how an argument is left out where there is no null.
     pub(super) fn is_empty_text(&self) -> bool {
-        matches!(self, Node::Value(Held { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
+        matches!(self, ValueNode::Value(Held { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
     }
 
     /// `{}` and `[]`, as a conditional leaves them where a thing is not wanted.
     pub(super) fn is_empty_collection(&self) -> bool {
-        let Node::Value(held) = self else { return false };
+        let ValueNode::Value(held) = self else { return false };
         match &held.value.data {
             Data::List(all) | Data::Set(all) | Data::Tuple(all) => all.is_empty(),
             Data::Map(all) | Data::Object(all) => all.known.is_empty() && all.rest.is_none(),
@@ -213,30 +217,30 @@ impl<'a> Node<'a> {
     }
 
     /// The value that a text stands for; nothing where it is not of that kind.
-    fn read(self, as_text: Text) -> Option<Node<'a>> {
-        let Node::Value(held) = &self else { return None };
+    fn read(self, as_text: TextForm) -> Option<ValueNode<'a>> {
+        let ValueNode::Value(held) = &self else { return None };
         let text = match &held.value.data {
             Data::Text(text) => text,
             Data::Unknown(cause) => {
-                let part = (as_text == Text::Json).then(|| from_outline(cause, held.value.span)).flatten();
+                let part = (as_text == TextForm::Json).then(|| from_outline(cause, held.value.span)).flatten();
                 let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));
-                return Some(Node::Value(Held { value, ..held.clone() }));
+                return Some(ValueNode::Value(Held { value, ..held.clone() }));
             }
             _ => return None,
         };
         let data = match as_text {
-            Text::Json => from_json(&serde_json::from_str(text).ok()?, None, held.value.span, 0),
-            Text::Base64 => Data::Text(decode_base64(text)?.into()),
+            TextForm::Json => from_json(&serde_json::from_str(text).ok()?, None, held.value.span, 0),
+            TextForm::Base64 => Data::Text(decode_base64(text)?.into()),
         };
         let value = held.value.with(data);
-        Some(Node::Value(Held { value, ..held.clone() }))
+        Some(ValueNode::Value(Held { value, ..held.clone() }))
     }
 }
 
-fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<Node<'a>> {
+fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<ValueNode<'a>> {
     let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, Data::Null));
-    let mut found: Vec<Node<'a>> = attribute.map(|it| Node::Value(Held::of(it))).into_iter().collect();
-    found.extend(blocks.iter().filter(|it| it.keyword == name).map(Node::Block));
+    let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(Held::of(it))).into_iter().collect();
+    found.extend(blocks.iter().filter(|it| it.keyword == name).map(ValueNode::Block));
     found
 }
 

@@ -13,9 +13,9 @@ use std::str::FromStr;
 /// - `/a` starts at the block where the row describes a part of it (`/` is the block itself); `@link.a` starts at what a
 ///   link leads to; `$provider.a` at the provider's configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Path {
+pub(super) struct AttributePath {
     pub(super) start: Start,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PathStep>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,16 +29,16 @@ pub(super) enum Start {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step {
-    pub(super) name: Name,
+pub(super) struct PathStep {
+    pub(super) name: StepName,
     pub(super) into: Into,
-    pub(super) read: Option<Text>,
+    pub(super) read: Option<TextForm>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Name {
+pub(super) enum StepName {
     Written(String),
-    At(Box<Path>),
+    At(Box<AttributePath>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,17 +51,17 @@ pub(super) enum Into {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Text {
+pub(super) enum TextForm {
     Json,
     Base64,
 }
 
-impl FromStr for Path {
+impl FromStr for AttributePath {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (start, rest) = match text.as_bytes().first() {
-            _ if text == "#key" => return Ok(Path { start: Start::Key, steps: Vec::new() }),
+            _ if text == "#key" => return Ok(AttributePath { start: Start::Key, steps: Vec::new() }),
             Some(b'/') => (Start::Block, &text[1..]),
             Some(b'$') => match text.strip_prefix("$provider.") {
                 Some(rest) => (Start::Provider, rest),
@@ -77,13 +77,13 @@ impl FromStr for Path {
         if steps.is_empty() && !matches!(start, Start::Link(_) | Start::Block) {
             return Err("an empty path".to_owned());
         }
-        Ok(Path { start, steps })
+        Ok(AttributePath { start, steps })
     }
 }
 
-impl Path {
+impl AttributePath {
     /// The path to the collections of which this one leads to elements, or to the first.
-    pub(super) fn whole(&self) -> Path {
+    pub(super) fn whole(&self) -> AttributePath {
         let mut path = self.clone();
         if let Some(last) = path.steps.last_mut()
             && matches!(last.into, Into::All | Into::First)
@@ -96,8 +96,8 @@ impl Path {
     /// What it leads to by name: `a.b` of `a[].b`.
     pub(super) fn name(&self) -> String {
         let names = self.steps.iter().map(|step| match &step.name {
-            Name::Written(name) => name.as_str(),
-            Name::At(_) => "*",
+            StepName::Written(name) => name.as_str(),
+            StepName::At(_) => "*",
         });
         names.collect::<Vec<_>>().join(".")
     }
@@ -125,14 +125,14 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn step(text: &str) -> Result<Step, String> {
+fn step(text: &str) -> Result<PathStep, String> {
     if let Some(name) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        return Ok(Step { name: Name::Written(name.to_owned()), into: Into::First, read: None });
+        return Ok(PathStep { name: StepName::Written(name.to_owned()), into: Into::First, read: None });
     }
     let (text, read) = match text.split_once('!') {
         None => (text, None),
-        Some((name, "json")) => (name, Some(Text::Json)),
-        Some((name, "base64")) => (name, Some(Text::Base64)),
+        Some((name, "json")) => (name, Some(TextForm::Json)),
+        Some((name, "base64")) => (name, Some(TextForm::Base64)),
         Some((_, other)) => return Err(format!("`!{other}` is neither `!json` nor `!base64`")),
     };
     let (name, into) = match text.strip_suffix(']').and_then(|it| it.split_once('[')) {
@@ -144,13 +144,13 @@ fn step(text: &str) -> Result<Step, String> {
         },
     };
     let name = match name.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
-        Some(path) => Name::At(Box::new(path.parse()?)),
+        Some(path) => StepName::At(Box::new(path.parse()?)),
         None if name.is_empty() || name.contains(['[', ']', '{', '}', ' ']) => {
             return Err(format!("`{text}` is no step of a path"));
         }
-        None => Name::Written(name.to_owned()),
+        None => StepName::Written(name.to_owned()),
     };
-    Ok(Step { name, into, read })
+    Ok(PathStep { name, into, read })
 }
 
 #[cfg(test)]
@@ -159,15 +159,15 @@ mod tests {
 
     #[test]
     fn paths_are_read_and_nonsense_is_refused() {
-        let path: Path = "@template.a[].b[type=GPU]!json.{/name}.c".parse().unwrap();
+        let path: AttributePath = "@template.a[].b[type=GPU]!json.{/name}.c".parse().unwrap();
         assert_eq!(path.start, Start::Link("template".to_owned()));
         assert_eq!(path.steps.len(), 4);
         assert_eq!(path.steps[1].into, Into::Where("type".to_owned(), "GPU".to_owned()));
-        assert_eq!(path.steps[1].read, Some(Text::Json));
-        assert!("a..b".parse::<Path>().is_err());
-        assert!("a[b]".parse::<Path>().is_err());
-        assert!("a!yaml".parse::<Path>().is_err());
-        assert!("$other.x".parse::<Path>().is_err());
-        assert!("".parse::<Path>().is_err());
+        assert_eq!(path.steps[1].read, Some(TextForm::Json));
+        assert!("a..b".parse::<AttributePath>().is_err());
+        assert!("a[b]".parse::<AttributePath>().is_err());
+        assert!("a!yaml".parse::<AttributePath>().is_err());
+        assert!("$other.x".parse::<AttributePath>().is_err());
+        assert!("".parse::<AttributePath>().is_err());
     }
 }

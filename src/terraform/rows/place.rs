@@ -3,11 +3,11 @@
 use crate::inventory::{Fact, Value};
 
 use super::fact::Wanted;
-use super::language::{ProviderRow, Row};
-use super::scope::Scope;
+use super::language::{ProviderRow, TypeRow};
+use super::scope::RowScope;
 
 /// The region by the resource's own text, else by its provider's configuration; zones lose their letter.
-pub(super) fn region(scope: &Scope<'_>, row: &Row, provider: Option<&ProviderRow>) -> Fact<Value> {
+pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<Value> {
     let own = scope.fact(&row.region, Wanted::TEXT);
     let fact = own.or(|| provider.map_or(Fact::Absent, |it| scope.fact(&it.region, Wanted::TEXT)));
     fact.map(|value| Value::text(region_of(&value.to_string(), provider)))

@@ -1,38 +1,41 @@
 //! What runs on a resource: start-up scripts and containers, as the reader of programs takes them.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::inventory::programs::{self, Container, Facts, Word};
+use crate::inventory::programs::{self, Container, ProgramFacts, Word};
 use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
 use crate::languages::hcl::value::Data;
+use crate::source::static_regex;
 
 use super::labels::variables;
-use super::language::{ContainerAt, Row};
-use super::node::{Held, Node, scalar};
-use super::path::Path;
-use super::scope::Scope;
+use super::language::{ContainerAt, TypeRow};
+use super::node::{Held, ValueNode, scalar};
+use super::path::AttributePath;
+use super::scope::RowScope;
 
+static_regex!(
 /// What stops a machine some time after it was started, or when it has nothing to do.
-static STOPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static STOPS: Regex = {
     let later = r"shutdown\s+(?:-\S+\s+)*\+\d+";
     let named =
         r"auto[-_]?(?:stop|shutdown)|idle[-_]?(?:stop|shutdown|timeout|watch|monitor)|stop[-_](?:when|if)[-_]idle";
     // A service or a timer that is switched on, a program that a clock starts: by its name it looks whether nobody works.
     let unit = r"systemctl\s+(?:-\S+\s+)*(?:enable|start|restart)\s+(?:-\S+\s+)*\S*\b(?:idle|inactiv)[\w@.-]*";
     let clock = r"(?:\S+\s+){5}(?:root\s+)?\S*/[\w.-]*(?:\b|_)(?:idle|inactiv)[\w.-]*";
-    Regex::new(&format!("(?i)(?:{later}|{named}|{unit}|{clock})")).ok()
+    format!("(?i)(?:{later}|{named}|{unit}|{clock})")
 });
 
+static_regex!(
 /// A line that ends the machine together with the work of the script.
-static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ENDS: Regex = {
     let now = r"shutdown\s+(?:-\S+\s+)*now|poweroff|systemctl poweroff|halt";
-    Regex::new(&format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")).ok()
+    format!(r"(?m)^\s*(?:sudo\s+)?(?:/sbin/)?(?:{now})\s*$")
 });
 
 /// Adds what scripts and containers say, where the resource does not say it itself.
-pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
+pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     for path in &row.scripts.0 {
         for script in scope.find(path).iter().map(word) {
             fill(resource, ended_by(&script));
@@ -43,7 +46,7 @@ pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
         let parts = place.each.as_ref().map_or_else(|| vec![scope.part.clone()], |each| scope.find(each));
         let accelerated = !resource.fact(Key::AcceleratorCount).is_absent() || row.accelerated;
         for part in parts {
-            let inner = Scope { part, defaults: Vec::new(), ..scope.clone() };
+            let inner = RowScope { part, defaults: Vec::new(), ..scope.clone() };
             fill(resource, programs::recognize(&container(&inner, place, accelerated)));
         }
     }
@@ -54,20 +57,20 @@ pub(super) fn tell(resource: &mut Resource, scope: &Scope<'_>, row: &Row) {
 }
 
 /// What of a script stops the machine; a script that is not known says nothing.
-fn ended_by(script: &Word) -> Facts {
-    let mut facts = Facts::new();
+fn ended_by(script: &Word) -> ProgramFacts {
+    let mut facts = ProgramFacts::new();
     let Fact::Known(known) = script else { return facts };
     let conclude = |value, why: &str| Fact::known(value, known.span, Origin::Inferred(why.into()));
-    if let Some(found) = STOPS.as_ref().and_then(|stops| stops.find(&known.value)) {
+    if let Some(found) = STOPS.find(&known.value) {
         facts.insert(Key::Schedule, conclude(Value::text(found.as_str()), "its start-up script"));
     }
-    if ENDS.as_ref().is_some_and(|ends| ends.is_match(&known.value)) {
+    if ENDS.is_match(&known.value) {
         facts.insert(Key::EndsByItself, conclude(Value::Flag(true), "its start-up script ends with it"));
     }
     facts
 }
 
-fn fill(resource: &mut Resource, facts: Facts) {
+fn fill(resource: &mut Resource, facts: ProgramFacts) {
     for (key, fact) in facts {
         if resource.fact(key).is_absent() {
             resource.set(key, fact);
@@ -87,10 +90,10 @@ fn of_task(task: &Fact<Value>) -> Fact<Value> {
     Fact::Known(Known { value: Value::text(purpose.name()), origin, ..known.clone() })
 }
 
-fn container(scope: &Scope<'_>, place: &ContainerAt, accelerated: bool) -> Container {
-    let words = |path: &Option<Path>| -> Vec<Word> {
+fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Container {
+    let words = |path: &Option<AttributePath>| -> Vec<Word> {
         let nodes = path.iter().flat_map(|path| scope.find(path));
-        nodes.flat_map(Node::keyed_elements).map(|(_, node)| word(&node)).collect()
+        nodes.flat_map(ValueNode::keyed_elements).map(|(_, node)| word(&node)).collect()
     };
     let mut container = Container {
         image: words(&place.image).into_iter().next().unwrap_or_default(),
@@ -110,8 +113,8 @@ fn container(scope: &Scope<'_>, place: &ContainerAt, accelerated: bool) -> Conta
 }
 
 /// A text with its place. Secrets say nothing.
-fn word(node: &Node<'_>) -> Word {
-    let Node::Value(held) = node else { return Fact::Absent };
+fn word(node: &ValueNode<'_>) -> Word {
+    let ValueNode::Value(held) = node else { return Fact::Absent };
     let Held { value, said, .. } = held;
     match &value.data {
         _ if value.sensitive => Fact::unknown("the value is sensitive", *said),

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, Data};
-use crate::source::{Expression, Span};
+use crate::source::{AdaptiveRegex, Span};
 
 use super::super::block::{Block, Provider};
 use super::language::Conditions;
 use super::links::Linked;
-use super::node::{Held, Node, scalar};
-use super::path::{Path, Start};
+use super::node::{Held, ValueNode, scalar};
+use super::path::{AttributePath, Start};
 
 /// One block, the part of it that a row describes, and what it is linked to.
 #[derive(Clone)]
-pub(super) struct Scope<'a> {
+pub(super) struct RowScope<'a> {
     pub(super) block: &'a Block,
-    pub(super) part: Node<'a>,
+    pub(super) part: ValueNode<'a>,
     /// The key of the part in its map.
     pub(super) key: Option<Arc<str>>,
     /// Where the part finds what it does not say itself.
-    pub(super) defaults: Vec<Node<'a>>,
+    pub(super) defaults: Vec<ValueNode<'a>>,
     pub(super) links: BTreeMap<&'a str, Linked<'a>>,
 }
 
@@ -36,14 +36,14 @@ pub(super) enum Truth {
     },
 }
 
-impl<'a> Scope<'a> {
+impl<'a> RowScope<'a> {
     pub(super) fn of(block: &'a Block) -> Self {
-        Scope { block, part: Node::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
+        RowScope { block, part: ValueNode::Block(block), key: None, defaults: Vec::new(), links: BTreeMap::new() }
     }
 
     /// The same block with another part of it, or of what it is linked to, in view.
-    pub(super) fn at(&self, part: Node<'a>) -> Self {
-        Scope { part, defaults: Vec::new(), ..self.clone() }
+    pub(super) fn at(&self, part: ValueNode<'a>) -> Self {
+        RowScope { part, defaults: Vec::new(), ..self.clone() }
     }
 
     /// Where a reader looks when nothing says more.
@@ -55,22 +55,22 @@ impl<'a> Scope<'a> {
         self.block.provider.as_deref()
     }
 
-    pub(super) fn find(&self, path: &Path) -> Vec<Node<'a>> {
+    pub(super) fn find(&self, path: &AttributePath) -> Vec<ValueNode<'a>> {
         self.find_below(path, 0)
     }
 
     /// What a path leads to, where its end is a list or a map: the elements with their keys.
-    pub(super) fn find_keyed(&self, path: &Path) -> Vec<(Option<Arc<str>>, Node<'a>)> {
-        self.find(&path.whole()).into_iter().flat_map(Node::keyed_elements).collect()
+    pub(super) fn find_keyed(&self, path: &AttributePath) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
+        self.find(&path.whole()).into_iter().flat_map(ValueNode::keyed_elements).collect()
     }
 
-    fn find_below(&self, path: &Path, depth: usize) -> Vec<Node<'a>> {
+    fn find_below(&self, path: &AttributePath, depth: usize) -> Vec<ValueNode<'a>> {
         // A key may be named by a path, whose keys may be named by paths: rows never need more than one such level.
         if depth > 4 {
             return Vec::new();
         }
-        let names = |inner: &Path| self.find_below(inner, depth + 1);
-        let starts: Vec<Node<'a>> = match &path.start {
+        let names = |inner: &AttributePath| self.find_below(inner, depth + 1);
+        let starts: Vec<ValueNode<'a>> = match &path.start {
             Start::Part => {
                 let own = self.part.clone().walk(&path.steps, &names);
                 if !own.is_empty() {
@@ -78,16 +78,16 @@ impl<'a> Scope<'a> {
                 }
                 self.defaults.clone()
             }
-            Start::Key => return self.key.iter().map(|key| Node::Value(Held::text(key, self.span()))).collect(),
-            Start::Block => vec![Node::Block(self.block)],
-            Start::Provider => self.provider().map(Node::Provider).into_iter().collect(),
+            Start::Key => return self.key.iter().map(|key| ValueNode::Value(Held::text(key, self.span()))).collect(),
+            Start::Block => vec![ValueNode::Block(self.block)],
+            Start::Provider => self.provider().map(ValueNode::Provider).into_iter().collect(),
             Start::Link(name) => match self.links.get(name.as_str()) {
                 None => Vec::new(),
-                Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| Node::Block(block)).collect(),
+                Some(Linked::Blocks(blocks)) => blocks.iter().map(|(block, _)| ValueNode::Block(block)).collect(),
                 Some(Linked::Outside(span)) => {
                     let why = format!("the {name} that it uses is not in this configuration");
                     let cause = Arc::new(Cause::new(why, *span));
-                    return vec![Node::Value(Held::doubt(&cause))];
+                    return vec![ValueNode::Value(Held::doubt(&cause))];
                 }
             },
         };
@@ -116,7 +116,7 @@ impl<'a> Scope<'a> {
         doubt.unwrap_or(Truth::Yes(at))
     }
 
-    fn condition(&self, path: &Path, texts: &[String]) -> Truth {
+    fn condition(&self, path: &AttributePath, texts: &[String]) -> Truth {
         let mut nodes = self.find(path);
         let is = |wanted: &str| texts.iter().any(|it| it == wanted);
         if is("empty") || is("!empty") {
@@ -131,7 +131,7 @@ impl<'a> Scope<'a> {
         let mut doubt = None;
         for node in &nodes {
             let value = match node {
-                Node::Value(held) => held,
+                ValueNode::Value(held) => held,
                 _ if texts.iter().any(|it| it == "present") => return Truth::Yes(Some(node.span())),
                 _ => continue,
             };
@@ -178,7 +178,7 @@ fn is_one_of(text: &str, texts: &[String]) -> bool {
         match (letters.next(), letters.as_str()) {
             (Some('!'), other) => !text.eq_ignore_ascii_case(other),
             (Some('>'), least) => number(text).zip(number(least)).is_some_and(|(number, least)| number > least),
-            (Some('~'), pattern) => Expression::new(pattern).is_match(text),
+            (Some('~'), pattern) => AdaptiveRegex::new(pattern).is_match(text),
             _ => wanted == "present" || (wanted != "absent" && text.eq_ignore_ascii_case(wanted)),
         }
     })

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Change, Fact, Known, Shift, Type, Until, Value};
+use crate::inventory::{Change, Fact, Known, Shift, Until, Value, ValueType};
 
 use super::fact::Wanted;
 use super::language::{ShiftWord, Spec, Switch};
-use super::scope::{Scope, Truth};
+use super::scope::{RowScope, Truth};
 
 /// Every entry of a schedule that the words of a row find.
-pub(super) fn shifts(scope: &Scope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
+pub(super) fn shifts(scope: &RowScope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
     let mut shifts = Vec::new();
     for word in words {
         let parts = match &word.each {
@@ -21,7 +21,7 @@ pub(super) fn shifts(scope: &Scope<'_>, words: &[ShiftWord]) -> Vec<Shift> {
     shifts
 }
 
-fn shift(scope: &Scope<'_>, word: &ShiftWord) -> Option<Shift> {
+fn shift(scope: &RowScope<'_>, word: &ShiftWord) -> Option<Shift> {
     let doubt = match scope.holds(&word.when) {
         Truth::No => return None,
         Truth::Yes(_) => None,
@@ -45,7 +45,7 @@ fn shift(scope: &Scope<'_>, word: &ShiftWord) -> Option<Shift> {
 }
 
 /// Cron's words for a time of day on some days: `1930` or `19:30`, or an hour and a minute.
-fn by_clock(scope: &Scope<'_>, word: &ShiftWord) -> Fact<Arc<str>> {
+fn by_clock(scope: &RowScope<'_>, word: &ShiftWord) -> Fact<Arc<str>> {
     let read = |spec: &Spec| text(scope.fact(spec, Wanted::TEXT));
     let days = match scope.fact(&word.days, Wanted::TEXTS) {
         Fact::Known(Known { value: Value::List(days), .. }) => {
@@ -83,7 +83,7 @@ fn text(fact: Fact<Value>) -> Fact<Arc<str>> {
 
 fn number(fact: Fact<Value>) -> Fact<f64> {
     match fact {
-        Fact::Known(Known { value, span, defined, origin }) => match value.conform(Type::Number) {
+        Fact::Known(Known { value, span, defined, origin }) => match value.conform(ValueType::Number) {
             Some(Value::Number(value)) if value >= 0.0 => Fact::Known(Known { value, span, defined, origin }),
             Some(_) => Fact::Absent,
             None => Fact::unknown("it is no number", span),

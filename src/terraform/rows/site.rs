@@ -5,24 +5,24 @@ use crate::source::Span;
 
 use super::super::block::Block;
 use super::build::parts;
-use super::language::{Role, Row};
-use super::links::{Index, Linked, follow_all};
+use super::language::{RowRole, TypeRow};
+use super::links::{BlockIndex, Linked, follow_all};
 use super::load;
-use super::node::Node;
-use super::path::{Name, Path, Start};
-use super::scope::{Scope, Truth};
+use super::node::ValueNode;
+use super::path::{AttributePath, Start, StepName};
+use super::scope::{RowScope, Truth};
 use crate::terraform::code::modules::registry_name;
 
 /// Where a resource stands, and the words of its type.
 #[derive(Clone)]
 pub(in crate::terraform) struct Site<'a> {
-    pub(super) scope: Scope<'a>,
-    pub(super) row: &'static Row,
+    pub(super) scope: RowScope<'a>,
+    pub(super) row: &'static TypeRow,
 }
 
 impl<'a> Site<'a> {
     /// The part of a block that is this resource.
-    pub(in crate::terraform) fn of(block: &'a Block, resource: &Resource, index: &Index<'a>) -> Option<Site<'a>> {
+    pub(in crate::terraform) fn of(block: &'a Block, resource: &Resource, index: &BlockIndex<'a>) -> Option<Site<'a>> {
         for (at, row) in rows_of(block).iter().enumerate() {
             for scope in scopes(block, row, at == 0, &resource.address) {
                 if let Some(site) = Site::with(scope, row, index) {
@@ -33,14 +33,14 @@ impl<'a> Site<'a> {
         None
     }
 
-    fn with(mut scope: Scope<'a>, row: &'static Row, index: &Index<'a>) -> Option<Site<'a>> {
+    fn with(mut scope: RowScope<'a>, row: &'static TypeRow, index: &BlockIndex<'a>) -> Option<Site<'a>> {
         follow_all(index, &mut scope, &row.links);
         (scope.holds(&row.when) != Truth::No).then_some(Site { scope, row })
     }
 
     /// A block as a whole: a template, a control.
-    pub(in crate::terraform) fn whole(block: &'a Block, index: &Index<'a>) -> Option<Site<'a>> {
-        rows_of(block).iter().find_map(|row| Site::with(Scope::of(block), row, index))
+    pub(in crate::terraform) fn whole(block: &'a Block, index: &BlockIndex<'a>) -> Option<Site<'a>> {
+        rows_of(block).iter().find_map(|row| Site::with(RowScope::of(block), row, index))
     }
 
     pub(in crate::terraform) fn block(&self) -> &'a Block {
@@ -53,16 +53,16 @@ impl<'a> Site<'a> {
         let paths = spec.0.iter().filter_map(|it| it.at.as_ref());
         paths.filter(|path| matches!(path.start, Start::Part | Start::Block)).find_map(|path| {
             let name = path.steps.last().map(|step| match &step.name {
-                Name::Written(name) => name.as_str(),
-                Name::At(_) => "",
+                StepName::Written(name) => name.as_str(),
+                StepName::At(_) => "",
             })?;
-            let above = Path { start: path.start.clone(), steps: path.steps[..path.steps.len() - 1].to_vec() };
+            let above = AttributePath { start: path.start.clone(), steps: path.steps[..path.steps.len() - 1].to_vec() };
             let block = match above.steps.is_empty() {
                 true => Some(self.scope.part.clone()),
                 false => self.scope.find(&above).into_iter().next(),
             };
             match block? {
-                Node::Block(block) => block.attributes.get(name).map(|it| it.span),
+                ValueNode::Block(block) => block.attributes.get(name).map(|it| it.span),
                 _ => None,
             }
         })
@@ -70,7 +70,7 @@ impl<'a> Site<'a> {
 
     /// It only says something about others.
     pub(in crate::terraform) fn is_control(&self) -> bool {
-        self.row.role == Role::Control
+        self.row.role == RowRole::Control
     }
 
     /// The one block that a link leads to.
@@ -93,7 +93,7 @@ impl<'a> Site<'a> {
     }
 }
 
-fn rows_of(block: &Block) -> &'static [Row] {
+fn rows_of(block: &Block) -> &'static [TypeRow] {
     let table = load::table();
     match (block.keyword.as_str(), block.labels.first(), block.source.as_deref()) {
         ("module", _, Some(source)) => table.of_module(&registry_name(source)).unwrap_or_default(),
@@ -103,16 +103,16 @@ fn rows_of(block: &Block) -> &'static [Row] {
 }
 
 /// The parts of a block that have this address by a row.
-fn scopes<'a>(block: &'a Block, row: &'static Row, is_first: bool, address: &str) -> Vec<Scope<'a>> {
+fn scopes<'a>(block: &'a Block, row: &'static TypeRow, is_first: bool, address: &str) -> Vec<RowScope<'a>> {
     let Some(each) = &row.each else {
-        return if address == block.address { vec![Scope::of(block)] } else { Vec::new() };
+        return if address == block.address { vec![RowScope::of(block)] } else { Vec::new() };
     };
     let mut found = Vec::new();
     for (at, part) in parts(block, each).into_iter().enumerate() {
         let is_block_itself = is_first && at == 0 && block.keyword == "resource";
         let suffix = if is_block_itself { "" } else { part.suffix.as_str() };
         if address.strip_prefix(block.address.as_str()) == Some(suffix) {
-            found.push(Scope { part: part.node, key: part.key, ..Scope::of(block) });
+            found.push(RowScope { part: part.node, key: part.key, ..RowScope::of(block) });
         }
     }
     found

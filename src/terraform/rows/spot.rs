@@ -2,17 +2,17 @@
 
 use crate::languages::hcl::value::Data;
 
-use super::node::{Held, Node};
-use super::path::{Into, Name, Path, Start, Step};
+use super::node::{Held, ValueNode};
+use super::path::{AttributePath, Into, PathStep, Start, StepName};
 use super::site::Site;
 
 /// Where something is to be written.
 #[derive(Debug)]
 pub(in crate::terraform) enum Spot<'a> {
-    There(Node<'a>),
+    There(ValueNode<'a>),
     /// Nothing stands there: what is missing, below the last thing that does.
     Missing {
-        container: Node<'a>,
+        container: ValueNode<'a>,
         rest: Vec<String>,
         path: String,
     },
@@ -24,17 +24,17 @@ pub(in crate::terraform) enum Spot<'a> {
 
 impl<'a> Site<'a> {
     /// Where a path leads.
-    pub(super) fn spot(&self, path: &Path) -> Spot<'a> {
+    pub(super) fn spot(&self, path: &AttributePath) -> Spot<'a> {
         let start = match &path.start {
             Start::Part => self.scope.part.clone(),
-            Start::Block => Node::Block(self.scope.block),
+            Start::Block => ValueNode::Block(self.scope.block),
             Start::Link(name) => return Spot::Linked(name.clone()),
             Start::Provider => return Spot::Unclear("it is a setting of the provider".to_owned()),
             Start::Key => return Spot::Unclear("it is the key of a map".to_owned()),
         };
         let mut node = start;
         for (at, step) in path.steps.iter().enumerate() {
-            let Name::Written(name) = &step.name else {
+            let StepName::Written(name) = &step.name else {
                 return Spot::Unclear("where it stands depends on something else".to_owned());
             };
             if step.read.is_some() {
@@ -58,38 +58,40 @@ impl<'a> Site<'a> {
 }
 
 /// The names of steps that a fix could make: those of blocks and attributes.
-fn names(steps: &[Step]) -> Option<Vec<String>> {
-    let name = |step: &Step| match (&step.name, &step.into) {
-        (Name::Written(name), Into::First | Into::Whole) if step.read.is_none() => Some(name.clone()),
+fn names(steps: &[PathStep]) -> Option<Vec<String>> {
+    let name = |step: &PathStep| match (&step.name, &step.into) {
+        (StepName::Written(name), Into::First | Into::Whole) if step.read.is_none() => Some(name.clone()),
         _ => None,
     };
     steps.iter().map(name).collect()
 }
 
-fn can_take(node: &Node<'_>) -> bool {
+fn can_take(node: &ValueNode<'_>) -> bool {
     match node {
-        Node::Block(_) => true,
-        Node::Provider(_) => false,
-        Node::Value(held) => matches!(held.value.data, Data::Object(_) | Data::Map(_)),
+        ValueNode::Block(_) => true,
+        ValueNode::Provider(_) => false,
+        ValueNode::Value(held) => matches!(held.value.data, Data::Object(_) | Data::Map(_)),
     }
 }
 
 /// The one thing that is meant.
-fn one<'a>(found: Vec<Node<'a>>, step: &Step, last: bool) -> Result<Node<'a>, String> {
-    let all: Vec<Node<'a>> = match &step.into {
+fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<ValueNode<'a>, String> {
+    let all: Vec<ValueNode<'a>> = match &step.into {
         Into::First if last => found,
-        Into::First | Into::Whole => found.into_iter().map(Node::first).collect(),
-        Into::All => found.into_iter().flat_map(Node::elements).collect(),
-        Into::Where(key, text) => found.into_iter().flat_map(Node::elements).filter(|it| it.has(key, text)).collect(),
+        Into::First | Into::Whole => found.into_iter().map(ValueNode::first).collect(),
+        Into::All => found.into_iter().flat_map(ValueNode::elements).collect(),
+        Into::Where(key, text) => {
+            found.into_iter().flat_map(ValueNode::elements).filter(|it| it.has(key, text)).collect()
+        }
     };
     let count = all.len();
     let mut all = all.into_iter();
     match (all.next(), count) {
-        (Some(Node::Value(Held { perhaps: true, value, .. })), _) => {
+        (Some(ValueNode::Value(Held { perhaps: true, value, .. })), _) => {
             Err(value.cause().map_or_else(|| "it may not be there".to_owned(), |cause| cause.why.clone()))
         }
-        (Some(Node::Value(held)), 1) if last => match only(held) {
-            Some(held) => Ok(Node::Value(held)),
+        (Some(ValueNode::Value(held)), 1) if last => match only(held) {
+            Some(held) => Ok(ValueNode::Value(held)),
             None => Err("there are several of them".to_owned()),
         },
         (Some(node), 1) => Ok(node),

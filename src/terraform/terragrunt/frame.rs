@@ -10,11 +10,11 @@ use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{Span, parent};
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Budget, Dialect, Evaluator, Instance, Repetition, Scope, Shadows};
+use crate::terraform::evaluate::{Dialect, Evaluator, Instance, Repetition, RootBudget, Scope, Shadows};
 
 use super::functions;
 use super::merge::{self, Strategy};
-use super::reader::{Parsed, Reader, UNIT, VALUES, located};
+use super::reader::{Parsed, TerragruntReader, UNIT, VALUES, located};
 
 /// Files that read files that read files; more are a cycle in disguise.
 const DEEPEST: usize = 20;
@@ -23,8 +23,8 @@ const MOST_FILES: usize = 500;
 
 /// What is read for one unit: files share what it may cost and what was found.
 pub(super) struct Context<'r> {
-    pub(super) reader: &'r Reader<'r>,
-    pub(super) budget: Rc<Budget>,
+    pub(super) reader: &'r TerragruntReader<'r>,
+    pub(super) budget: Rc<RootBudget>,
     /// The directory from which the unit is applied.
     pub(super) directory: String,
     pub(super) shadows: Shadows,

@@ -13,10 +13,10 @@ use super::frame::{Frame, settings_of};
 use super::merge;
 use super::reader::{UNIT, located};
 
-type Function = fn(&Frame<'_>, &Call<'_>) -> Value;
+type Function = fn(&Frame<'_>, &TerragruntCall<'_>) -> Value;
 
 /// A call with arguments that are known.
-pub(super) struct Call<'a> {
+pub(super) struct TerragruntCall<'a> {
     arguments: &'a [Value],
     span: Span,
 }
@@ -100,10 +100,10 @@ pub(super) fn call(frame: &Frame<'_>, name: &str, arguments: &[Value], span: Spa
     if let Err(cause) = frame.context.budget.spend(100) {
         return Value::because(&cause, span);
     }
-    function(frame, &Call { arguments, span })
+    function(frame, &TerragruntCall { arguments, span })
 }
 
-impl Call<'_> {
+impl TerragruntCall<'_> {
     fn text(&self, text: &str) -> Value {
         Value::text(text, self.span)
     }
@@ -126,7 +126,7 @@ impl Call<'_> {
 }
 
 /// The directory of the file that is meant by `include`: the one that a label names, or the only one.
-fn included(frame: &Frame<'_>, call: &Call<'_>) -> Result<Option<String>, Value> {
+fn included(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Result<Option<String>, Value> {
     if frame.is_included {
         return Ok(Some(frame.home.clone()));
     }
@@ -146,7 +146,7 @@ fn included(frame: &Frame<'_>, call: &Call<'_>) -> Result<Option<String>, Value>
 }
 
 /// From the folder above on, the nearest that has a file or folder of this name.
-fn find_in_parents(frame: &Frame<'_>, call: &Call<'_>) -> Value {
+fn find_in_parents(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let (reader, shadows) = (frame.context.reader, &frame.context.shadows);
     let name = call.argument(0).unwrap_or(Cow::Borrowed(UNIT));
     let mut directory = frame.base.as_str();
@@ -171,7 +171,7 @@ fn find_in_parents(frame: &Frame<'_>, call: &Call<'_>) -> Value {
 }
 
 /// The environment of who runs it is not known; what it is without is.
-fn get_env(_: &Frame<'_>, call: &Call<'_>) -> Value {
+fn get_env(_: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     match call.arguments.get(1) {
         Some(default) => default.clone(),
         None => {
@@ -181,7 +181,7 @@ fn get_env(_: &Frame<'_>, call: &Call<'_>) -> Value {
     }
 }
 
-fn read_config(frame: &Frame<'_>, call: &Call<'_>) -> Value {
+fn read_config(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let missing = |value: Value| call.arguments.get(1).cloned().unwrap_or(value);
     let Some(path) = call.arguments.first() else { return Value::null(call.span) };
     if let Some(cause) = path.cause() {
@@ -202,7 +202,7 @@ fn read_config(frame: &Frame<'_>, call: &Call<'_>) -> Value {
 }
 
 /// The variables of a file, as JSON text.
-fn read_variables(frame: &Frame<'_>, call: &Call<'_>) -> Value {
+fn read_variables(frame: &Frame<'_>, call: &TerragruntCall<'_>) -> Value {
     let text = call.argument(0).unwrap_or_default();
     let places = [&frame.home, &frame.base].into_iter().filter_map(|from| located(from, &text));
     let shadows = &frame.context.shadows;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::value::{Entries, Value};
 use crate::source::Span;
-use crate::terraform::load::root::Given;
+use crate::terraform::load::root::VariableInput;
 use crate::terraform::load::roots::automatic_files;
 
 use super::frame::Context;
@@ -13,7 +13,7 @@ use super::member;
 use super::reader::located;
 
 /// What assigns the variables, the weakest first: inputs, files that Terraform reads by itself, arguments of its commands.
-pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: Option<&str>) -> Vec<Given> {
+pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: Option<&str>) -> Vec<VariableInput> {
     let blocks: Vec<Value> = member(settings, "terraform")
         .and_then(|it| member(it, "extra_arguments"))
         .map(named)
@@ -23,19 +23,19 @@ pub(super) fn given(context: &Context<'_>, own: &str, settings: &Value, module: 
         .collect();
     let inputs = member(settings, "inputs").and_then(Value::entries);
     let all = || inputs.into_iter().flat_map(Entries::iter);
-    let input = |(name, value): (&std::sync::Arc<str>, &Value)| Given::Input(name.to_string(), value.clone());
-    let mut given: Vec<Given> = all().filter(|(_, value)| !value.is_null()).map(input).collect();
+    let input = |(name, value): (&std::sync::Arc<str>, &Value)| VariableInput::Input(name.to_string(), value.clone());
+    let mut given: Vec<VariableInput> = all().filter(|(_, value)| !value.is_null()).map(input).collect();
     given.extend(blocks.iter().flat_map(environment));
     let (automatic, exact) = automatic(context, own, module);
-    given.extend(exact.into_iter().map(Given::File));
+    given.extend(exact.into_iter().map(VariableInput::File));
     // Terragrunt writes nulls into a file of a name that comes before all others.
-    let null = |(name, value): (&std::sync::Arc<str>, &Value)| Given::Null(name.to_string(), value.clone());
+    let null = |(name, value): (&std::sync::Arc<str>, &Value)| VariableInput::Null(name.to_string(), value.clone());
     given.extend(all().filter(|(_, value)| value.is_null()).map(null));
-    given.extend(automatic.into_iter().map(Given::File));
+    given.extend(automatic.into_iter().map(VariableInput::File));
     for block in &blocks {
         add_arguments(context, module.unwrap_or(own), own, block, &mut given);
     }
-    given.extend(context.reader.options.variable_files.iter().cloned().map(Given::File));
+    given.extend(context.reader.options.variable_files.iter().cloned().map(VariableInput::File));
     given
 }
 
@@ -53,21 +53,21 @@ fn automatic(context: &Context<'_>, own: &str, module: Option<&str>) -> (Vec<Str
 }
 
 /// Variables of the environment that a block sets: they are stronger than inputs and weaker than files.
-fn environment(block: &Value) -> Vec<Given> {
+fn environment(block: &Value) -> Vec<VariableInput> {
     let variables = member(block, "env_vars").and_then(Value::entries).into_iter().flat_map(Entries::iter);
     variables
-        .filter_map(|(name, value)| Some(Given::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone())))
+        .filter_map(|(name, value)| Some(VariableInput::Input(name.strip_prefix("TF_VAR_")?.into(), value.clone())))
         .collect()
 }
 
 /// Variables and files of variables on the command line of Terraform.
-fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, given: &mut Vec<Given>) {
+fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, given: &mut Vec<VariableInput>) {
     let find = |path: &str| {
         let places = [from, own].into_iter().filter_map(|it| located(it, path));
         places.into_iter().find_map(|it| context.reader.find(&context.shadows, &it))
     };
     let mut add = |path: &str, span: Option<Span>| match (find(path), span) {
-        (Some(real), _) => given.push(Given::File(real)),
+        (Some(real), _) => given.push(VariableInput::File(real)),
         (None, Some(span)) => {
             let message = format!("the variable file {path} of this unit is not here");
             context.tell(Diagnostic::unreadable(message, span));
@@ -79,7 +79,7 @@ fn add_arguments(context: &Context<'_>, from: &str, own: &str, block: &Value, gi
         match (flag.as_str(), value.split_once('=')) {
             ("var-file", _) => add(&value, Some(span)),
             ("var", Some((name, text))) => {
-                variables.push(Given::Argument(name.trim().to_owned(), Value::text(text, span)));
+                variables.push(VariableInput::Argument(name.trim().to_owned(), Value::text(text, span)));
             }
             _ => {}
         }

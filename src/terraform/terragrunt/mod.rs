@@ -25,16 +25,16 @@ use crate::source::{Sources, Span, normalize, parent};
 use super::Options;
 use super::code::library::Library;
 use super::code::module::has_configuration;
-use super::evaluate::{Budget, Shadows};
+use super::evaluate::{RootBudget, Shadows};
 use super::load::parallel;
 use super::load::root::{Configuration, Root, evaluate_with};
 use super::load::rounds::allowed;
-use super::load::variants::Variant;
+use super::load::variants::RootVariant;
 
 use frame::{Context, Frame};
-use reader::{Reader, STACK, UNIT};
+use reader::{STACK, TerragruntReader, UNIT};
 use source::Source;
-use stack::{Made, inside};
+use stack::{StackUnits, inside};
 
 /// Whether a file is one of Terragrunt's that is read by itself.
 pub(crate) fn is_read_by_itself(path: &str) -> bool {
@@ -60,14 +60,14 @@ impl Unit {
 }
 
 /// A unit with what Terraform makes of it.
-pub(super) struct Run {
+pub(super) struct UnitRun {
     pub(super) directory: String,
     pub(super) root: Root,
     /// Everything that was read for it beside the module.
     pub(super) files: BTreeSet<Arc<str>>,
 }
 
-impl Run {
+impl UnitRun {
     /// All files that it was read from.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &str> {
         self.files.iter().chain(&self.root.files).map(|it| &**it)
@@ -77,7 +77,7 @@ impl Run {
 /// All units of a tree.
 #[derive(Default)]
 pub(super) struct Units {
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<UnitRun>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) comments: Vec<Span>,
@@ -87,7 +87,7 @@ pub(super) struct Units {
 
 /// What was made of one unit.
 struct Outcome {
-    run: Result<Run, String>,
+    run: Result<UnitRun, String>,
     included: Vec<String>,
     module: Option<String>,
     diagnostics: Vec<Diagnostic>,
@@ -101,7 +101,7 @@ pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], o
     if files.is_empty() {
         return Units::default();
     }
-    let reader = Reader::new(sources, library, options);
+    let reader = TerragruntReader::new(sources, library, options);
     let mut made = parallel::map(1, |_| stacks(&reader, &files)).pop().unwrap_or_default();
     let planned: BTreeSet<String> = made.units.iter().map(|it| it.directory.clone()).collect();
     let mut units = std::mem::take(&mut made.units);
@@ -125,18 +125,18 @@ pub(super) fn read(sources: &Sources, library: &Library<'_>, paths: &[String], o
 }
 
 /// What the stacks of a tree make, without those that are there to be made by others.
-fn stacks(reader: &Reader<'_>, files: &BTreeSet<String>) -> Made {
+fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits {
     let all: Vec<&String> = files.iter().filter(|it| it.ends_with(STACK)).collect();
-    let each: Vec<(&String, Made)> = all
+    let each: Vec<(&String, StackUnits)> = all
         .into_iter()
         .map(|path| {
-            let mut made = Made::default();
+            let mut made = StackUnits::default();
             made.add(reader, &stack::of_file(path), 0);
             (path, made)
         })
         .collect();
     let templates: BTreeSet<String> = each.iter().flat_map(|(_, made)| made.templates.iter().cloned()).collect();
-    let mut result = Made::default();
+    let mut result = StackUnits::default();
     for (path, made) in each.into_iter().filter(|(path, _)| !templates.contains(parent(path))) {
         // Values that no stack gives: another repository has the stack that makes this one.
         let is_template = made.skipped.iter().any(|it| it.path == *path && it.reason.contains("that another makes"));
@@ -149,7 +149,7 @@ fn stacks(reader: &Reader<'_>, files: &BTreeSet<String>) -> Made {
     result
 }
 
-fn gathered(reader: &Reader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: Made) -> Units {
+fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: StackUnits) -> Units {
     let mut result = Units { skipped: made.skipped, ..Units::default() };
     let included: BTreeSet<&String> = outcomes.iter().flat_map(|it| &it.included).collect();
     for (unit, outcome) in units.iter().zip(&outcomes) {
@@ -185,7 +185,7 @@ fn gathered(reader: &Reader<'_>, units: &[Unit], outcomes: Vec<Outcome>, made: M
 
 /// What is read for a unit or a stack, whose file is `real`.
 fn context<'r>(
-    reader: &'r Reader<'r>,
+    reader: &'r TerragruntReader<'r>,
     directory: &str,
     real: &str,
     shadows: &Shadows,
@@ -194,7 +194,7 @@ fn context<'r>(
     let anywhere = reader.parse(real).map_err(|error| error.to_string())?.anywhere();
     Ok(Context {
         reader,
-        budget: Rc::new(Budget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
+        budget: Rc::new(RootBudget::new(anywhere, reader.sources.limits().evaluation_steps, allowed(0))),
         directory: directory.to_owned(),
         shadows: shadows.clone(),
         values,
@@ -206,7 +206,7 @@ fn context<'r>(
     })
 }
 
-fn outcome(reader: &Reader<'_>, unit: &Unit, memory: u64) -> Outcome {
+fn outcome(reader: &TerragruntReader<'_>, unit: &Unit, memory: u64) -> Outcome {
     let mut result = Outcome {
         run: Err(String::new()),
         included: Vec::new(),
@@ -244,7 +244,7 @@ fn run(
     settings: &Value,
     memory: u64,
     module: &mut Option<String>,
-) -> Result<Run, String> {
+) -> Result<UnitRun, String> {
     let reader = context.reader;
     let own = unit.real_directory();
     let place = member(settings, "terraform").and_then(|it| member(it, "source"));
@@ -277,10 +277,10 @@ fn run(
     let inputs = member(settings, "inputs");
     let rest = inputs.and_then(|it| it.entries().map_or_else(|| it.cause().cloned(), |it| it.rest.clone()));
     let any = rest.map(|cause: Arc<Cause>| Value::because(&cause, frame.parsed.anywhere()));
-    let variant = Variant { workspace: reader.options.workspace.clone(), ..Variant::default() };
+    let variant = RootVariant { workspace: reader.options.workspace.clone(), ..RootVariant::default() };
     let configuration = Configuration { code, given, variant: &variant, environment: reader.options, shadows, any };
     let root = evaluate_with(reader.sources, reader.library, configuration, reader.options, memory);
-    Ok(Run { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
+    Ok(UnitRun { directory: unit.directory.clone(), root, files: context.files.borrow().clone() })
 }
 
 /// A unit that is left out when all are applied.

@@ -20,7 +20,7 @@ pub(super) const VALUES: &str = "terragrunt.values.hcl";
 type Composed = (String, Vec<ModuleFile>);
 
 /// What all units of a tree share.
-pub(super) struct Reader<'s> {
+pub(super) struct TerragruntReader<'s> {
     pub(super) sources: &'s Sources,
     pub(super) library: &'s Library<'s>,
     pub(super) options: &'s Options,
@@ -46,10 +46,10 @@ impl Parsed {
     }
 }
 
-impl<'s> Reader<'s> {
+impl<'s> TerragruntReader<'s> {
     pub(super) fn new(sources: &'s Sources, library: &'s Library<'s>, options: &'s Options) -> Self {
         let (listings, parsed, modules, made) = Default::default();
-        Reader { sources, library, options, listings, parsed, modules, made }
+        TerragruntReader { sources, library, options, listings, parsed, modules, made }
     }
 
     fn names(&self, directory: &str) -> Arc<BTreeSet<String>> {

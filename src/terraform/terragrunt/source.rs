@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Entries, Value};
 use crate::source::{FileId, Segment, Span};
 use crate::terraform::code::module::has_configuration;
-use crate::terraform::code::module::{ModuleCode, ModuleFile, Text, files_of};
+use crate::terraform::code::module::{FileText, ModuleCode, ModuleFile, files_of};
 use crate::terraform::evaluate::{Shadows, outside_of_prefix};
 
 use super::Unit;
-use super::reader::{Reader, located};
+use super::reader::{TerragruntReader, located};
 
 /// Where a source leads.
 pub(super) enum Source {
@@ -22,7 +22,7 @@ pub(super) enum Source {
     Elsewhere(String),
 }
 
-pub(super) fn source(reader: &Reader<'_>, shadows: &Shadows, base: &str, text: &str) -> Source {
+pub(super) fn source(reader: &TerragruntReader<'_>, shadows: &Shadows, base: &str, text: &str) -> Source {
     if let Some(registry) = text.strip_prefix("tfr://") {
         let path = registry.split_once('/').map_or(registry, |(_, path)| path);
         return Source::Elsewhere(path.split('?').next().unwrap_or(path).to_owned());
@@ -43,7 +43,12 @@ pub(super) fn source(reader: &Reader<'_>, shadows: &Shadows, base: &str, text: &
 
 /// The files that Terraform reads for a unit: those of the module, those of the unit in their place, and those that
 /// Terragrunt writes.
-pub(super) fn effective(reader: &Reader<'_>, module: Option<&str>, unit: &Unit, settings: &Value) -> Arc<ModuleCode> {
+pub(super) fn effective(
+    reader: &TerragruntReader<'_>,
+    module: Option<&str>,
+    unit: &Unit,
+    settings: &Value,
+) -> Arc<ModuleCode> {
     let own = unit.real_directory();
     let mut files = module.map(|it| files_of(reader.sources, it)).unwrap_or_default();
     let mut is_plain = module.is_some();
@@ -62,7 +67,7 @@ pub(super) fn effective(reader: &Reader<'_>, module: Option<&str>, unit: &Unit, 
             None => {}
         }
         is_plain = false;
-        files.push(ModuleFile { name, text: Text::Made(text) });
+        files.push(ModuleFile { name, text: FileText::Made(text) });
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
     match module {
@@ -72,7 +77,7 @@ pub(super) fn effective(reader: &Reader<'_>, module: Option<&str>, unit: &Unit, 
 }
 
 /// The files of `generate`: name, text, and whether they take the place of others.
-fn generated(reader: &Reader<'_>, settings: &Value) -> Vec<(String, FileId, bool)> {
+fn generated(reader: &TerragruntReader<'_>, settings: &Value) -> Vec<(String, FileId, bool)> {
     let blocks = settings.entries().and_then(|it| it.get("generate")).and_then(Value::entries);
     let mut files = Vec::new();
     for (_, block) in blocks.into_iter().flat_map(Entries::iter) {
@@ -101,7 +106,7 @@ fn known_text(value: &Value) -> Option<String> {
 }
 
 /// Text that stands for one place, whose lines lead to the lines there where these are the same.
-fn derived(reader: &Reader<'_>, text: String, origin: Span) -> FileId {
+fn derived(reader: &TerragruntReader<'_>, text: String, origin: Span) -> FileId {
     let written = reader.sources.snippet(origin);
     let mut segments = vec![Segment { start: 0, origin, linear: false }];
     let (mut at, mut from) = (0u32, 0usize);
@@ -125,7 +130,7 @@ fn derived(reader: &Reader<'_>, text: String, origin: Span) -> FileId {
 
 /// A call of a module that is not here, as the only text of a root: its arguments are the inputs of the unit.
 pub(super) fn call_of(
-    reader: &Reader<'_>,
+    reader: &TerragruntReader<'_>,
     unit: &Unit,
     module: &str,
     place: Span,
@@ -150,11 +155,11 @@ pub(super) fn call_of(
     }
     let path = reader.sources.path(place.file);
     let file = reader.sources.derive(&path, text, segments);
-    let call = ModuleFile { name: "terragrunt.tf".into(), text: Text::Made(file) };
+    let call = ModuleFile { name: "terragrunt.tf".into(), text: FileText::Made(file) };
     let mut files: Vec<ModuleFile> = files_of(reader.sources, unit.real_directory());
     files.push(call);
     for (name, text, _) in generated(reader, settings) {
-        files.push(ModuleFile { name: format!("generated-{name}"), text: Text::Made(text) });
+        files.push(ModuleFile { name: format!("generated-{name}"), text: FileText::Made(text) });
     }
     reader.module(unit.real_directory(), files)
 }

@@ -10,7 +10,7 @@ use crate::source::{Span, join, parent};
 use crate::terraform::evaluate::{Repetition, Shadows};
 
 use super::frame::Frame;
-use super::reader::{Reader, STACK, UNIT};
+use super::reader::{STACK, TerragruntReader, UNIT};
 use super::source::{Source, source};
 use super::{Unit, context};
 
@@ -23,7 +23,7 @@ const WRITTEN_TO: &str = ".terragrunt-stack";
 
 /// What stacks make.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct StackUnits {
     pub(super) units: Vec<Unit>,
     /// Directories that they are made from: those are no units by themselves.
     pub(super) templates: BTreeSet<String>,
@@ -38,9 +38,9 @@ pub(super) struct Stack {
     pub(super) files: Vec<Arc<str>>,
 }
 
-impl Made {
+impl StackUnits {
     /// Adds what a stack makes; nothing where the stack is itself made from one.
-    pub(super) fn add(&mut self, reader: &Reader<'_>, stack: &Stack, depth: usize) {
+    pub(super) fn add(&mut self, reader: &TerragruntReader<'_>, stack: &Stack, depth: usize) {
         let path = inside(&stack.directory, STACK);
         let Some(real) = reader.find(&stack.shadows, &path) else { return };
         let context = match context(reader, &stack.directory, &real, &stack.shadows, stack.values.clone()) {
@@ -61,7 +61,14 @@ impl Made {
         }
     }
 
-    fn add_blocks(&mut self, reader: &Reader<'_>, stack: &Stack, frame: &Frame<'_>, depth: usize, file: &str) {
+    fn add_blocks(
+        &mut self,
+        reader: &TerragruntReader<'_>,
+        stack: &Stack,
+        frame: &Frame<'_>,
+        depth: usize,
+        file: &str,
+    ) {
         for node in frame.parsed.body.blocks.iter().filter(|it| matches!(&*it.keyword.text, "unit" | "stack")) {
             for repetition in repetitions(frame, node) {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
@@ -80,7 +87,7 @@ impl Made {
 
     fn add_block(
         &mut self,
-        reader: &Reader<'_>,
+        reader: &TerragruntReader<'_>,
         stack: &Stack,
         frame: &Frame<'_>,
         node: &BlockNode,

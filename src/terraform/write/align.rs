@@ -20,16 +20,16 @@ struct Line<'a> {
 
 /// A text for a place, in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct TextChange {
     pub(super) at: Range<usize>,
     pub(super) text: String,
 }
 
 /// Adds what keeps the lines around each change aligned, where they are aligned before it.
-pub(super) fn aligned(text: &str, changes: Vec<Change>) -> Vec<Change> {
+pub(super) fn aligned(text: &str, changes: Vec<TextChange>) -> Vec<TextChange> {
     let mut changes = changes;
     changes.sort_by_key(|change| (change.at.start, change.at.end));
-    let mut all: Vec<Change> = Vec::new();
+    let mut all: Vec<TextChange> = Vec::new();
     let mut rest = changes.as_slice();
     while let Some(first) = rest.first() {
         let region = region(text, &first.at);
@@ -77,7 +77,7 @@ fn line_end(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length)
 }
 
-fn one_region(text: &str, region: Range<usize>, changes: &[Change]) -> Vec<Change> {
+fn one_region(text: &str, region: Range<usize>, changes: &[TextChange]) -> Vec<TextChange> {
     let before = &text[region.clone()];
     let after = applied(before, region.start, changes);
     if formatted(before) != before {
@@ -91,7 +91,7 @@ fn one_region(text: &str, region: Range<usize>, changes: &[Change]) -> Vec<Chang
 }
 
 /// One new argument with its `=` below that of the line before it, where there is room.
-fn like_its_neighbour(text: &str, change: &Change) -> Change {
+fn like_its_neighbour(text: &str, change: &TextChange) -> TextChange {
     let before = text.get(line_start(text, change.at.start)..change.at.start).unwrap_or_default();
     let line = change.text.trim_start_matches(['\r', '\n']);
     let new = split(line);
@@ -104,10 +104,10 @@ fn like_its_neighbour(text: &str, change: &Change) -> Change {
     }
     let blanks = " ".repeat(column - columns(new.lead));
     let breaks = &change.text[..change.text.len() - line.len()];
-    Change { at: change.at.clone(), text: format!("{breaks}{}{}{blanks}{assign}", new.indent, new.lead) }
+    TextChange { at: change.at.clone(), text: format!("{breaks}{}{}{blanks}{assign}", new.indent, new.lead) }
 }
 
-fn applied(text: &str, offset: usize, changes: &[Change]) -> String {
+fn applied(text: &str, offset: usize, changes: &[TextChange]) -> String {
     let mut result = String::with_capacity(text.len() + 64);
     let mut at = 0;
     for change in changes {
@@ -120,7 +120,7 @@ fn applied(text: &str, offset: usize, changes: &[Change]) -> String {
 }
 
 /// Whole lines that differ, as changes: what is the same at their ends is left out.
-fn differences(before: &str, after: &str, offset: usize) -> Vec<Change> {
+fn differences(before: &str, after: &str, offset: usize) -> Vec<TextChange> {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let ahead = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -140,7 +140,7 @@ fn differences(before: &str, after: &str, offset: usize) -> Vec<Change> {
 }
 
 /// The part in which two texts differ.
-fn difference(before: &str, after: &str, at: usize) -> Option<Change> {
+fn difference(before: &str, after: &str, at: usize) -> Option<TextChange> {
     if before == after {
         return None;
     }
@@ -148,7 +148,7 @@ fn difference(before: &str, after: &str, at: usize) -> Option<Change> {
     let tails = before[ahead..].chars().rev().zip(after[ahead..].chars().rev());
     let behind: usize = tails.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
     let range = at + ahead..at + before.len() - behind;
-    Some(Change { at: range, text: after[ahead..after.len() - behind].to_owned() })
+    Some(TextChange { at: range, text: after[ahead..after.len() - behind].to_owned() })
 }
 
 /// The lines with the blanks that `terraform fmt` gives them, and nothing else of what it does.
@@ -293,7 +293,7 @@ mod tests {
     fn neighbours_of_a_longer_name_move_with_it() {
         let text = "{\n  ami  = 1\n  size = 2 # why\n}\n";
         let at = text.find("\n}").unwrap();
-        let changes = aligned(text, vec![Change { at: at..at, text: "\n  priority = 3".into() }]);
+        let changes = aligned(text, vec![TextChange { at: at..at, text: "\n  priority = 3".into() }]);
         let after = applied(text, 0, &changes);
         assert_eq!(after, "{\n  ami      = 1\n  size     = 2 # why\n  priority = 3\n}\n");
     }
@@ -302,9 +302,9 @@ mod tests {
     fn lines_that_nobody_formats_stay() {
         let text = "{\n  ami= 1\n  size   = 2\n}\n";
         let at = text.find("\n}").unwrap();
-        let changes = vec![Change { at: at..at, text: "\n  priority = 3".into() }];
-        assert_eq!(aligned(text, changes), vec![Change { at: at..at, text: "\n  priority = 3".into() }]);
-        let changes = vec![Change { at: at..at, text: "\n  b = 3".into() }];
+        let changes = vec![TextChange { at: at..at, text: "\n  priority = 3".into() }];
+        assert_eq!(aligned(text, changes), vec![TextChange { at: at..at, text: "\n  priority = 3".into() }]);
+        let changes = vec![TextChange { at: at..at, text: "\n  b = 3".into() }];
         assert_eq!(aligned(text, changes)[0].text, "\n  b      = 3");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::languages::hcl::syntax::{Attribute, Body, Expression, Kind};
+use crate::languages::hcl::syntax::{Attribute, Body, Expression, HclKind};
 use crate::source::Span;
 
 use super::super::rows::Literal;
-use super::align::Change;
+use super::align::TextChange;
 use super::literal::{is_name, quoted};
 
 /// One step of indentation of `terraform fmt`.
@@ -69,7 +69,7 @@ impl Addition {
 }
 
 /// What puts these into a body. `near` is an argument that they belong to.
-pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &Addition) -> Vec<Change> {
+pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &Addition) -> Vec<TextChange> {
     let span = body.span.range();
     let end_of_line = line_break(text, span.start);
     let close_indent = indent_of(text, span.start);
@@ -88,7 +88,7 @@ pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &
         if body.attributes.is_empty() && starts_with_block(body) {
             new.push_str(end_of_line);
         }
-        changes.push(Change { at: at..at, text: new });
+        changes.push(TextChange { at: at..at, text: new });
     }
     if !addition.blocks.is_empty() {
         let (at, is_alone) = place_of_blocks(text, body);
@@ -108,7 +108,7 @@ pub(super) fn into_body(text: &str, body: &Body, near: Option<Span>, addition: &
         if !next.is_empty() && next != "}" {
             new.push_str(end_of_line);
         }
-        changes.push(Change { at: at..at, text: new });
+        changes.push(TextChange { at: at..at, text: new });
     }
     changes
 }
@@ -121,7 +121,7 @@ impl Addition {
 }
 
 /// `{}` or `{ a = 1 }` on one line, with more in it.
-fn opened(text: &str, span: &Range<usize>, inner: &str, addition: &Addition, end_of_line: &str) -> Change {
+fn opened(text: &str, span: &Range<usize>, inner: &str, addition: &Addition, end_of_line: &str) -> TextChange {
     let close_indent = indent_of(text, span.start);
     let indent = format!("{close_indent}{STEP}");
     let mut lines = Vec::new();
@@ -132,7 +132,7 @@ fn opened(text: &str, span: &Range<usize>, inner: &str, addition: &Addition, end
     addition.lines(&indent, &mut new);
     lines.append(&mut new);
     let body: String = lines.iter().map(|line| format!("{line}{end_of_line}")).collect();
-    Change { at: span.clone(), text: format!("{{{end_of_line}{body}{close_indent}}}") }
+    TextChange { at: span.clone(), text: format!("{{{end_of_line}{body}{close_indent}}}") }
 }
 
 fn first_item(body: &Body) -> Option<usize> {
@@ -215,13 +215,13 @@ fn key_text(key: &str) -> String {
 }
 
 /// What puts keys into `{ … }`; nothing where that is no object.
-pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<Change> {
-    let Kind::Object(items) = &object.kind else { return None };
+pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, Literal)]) -> Option<TextChange> {
+    let HclKind::Object(items) = &object.kind else { return None };
     let span = object.span.range();
     let Some(last) = items.last() else {
         let inside: Vec<String> =
             entries.iter().map(|(key, value)| format!("{} = {}", key_text(key), quoted(value))).collect();
-        return Some(Change { at: span, text: format!("{{ {} }}", inside.join(", ")) });
+        return Some(TextChange { at: span, text: format!("{{ {} }}", inside.join(", ")) });
     };
     let sign = text.get(last.key.span.end as usize..last.value.span.start as usize).unwrap_or_default();
     let sign = if sign.trim() == ":" { ":" } else { " =" };
@@ -235,17 +235,17 @@ pub(super) fn into_object(text: &str, object: &Expression, entries: &[(String, L
     let has_comma = rest.trim_start().starts_with(',');
     let inner = text.get(span.start..last.key.span.start as usize).unwrap_or_default();
     if !inner.contains('\n') && !rest.contains('\n') {
-        return Some(Change { at: end..end, text: new.map(|new| format!(", {new}")).collect() });
+        return Some(TextChange { at: end..end, text: new.map(|new| format!(", {new}")).collect() });
     }
     let end_of_line_text = line_break(text, span.start);
     let indent = indent_of(text, last.key.span.start as usize);
     let comma = if has_comma { "," } else { "" };
     let at = end_of_line(text, end);
-    Some(Change { at: at..at, text: new.map(|new| format!("{end_of_line_text}{indent}{new}{comma}")).collect() })
+    Some(TextChange { at: at..at, text: new.map(|new| format!("{end_of_line_text}{indent}{new}{comma}")).collect() })
 }
 
 /// What takes whole lines away.
-pub(super) fn without(text: &str, span: Span) -> Change {
+pub(super) fn without(text: &str, span: Span) -> TextChange {
     let range = span.range();
     let start = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
     let end =
@@ -253,7 +253,7 @@ pub(super) fn without(text: &str, span: Span) -> Change {
     let alone = text.get(start..range.start).is_some_and(|before| before.trim().is_empty());
     let tail = text.get(range.end..end).unwrap_or_default().trim();
     if alone && (tail.is_empty() || tail.starts_with('#') || tail.starts_with("//")) {
-        return Change { at: start..end, text: String::new() };
+        return TextChange { at: start..end, text: String::new() };
     }
-    Change { at: range, text: String::new() }
+    TextChange { at: range, text: String::new() }
 }

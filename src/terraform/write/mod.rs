@@ -14,15 +14,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Declined, FrontEnd, LinkKind, Part, Resource, Value, Wish};
-use crate::languages::hcl::syntax::{BlockNode, Body, Expression, Kind, parse_expression};
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, parse_expression};
 use crate::languages::hcl::value::Data;
 use crate::source::{Edit, FileId, Sources, Span};
 
 use super::Root;
 use super::block::Block;
 use super::code::library::{Library, Tool};
-use super::rows::{Assignment, Held, Index, Literal, Node, Site, Spot};
-use align::Change;
+use super::rows::{Assignment, BlockIndex, Held, Literal, Site, Spot, ValueNode};
+use align::TextChange;
 use insert::Addition;
 use origin::Way;
 
@@ -34,7 +34,7 @@ pub struct Writer<'a> {
     library: Library<'a>,
     by_address: RefCell<Option<Rc<ByAddress<'a>>>>,
     /// The links between the blocks of each root that was looked at.
-    indices: RefCell<BTreeMap<usize, Rc<Index<'a>>>>,
+    indices: RefCell<BTreeMap<usize, Rc<BlockIndex<'a>>>>,
 }
 
 /// A link leads on through so many blocks.
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
     fn in_site(
         &self,
         site: &Site<'a>,
-        index: &Rc<Index<'a>>,
+        index: &Rc<BlockIndex<'a>>,
         resource: &Resource,
         wish: &Wish,
         depth: usize,
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
     fn through(
         &self,
         site: &Site<'a>,
-        index: &Rc<Index<'a>>,
+        index: &Rc<BlockIndex<'a>>,
         resource: &Resource,
         link: &str,
         wish: &Wish,
@@ -133,7 +133,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Autoscalers and schedules say some facts for what they are about.
-    fn by_a_control(&self, index: &Rc<Index<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
+    fn by_a_control(&self, index: &Rc<BlockIndex<'a>>, resource: &Resource, wish: &Wish) -> Option<Result<Vec<Edit>>> {
         let links = resource.links.iter().filter(|it| matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop));
         for link in links {
             let Some(block) = index.only(&link.to) else { continue };
@@ -146,7 +146,7 @@ impl<'a> Writer<'a> {
         None
     }
 
-    fn site(&self, resource: &Resource) -> Option<(Site<'a>, Rc<Index<'a>>)> {
+    fn site(&self, resource: &Resource) -> Option<(Site<'a>, Rc<BlockIndex<'a>>)> {
         let by_address = self.by_address();
         let mut address = resource.address.split(" (").next().unwrap_or(&resource.address);
         loop {
@@ -176,10 +176,10 @@ impl<'a> Writer<'a> {
         self.by_address.borrow_mut().get_or_insert_with(make).clone()
     }
 
-    fn index(&self, root: usize) -> Rc<Index<'a>> {
+    fn index(&self, root: usize) -> Rc<BlockIndex<'a>> {
         let make = || {
             let range = self.roots.get(root).map(|root| root.blocks.clone()).unwrap_or_default();
-            Rc::new(Index::new(self.blocks.get(range).unwrap_or_default(), &[]))
+            Rc::new(BlockIndex::new(self.blocks.get(range).unwrap_or_default(), &[]))
         };
         self.indices.borrow_mut().entry(root).or_insert_with(make).clone()
     }
@@ -191,9 +191,11 @@ impl<'a> Writer<'a> {
             match (spot, to) {
                 (Spot::Unclear(why), _) => return left_alone(why.clone()),
                 (Spot::Linked(_), _) => return left_alone("it stands in two blocks"),
-                (Spot::There(Node::Value(held)), Some(literal)) => self.replace(site, held, literal, &mut pending)?,
-                (Spot::There(Node::Value(held)), None) => self.remove(site, held, &mut pending)?,
-                (Spot::There(Node::Block(block)), None) => {
+                (Spot::There(ValueNode::Value(held)), Some(literal)) => {
+                    self.replace(site, held, literal, &mut pending)?
+                }
+                (Spot::There(ValueNode::Value(held)), None) => self.remove(site, held, &mut pending)?,
+                (Spot::There(ValueNode::Block(block)), None) => {
                     self.demand_one_caller(&self.directory_of(block.span.file))?;
                     let text = self.sources.text(block.span.file);
                     pending.change(block.span.file, insert::without(&text, block.span.to(block.body)));
@@ -220,7 +222,7 @@ impl<'a> Writer<'a> {
         }
         match self.way_to_change(site.block(), held.expression, span)? {
             Way::Literal => {
-                pending.change(span.file, Change { at: span.range(), text: literal::in_place_of(old, literal) });
+                pending.change(span.file, TextChange { at: span.range(), text: literal::in_place_of(old, literal) });
             }
             Way::Argument(call, name) => pending.addition(call).add(&[name], literal.clone()),
         }
@@ -242,14 +244,14 @@ impl<'a> Writer<'a> {
     fn put(
         &self,
         site: &Site<'a>,
-        container: &Node<'a>,
+        container: &ValueNode<'a>,
         rest: &[String],
         path: &str,
         literal: &Literal,
         pending: &mut Pending,
     ) -> Result<()> {
         match container {
-            Node::Block(block) => {
+            ValueNode::Block(block) => {
                 let known = path.split('.').count() - rest.len();
                 for length in known + 1..known + rest.len() {
                     let made: Vec<&str> = path.split('.').take(length).collect();
@@ -265,11 +267,11 @@ impl<'a> Writer<'a> {
                 pending.addition(block.body).add(rest, literal.clone());
                 Ok(())
             }
-            Node::Value(held) => match rest {
+            ValueNode::Value(held) => match rest {
                 [key] => self.put_keys(site, held, &[(key.clone(), literal.clone())], pending),
                 _ => left_alone("it needs an object that says more"),
             },
-            Node::Provider(_) => left_alone("it is a setting of the provider"),
+            ValueNode::Provider(_) => left_alone("it is a setting of the provider"),
         }
     }
 
@@ -309,8 +311,8 @@ impl<'a> Writer<'a> {
         };
         let mut pending = Pending::default();
         match &spot {
-            Spot::There(Node::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
-            Spot::Missing { container: Node::Block(block), rest, .. } => match rest.as_slice() {
+            Spot::There(ValueNode::Value(held)) => self.put_keys(site, held, &entries, &mut pending)?,
+            Spot::Missing { container: ValueNode::Block(block), rest, .. } => match rest.as_slice() {
                 // A comma would be due where other objects of JSON stand around it.
                 [_] if self.sources.path(block.body.file).ends_with(".json") => {
                     return left_alone("nothing is added to blocks of JSON");
@@ -321,7 +323,7 @@ impl<'a> Writer<'a> {
                 }
                 _ => return left_alone("it needs a block that says more"),
             },
-            Spot::Missing { container: Node::Value(_), .. } | Spot::There(_) => {
+            Spot::Missing { container: ValueNode::Value(_), .. } | Spot::There(_) => {
                 return left_alone("its labels are no map");
             }
             Spot::Missing { .. } | Spot::Linked(_) => return left_alone("its labels stand elsewhere"),
@@ -364,14 +366,14 @@ impl<'a> Writer<'a> {
 }
 
 /// What is written as `null` says nothing and gives way to what is put there.
-fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<Change>) -> Result<Addition> {
+fn without_nulls(body: &Body, mut addition: Addition, changes: &mut Vec<TextChange>) -> Result<Addition> {
     let mut declined = None;
     addition.arguments.retain(|(name, value)| match body.attribute(name) {
         None => true,
         Some(written) => {
             match written.expression.kind {
-                Kind::Null => {
-                    changes.push(Change { at: written.expression.span.range(), text: literal::quoted(value) });
+                HclKind::Null => {
+                    changes.push(TextChange { at: written.expression.span.range(), text: literal::quoted(value) });
                 }
                 _ => declined = Some(name.clone()),
             }
@@ -403,7 +405,7 @@ fn through_link(way: &[Assignment<'_>]) -> Option<String> {
 fn is_scalar(file: FileId, text: &str) -> bool {
     let kind = parse_expression(file, text).map(|expression| expression.kind);
     let heredoc = text.starts_with("<<");
-    !heredoc && matches!(kind, Ok(Kind::Text(_) | Kind::Number(_) | Kind::Bool(_)))
+    !heredoc && matches!(kind, Ok(HclKind::Text(_) | HclKind::Number(_) | HclKind::Bool(_)))
         || text.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok())
 }
 
@@ -412,9 +414,9 @@ fn object_in(span: Span, text: &str) -> Option<Expression> {
     let padded = format!("{}{}", " ".repeat(span.start as usize), text.get(span.range())?);
     let expression = parse_expression(span.file, &padded).ok()?;
     match expression.kind {
-        Kind::Object(_) => Some(expression),
-        Kind::Call(call) if &*call.name.text == "merge" => {
-            call.arguments.into_iter().rev().find(|it| matches!(it.kind, Kind::Object(_)))
+        HclKind::Object(_) => Some(expression),
+        HclKind::Call(call) if &*call.name.text == "merge" => {
+            call.arguments.into_iter().rev().find(|it| matches!(it.kind, HclKind::Object(_)))
         }
         _ => None,
     }
@@ -423,12 +425,12 @@ fn object_in(span: Span, text: &str) -> Option<Expression> {
 /// Changes that belong together, before they are put in order.
 #[derive(Default)]
 struct Pending {
-    changes: BTreeMap<FileId, Vec<Change>>,
+    changes: BTreeMap<FileId, Vec<TextChange>>,
     additions: Vec<(Span, Addition)>,
 }
 
 impl Pending {
-    fn change(&mut self, file: FileId, change: Change) {
+    fn change(&mut self, file: FileId, change: TextChange) {
         self.changes.entry(file).or_default().push(change);
     }
 

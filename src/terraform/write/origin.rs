@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::inventory::Declined;
-use crate::languages::hcl::syntax::{BlockNode, Expression, Kind, StepKind, parse_expression};
+use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind, parse_expression};
 use crate::source::{FileId, Span, join, parent};
 
 use super::super::block::Block;
@@ -223,7 +223,7 @@ fn holds(value: &crate::languages::hcl::value::Value, literal: Span, depth: usiz
 
 fn demand_one_use(code: &ModuleCode, kind: &str, name: &str) -> Result<(), Declined> {
     let mut uses = 0usize;
-    let mut count = |found: &str, steps: &[crate::languages::hcl::syntax::Step]| {
+    let mut count = |found: &str, steps: &[crate::languages::hcl::syntax::TraversalStep]| {
         let is_it = found == kind
             && matches!(steps.first().map(|step| &step.kind), Some(StepKind::Attribute(first)) if &**first == name);
         // `local` and `var` as a whole cannot be passed on, but one may look into them by an index
@@ -253,21 +253,21 @@ fn passes(node: &Expression, literal: Span) -> Passes {
         return Passes::Here;
     }
     match &node.kind {
-        Kind::Parentheses(inner) => passes(inner, literal),
-        Kind::List(items) => below(items.iter(), literal),
-        Kind::Object(items) => below(items.iter().map(|item| &item.value), literal),
-        Kind::Call(call) if KEEPS.contains(&&*call.name.text) => below(call.arguments.iter(), literal),
-        Kind::Traversal(base, steps) => match (&base.kind, &**steps) {
-            (Kind::Name(root), [step]) => match (&**root, &step.kind) {
+        HclKind::Parentheses(inner) => passes(inner, literal),
+        HclKind::List(items) => below(items.iter(), literal),
+        HclKind::Object(items) => below(items.iter().map(|item| &item.value), literal),
+        HclKind::Call(call) if KEEPS.contains(&&*call.name.text) => below(call.arguments.iter(), literal),
+        HclKind::Traversal(base, steps) => match (&base.kind, &**steps) {
+            (HclKind::Name(root), [step]) => match (&**root, &step.kind) {
                 ("var", StepKind::Attribute(name)) => Passes::Variable(name.to_string()),
                 ("local", StepKind::Attribute(name)) => Passes::Local(name.to_string()),
                 _ => Passes::Computed("each"),
             },
             _ => Passes::Computed("each"),
         },
-        Kind::Conditional(_) => Passes::Computed("chosen by a condition"),
-        Kind::Call(_) => Passes::Computed("computed by a function"),
-        Kind::Template(_) => Passes::Computed("made of several texts"),
+        HclKind::Conditional(_) => Passes::Computed("chosen by a condition"),
+        HclKind::Call(_) => Passes::Computed("computed by a function"),
+        HclKind::Template(_) => Passes::Computed("made of several texts"),
         _ => Passes::Computed("computed"),
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use gpulint::forge::{Comment, Host, LineNote, Mode, Outcome, Tag, Target, Wire, review, upsert};
-use gpulint::http::{Credential, Kind, Secret, Settings};
+use gpulint::forge::{CodeHost, Comment, CommentOutcome, CommentTarget, LineNote, Mode, Tag, Wire, review, upsert};
+use gpulint::http::{Credential, HttpErrorKind, HttpSettings, Secret};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Received, Server};
 use super::stand_in::{HEAD, Hourglass};
 
-const OTHERS: [Host; 4] = [Host::Gitlab, Host::Bitbucket, Host::Azure, Host::Gitea];
+const OTHERS: [CodeHost; 4] = [CodeHost::Gitlab, CodeHost::Bitbucket, CodeHost::Azure, CodeHost::Gitea];
 const TOKEN: &str = "t0ken-SECRET-1234";
 const OLD: &str = "1111111111111111111111111111111111111111";
 const NEWER: &str = "3333333333333333333333333333333333333333";
@@ -18,7 +18,7 @@ const DIFF: &str = "diff --git a/main.tf b/main.tf\n--- a/main.tf\n+++ b/main.tf
 /// A host that remembers comments in its own way.
 struct Place {
     server: Server,
-    host: Host,
+    host: CodeHost,
     clock: Hourglass,
     world: Arc<Mutex<World>>,
 }
@@ -32,7 +32,7 @@ struct Remark {
 }
 
 struct World {
-    host: Host,
+    host: CodeHost,
     remarks: Vec<Remark>,
     head: &'static str,
     page_size: usize,
@@ -43,59 +43,62 @@ impl World {
     /// What stands between the repository and the list of comments, and the list itself.
     fn base(&self) -> &'static str {
         match self.host {
-            Host::Gitlab => "/projects/acme%2Finfra/merge_requests/7",
-            Host::Bitbucket => "/repositories/acme/infra/pullrequests/7",
-            Host::Azure => "/acme/_apis/git/repositories/infra/pullRequests/7",
+            CodeHost::Gitlab => "/projects/acme%2Finfra/merge_requests/7",
+            CodeHost::Bitbucket => "/repositories/acme/infra/pullrequests/7",
+            CodeHost::Azure => "/acme/_apis/git/repositories/infra/pullRequests/7",
             _ => "/repos/acme/infra/pulls/7",
         }
     }
 
     fn comments(&self) -> String {
         match self.host {
-            Host::Gitlab => format!("{}/notes", self.base()),
-            Host::Bitbucket => format!("{}/comments", self.base()),
-            Host::Azure => format!("{}/threads", self.base()),
+            CodeHost::Gitlab => format!("{}/notes", self.base()),
+            CodeHost::Bitbucket => format!("{}/comments", self.base()),
+            CodeHost::Azure => format!("{}/threads", self.base()),
             _ => "/repos/acme/infra/issues/7/comments".to_owned(),
         }
     }
 
     fn comment(&self, id: u64) -> String {
         match self.host {
-            Host::Azure => format!("{}/{id}/comments/1", self.comments()),
-            Host::Gitea => format!("/repos/acme/infra/issues/comments/{id}"),
+            CodeHost::Azure => format!("{}/{id}/comments/1", self.comments()),
+            CodeHost::Gitea => format!("/repos/acme/infra/issues/comments/{id}"),
             _ => format!("{}/{id}", self.comments()),
         }
     }
 
     fn json(&self, remark: &Remark) -> Value {
         match self.host {
-            Host::Gitlab => json!({ "id": remark.id, "body": remark.body, "system": false,
+            CodeHost::Gitlab => json!({ "id": remark.id, "body": remark.body, "system": false,
                                     "author": { "id": remark.author } }),
-            Host::Bitbucket => json!({ "id": remark.id, "content": { "raw": remark.body }, "deleted": false,
+            CodeHost::Bitbucket => json!({ "id": remark.id, "content": { "raw": remark.body }, "deleted": false,
                                        "inline": remark.inline.then(|| json!({ "path": "main.tf" })),
                                        "user": { "uuid": remark.author.to_string(), "type": "user" } }),
-            Host::Azure => json!({ "id": 1, "content": remark.body, "author": { "id": remark.author.to_string() } }),
+            CodeHost::Azure => {
+                json!({ "id": 1, "content": remark.body, "author": { "id": remark.author.to_string() } })
+            }
             _ => json!({ "id": remark.id, "body": remark.body, "user": { "login": remark.author.to_string() },
                          "html_url": "https://example.org/comment" }),
         }
     }
 
     fn list(&self, received: &Received) -> Answer {
-        let all: Vec<&Remark> = self.remarks.iter().filter(|it| self.host == Host::Bitbucket || !it.inline).collect();
+        let all: Vec<&Remark> =
+            self.remarks.iter().filter(|it| self.host == CodeHost::Bitbucket || !it.inline).collect();
         let page: usize = received.query("page").map_or(1, |it| it.parse().unwrap());
         let items = all.iter().skip((page - 1) * self.page_size).take(self.page_size);
         let items: Vec<Value> = items.map(|it| self.json(it)).collect();
         let more = page * self.page_size < all.len();
         match self.host {
-            Host::Gitlab => {
+            CodeHost::Gitlab => {
                 let next = if more { (page + 1).to_string() } else { String::new() };
                 Answer::json(200, &json!(items)).with("x-next-page", next)
             }
             // The address of the next page leads away; nobody may go there.
-            Host::Bitbucket => {
+            CodeHost::Bitbucket => {
                 Answer::json(200, &json!({ "values": items, "next": more.then_some("http://evil.test") }))
             }
-            Host::Azure => {
+            CodeHost::Azure => {
                 let threads = self.remarks.iter().map(|it| json!({ "id": it.id, "comments": [self.json(it)] }));
                 Answer::json(200, &json!({ "value": threads.collect::<Vec<_>>() }))
             }
@@ -106,9 +109,9 @@ impl World {
 
     fn said(&self, body: &Value) -> String {
         let pointer = match self.host {
-            Host::Bitbucket => "/content/raw",
-            Host::Azure if body.get("comments").is_some() => "/comments/0/content",
-            Host::Azure => "/content",
+            CodeHost::Bitbucket => "/content/raw",
+            CodeHost::Azure if body.get("comments").is_some() => "/comments/0/content",
+            CodeHost::Azure => "/content",
             _ => "/body",
         };
         body.pointer(pointer).and_then(Value::as_str).unwrap().to_owned()
@@ -116,25 +119,25 @@ impl World {
 
     fn pull(&self) -> Value {
         match self.host {
-            Host::Gitlab => json!({ "sha": self.head,
+            CodeHost::Gitlab => json!({ "sha": self.head,
                                     "diff_refs": { "base_sha": OLD, "start_sha": OLD, "head_sha": self.head } }),
             // This host shortens commits.
-            Host::Bitbucket => json!({ "source": { "commit": { "hash": self.head[..12] } } }),
-            Host::Azure => json!({ "lastMergeSourceCommit": { "commitId": self.head } }),
+            CodeHost::Bitbucket => json!({ "source": { "commit": { "hash": self.head[..12] } } }),
+            CodeHost::Azure => json!({ "lastMergeSourceCommit": { "commitId": self.head } }),
             _ => json!({ "head": { "sha": self.head } }),
         }
     }
 
     fn answer(&mut self, received: &Received) -> Answer {
         let expected = match self.host {
-            Host::Gitlab => ("private-token", TOKEN.to_owned()),
-            Host::Bitbucket => ("authorization", format!("Bearer {TOKEN}")),
+            CodeHost::Gitlab => ("private-token", TOKEN.to_owned()),
+            CodeHost::Bitbucket => ("authorization", format!("Bearer {TOKEN}")),
             // `:t0ken-SECRET-1234`
-            Host::Azure => ("authorization", format!("Basic {ENCODED}")),
+            CodeHost::Azure => ("authorization", format!("Basic {ENCODED}")),
             _ => ("authorization", format!("token {TOKEN}")),
         };
         assert_eq!(received.header(expected.0), Some(expected.1.as_str()));
-        let azure = self.host == Host::Azure && !received.path.contains("connectionData");
+        let azure = self.host == CodeHost::Azure && !received.path.contains("connectionData");
         assert_eq!(received.query("api-version"), azure.then_some("7.1"));
         if received.is_write() && !self.may_write {
             return Answer::json(403, &json!({ "message": format!("403 Forbidden for {}", expected.1) }));
@@ -177,7 +180,7 @@ impl World {
         let remark = Remark { id, body: self.said(&body), author: 1, inline };
         self.remarks.push(remark.clone());
         let made = match self.host {
-            Host::Azure => json!({ "id": id, "comments": [self.json(&remark)] }),
+            CodeHost::Azure => json!({ "id": id, "comments": [self.json(&remark)] }),
             _ => self.json(&remark),
         };
         Answer::json(201, &made)
@@ -188,7 +191,7 @@ impl World {
 const ENCODED: &str = "OnQwa2VuLVNFQ1JFVC0xMjM0";
 
 impl Place {
-    fn with(host: Host, remarks: &[(u64, &str, u64)]) -> Self {
+    fn with(host: CodeHost, remarks: &[(u64, &str, u64)]) -> Self {
         let remark = |(id, body, author): &(u64, &str, u64)| Remark {
             id: *id,
             body: (*body).to_owned(),
@@ -203,28 +206,28 @@ impl Place {
         Place { server, host, clock: Hourglass::new(), world }
     }
 
-    fn target(&self) -> Target {
+    fn target(&self) -> CommentTarget {
         let token = Secret::new(TOKEN);
-        Target {
+        CommentTarget {
             host: self.host,
             api: self.server.url(),
             repository: "acme/infra".to_owned(),
             number: 7,
             head: Some(HEAD.to_owned()),
             credential: match self.host {
-                Host::Gitlab => Credential::Header { name: "private-token", value: token },
-                Host::Azure => Credential::Basic { user: String::new(), password: token },
-                Host::Gitea => Credential::Token(token),
+                CodeHost::Gitlab => Credential::Header { name: "private-token", value: token },
+                CodeHost::Azure => Credential::Basic { user: String::new(), password: token },
+                CodeHost::Gitea => Credential::Token(token),
                 _ => Credential::Bearer(token),
             },
         }
     }
 
     fn wire(&self) -> Wire<'_> {
-        Wire { settings: Settings::default(), clock: &self.clock }
+        Wire { settings: HttpSettings::default(), clock: &self.clock }
     }
 
-    fn upsert(&self, body: &str, mode: Mode) -> Outcome {
+    fn upsert(&self, body: &str, mode: Mode) -> CommentOutcome {
         let comment = Comment { body: body.to_owned(), tag: Tag::default(), mode, only_if_present: false };
         upsert(&self.target(), &comment, &self.wire()).unwrap()
     }
@@ -234,10 +237,10 @@ impl Place {
     }
 
     /// A comment as this host stores it.
-    fn ours(host: Host, body: &str, head: &str) -> String {
+    fn ours(host: CodeHost, body: &str, head: &str) -> String {
         let hidden = format!("gpulint:comment schema=1 tag=default head={head}");
         match host {
-            Host::Bitbucket => format!("[//]: # ({hidden})\n\n{body}\n"),
+            CodeHost::Bitbucket => format!("[//]: # ({hidden})\n\n{body}\n"),
             _ => format!("<!-- {hidden} -->\n\n{body}\n"),
         }
     }
@@ -247,9 +250,9 @@ impl Place {
 fn a_comment_is_created_updated_and_left_alone() {
     for host in OTHERS {
         let place = Place::with(host, &[(3, "talk", 9)]);
-        assert!(matches!(place.upsert("one", Mode::Update), Outcome::Created { .. }), "{host:?}");
-        assert!(matches!(place.upsert("two", Mode::Update), Outcome::Updated { .. }), "{host:?}");
-        assert!(matches!(place.upsert("two", Mode::Update), Outcome::Unchanged { .. }), "{host:?}");
+        assert!(matches!(place.upsert("one", Mode::Update), CommentOutcome::Created { .. }), "{host:?}");
+        assert!(matches!(place.upsert("two", Mode::Update), CommentOutcome::Updated { .. }), "{host:?}");
+        assert!(matches!(place.upsert("two", Mode::Update), CommentOutcome::Unchanged { .. }), "{host:?}");
         assert_eq!(place.bodies(), ["talk".to_owned(), Place::ours(host, "two", HEAD)], "{host:?}");
         assert_eq!(place.server.writes(), 2, "{host:?}");
     }
@@ -261,7 +264,7 @@ fn a_comment_behind_other_pages_is_found() {
         let old = Place::ours(host, "old", OLD);
         let talk = [(1, "a", 9), (2, "b", 9), (3, "c", 9), (4, "d", 9), (5, old.as_str(), 1)];
         let place = Place::with(host, &talk);
-        assert!(matches!(place.upsert("new", Mode::Update), Outcome::Updated { .. }), "{host:?}");
+        assert!(matches!(place.upsert("new", Mode::Update), CommentOutcome::Updated { .. }), "{host:?}");
         assert_eq!(place.bodies().len(), 5);
     }
 }
@@ -271,7 +274,7 @@ fn what_somebody_else_wrote_is_not_ours() {
     for host in OTHERS {
         let pasted = Place::ours(host, "pasted", OLD);
         let place = Place::with(host, &[(3, pasted.as_str(), 9)]);
-        assert!(matches!(place.upsert("new", Mode::Update), Outcome::Created { .. }), "{host:?}");
+        assert!(matches!(place.upsert("new", Mode::Update), CommentOutcome::Created { .. }), "{host:?}");
         assert_eq!(place.bodies()[0], pasted);
     }
 }
@@ -288,7 +291,7 @@ fn earlier_comments_are_put_away() {
         place.upsert("new", Mode::HideAndNew);
         assert!(place.bodies()[0].contains("gpulint:retired"), "{host:?}");
         assert!(!place.bodies()[0].contains("old"), "{host:?}");
-        assert!(matches!(place.upsert("new", Mode::HideAndNew), Outcome::Unchanged { .. }), "{host:?}");
+        assert!(matches!(place.upsert("new", Mode::HideAndNew), CommentOutcome::Unchanged { .. }), "{host:?}");
     }
 }
 
@@ -298,7 +301,7 @@ fn an_older_run_does_not_overwrite_a_newer_one() {
         let newer = Place::ours(host, "newer", NEWER);
         let place = Place::with(host, &[(3, newer.as_str(), 1)]);
         place.world.lock().unwrap().head = NEWER;
-        assert!(matches!(place.upsert("older", Mode::Update), Outcome::Superseded { .. }), "{host:?}");
+        assert!(matches!(place.upsert("older", Mode::Update), CommentOutcome::Superseded { .. }), "{host:?}");
         assert_eq!(place.server.writes(), 0);
     }
 }
@@ -308,7 +311,7 @@ fn a_token_that_may_only_read_is_no_failure_and_is_not_told() {
     for host in OTHERS {
         let place = Place::with(host, &[]);
         place.world.lock().unwrap().may_write = false;
-        let Outcome::JobSummary { reason } = place.upsert("new", Mode::Update) else { panic!("{host:?}") };
+        let CommentOutcome::JobSummary { reason } = place.upsert("new", Mode::Update) else { panic!("{host:?}") };
         assert!(reason.contains("403 Forbidden") && reason.contains("***"), "{reason}");
         assert!(!reason.contains("SECRET") && !reason.contains(ENCODED), "{reason}");
     }
@@ -316,7 +319,7 @@ fn a_token_that_may_only_read_is_no_failure_and_is_not_told() {
 
 #[test]
 fn a_thread_on_azure_holds_no_merge_back() {
-    let place = Place::with(Host::Azure, &[]);
+    let place = Place::with(CodeHost::Azure, &[]);
     place.upsert("new", Mode::Update);
     let received = place.server.received();
     let thread = received.iter().find(|it| it.is_write()).unwrap().json().unwrap();
@@ -326,11 +329,11 @@ fn a_thread_on_azure_holds_no_merge_back() {
 #[test]
 fn a_page_to_sign_in_on_is_no_success() {
     let server = Server::start(|_| Answer::new(203, "<html>sign in</html>"));
-    let place = Place::with(Host::Azure, &[]);
-    let target = Target { api: server.url(), ..place.target() };
+    let place = Place::with(CodeHost::Azure, &[]);
+    let target = CommentTarget { api: server.url(), ..place.target() };
     let comment = Comment { body: "x".to_owned(), tag: Tag::default(), mode: Mode::Update, only_if_present: false };
     let error = upsert(&target, &comment, &place.wire()).unwrap_err();
-    assert_eq!(error.kind, Kind::Status(401));
+    assert_eq!(error.kind, HttpErrorKind::Status(401));
 }
 
 #[test]
@@ -346,7 +349,7 @@ fn notes_stand_on_changed_lines_in_the_words_of_each_host() {
     for host in OTHERS {
         let place = Place::with(host, &[]);
         let reviewed = review(&place.target(), &Tag::default(), &[note(2, "a"), note(40, "b")], &place.wire()).unwrap();
-        if host == Host::Azure {
+        if host == CodeHost::Azure {
             assert!(reviewed.refused.unwrap().contains("azure"));
             continue;
         }
@@ -355,15 +358,15 @@ fn notes_stand_on_changed_lines_in_the_words_of_each_host() {
         let sent = received.iter().find(|it| it.is_write()).unwrap();
         let body = sent.json().unwrap();
         let (path, line, text) = match host {
-            Host::Gitlab => ("/position/new_path", "/position/new_line", "/body"),
-            Host::Bitbucket => ("/inline/path", "/inline/to", "/content/raw"),
+            CodeHost::Gitlab => ("/position/new_path", "/position/new_line", "/body"),
+            CodeHost::Bitbucket => ("/inline/path", "/inline/to", "/content/raw"),
             _ => ("/comments/0/path", "/comments/0/new_position", "/comments/0/body"),
         };
         assert_eq!(body.pointer(path), Some(&json!("main.tf")), "{host:?}");
         assert_eq!(body.pointer(line), Some(&json!(2)), "{host:?}");
         let text = body.pointer(text).unwrap().as_str().unwrap();
         assert_eq!(text.contains("suggestion"), host.has_suggestions(), "{host:?}: {text}");
-        if host == Host::Gitlab {
+        if host == CodeHost::Gitlab {
             assert_eq!(body["position"]["start_sha"], OLD);
             assert!(text.contains("```suggestion:-0+0\nb = 1\n```"), "{text}");
         }

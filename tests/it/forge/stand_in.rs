@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpulint::forge::{Comment, Host, Outcome, Target, Wire, upsert};
-use gpulint::http::{Clock, Credential, Error, Secret, Settings};
+use gpulint::forge::{CodeHost, Comment, CommentOutcome, CommentTarget, Wire, upsert};
+use gpulint::http::{Clock, Credential, Error, HttpSettings, Secret};
 use serde_json::{Value, json};
 
 use super::description;
@@ -96,7 +96,7 @@ pub(crate) struct Github {
     pub(crate) server: Server,
     pub(crate) world: Arc<Mutex<World>>,
     pub(crate) clock: Hourglass,
-    pub(crate) settings: Settings,
+    pub(crate) settings: HttpSettings,
 }
 
 impl Github {
@@ -117,7 +117,7 @@ impl Github {
         let world = Arc::new(Mutex::new(world));
         let shared = world.clone();
         let server = Server::start(move |received| answer(received, &mut shared.lock().unwrap()));
-        Github { server, world, clock: Hourglass::new(), settings: Settings::default() }
+        Github { server, world, clock: Hourglass::new(), settings: HttpSettings::default() }
     }
 
     /// Something that happens to the requests that come next; it is asked before the answer.
@@ -132,9 +132,9 @@ impl Github {
         self.trick(move |received, _| if received.method == method { answers.next() } else { None })
     }
 
-    pub(crate) fn target(&self) -> Target {
-        Target {
-            host: Host::Github,
+    pub(crate) fn target(&self) -> CommentTarget {
+        CommentTarget {
+            host: CodeHost::Github,
             api: self.server.url(),
             repository: "acme/infra".to_owned(),
             number: 7,
@@ -143,7 +143,7 @@ impl Github {
         }
     }
 
-    pub(crate) fn upsert(&self, comment: &Comment) -> Result<Outcome, Error> {
+    pub(crate) fn upsert(&self, comment: &Comment) -> Result<CommentOutcome, Error> {
         let wire = Wire { settings: self.settings.clone(), clock: &self.clock };
         let result = upsert(&self.target(), comment, &wire);
         if let Err(error) = &result {

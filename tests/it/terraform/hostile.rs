@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use gpulint::source::{Entry, MemoryTree, ReadError, Sources, Tree};
-use gpulint::terraform::{Options, Reading, read};
+use gpulint::terraform::{Options, TerraformReading, read};
 
 use crate::holds;
 
@@ -15,7 +15,7 @@ const MOST_BLOCKS: usize = 40_000;
 const MOST_DIAGNOSTICS: usize = 100;
 const LONGEST_MESSAGE: usize = 500;
 
-fn reading(files: &[(&str, String)]) -> Reading {
+fn reading(files: &[(&str, String)]) -> TerraformReading {
     let mut tree = MemoryTree::new();
     for (path, text) in files {
         tree = tree.with(path, text.as_str());
@@ -24,7 +24,7 @@ fn reading(files: &[(&str, String)]) -> Reading {
     read_within_bounds(tree, &paths)
 }
 
-fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> Reading {
+fn read_within_bounds(tree: impl Tree + 'static, paths: &[String]) -> TerraformReading {
     let sources = Sources::new(tree);
     let reading = read(&sources, paths, &Options::default());
     let diagnostics = &reading.inventory.diagnostics;
@@ -43,7 +43,7 @@ fn ends_with(files: &[(&str, String)], words: &str) {
     says(&reading(files), words);
 }
 
-fn says(reading: &Reading, words: &str) {
+fn says(reading: &TerraformReading, words: &str) {
     let said: Vec<&str> = reading.inventory.diagnostics.iter().map(|it| it.message.as_str()).collect();
     assert!(said.iter().any(|message| message.contains(words)), "{words}: {said:?}");
 }
@@ -117,7 +117,7 @@ fn values_that_grow_without_end_are_cut_off() {
 }
 
 /// How many there are of each block of a type, all together.
-fn number(reading: &Reading, of: &str) -> f64 {
+fn number(reading: &TerraformReading, of: &str) -> f64 {
     let blocks = reading.blocks.iter().filter(|block| block.labels.first().is_some_and(|label| label == of));
     blocks.map(|block| block.instances.value().unwrap().expected).sum()
 }

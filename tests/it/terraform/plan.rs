@@ -8,14 +8,14 @@ use std::fmt::Write;
 
 use gpulint::inventory::Resource;
 use gpulint::source::{MemoryTree, Sources};
-use gpulint::terraform::{Attribute, Block, Data, Options, PlanSide, Reading, Value, read};
+use gpulint::terraform::{Attribute, Block, Data, Options, PlanSide, TerraformReading, Value, read};
 use serde_json::{Value as Json, json};
 
 use super::oracle;
 use crate::fences;
 use crate::terraform_resources::render;
 
-fn plans(tree: MemoryTree, side: PlanSide) -> (Sources, Reading) {
+fn plans(tree: MemoryTree, side: PlanSide) -> (Sources, TerraformReading) {
     let paths: Vec<String> = tree.paths().filter(|path| path.ends_with(".json")).map(str::to_owned).collect();
     let sources = Sources::new(tree);
     let options = Options { named_plans: paths.clone(), plan_side: side, ..Options::default() };
@@ -143,7 +143,7 @@ fn a_plan_that_terraform_made_is_read_as_its_text_is() {
     for plan in [plan.to_string(), format!("{plan:#}")] {
         let (_, planned) = plans(MemoryTree::new().with("plan.json", plan.as_str()), PlanSide::After);
         let written = read(&Sources::new(tree(&files)), &["main.tf".to_owned()], &Options::default());
-        let of_type = |reading: &Reading| -> BTreeMap<String, Json> {
+        let of_type = |reading: &TerraformReading| -> BTreeMap<String, Json> {
             let blocks = reading.blocks.iter().filter(|it| it.keyword == "resource");
             blocks.map(|it| (it.address.clone(), members(it))).collect()
         };

@@ -5,21 +5,21 @@ use std::ops::Range;
 use super::super::Problem;
 use super::super::functions::{self, Function};
 use super::super::macros;
-use super::super::program::{Node, What};
-use super::super::syntax::{Expr, Name};
+use super::super::program::{ProgramNode, What};
+use super::super::syntax::{Expr, ExprName};
 use super::super::types::Type;
-use super::super::value::Value;
+use super::super::value::CelValue;
 use super::names::qualified;
 use super::operands::adapt;
 use super::{Lowered, Lowering, as_number};
 use crate::languages::cel::nearest;
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
 impl Lowering<'_> {
-    pub(super) fn call(&mut self, at: Range<usize>, of: Option<&Expr>, name: &Name, arguments: &[Expr]) -> Lowered {
+    pub(super) fn call(&mut self, at: Range<usize>, of: Option<&Expr>, name: &ExprName, arguments: &[Expr]) -> Lowered {
         if let Some(lowered) = macros::lower(self, &at, of, name, arguments) {
             let (what, holds) = lowered?;
-            return Ok((Node { what, at }, holds));
+            return Ok((ProgramNode { what, at }, holds));
         }
         let mut nodes = Vec::with_capacity(arguments.len() + 1);
         let mut holds = Vec::with_capacity(arguments.len() + 1);
@@ -50,11 +50,11 @@ impl Lowering<'_> {
             Some(Err(problem)) => return Err(problem),
             None => What::Call(candidates.into(), nodes.into()),
         };
-        Ok((Node { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
+        Ok((ProgramNode { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
     }
 
     /// `math.greatest`, where `math` is no variable.
-    fn namespace(&self, of: &Expr, name: &Name) -> Option<String> {
+    fn namespace(&self, of: &Expr, name: &ExprName) -> Option<String> {
         let prefix = qualified(of)?;
         let first = prefix.split('.').next()?;
         if self.locals.iter().any(|(local, _)| &**local == first) || self.variable(first, 0..0).is_some() {
@@ -67,9 +67,9 @@ impl Lowering<'_> {
         &self,
         full_name: &str,
         is_method: bool,
-        nodes: &mut [Node],
+        nodes: &mut [ProgramNode],
         holds: &mut [Type],
-        name: &Name,
+        name: &ExprName,
     ) -> Result<(Vec<&'static Function>, Type), Problem> {
         let named: Vec<&'static Function> =
             functions::all(self.scope.functions).filter(|f| f.name == full_name && f.is_method == is_method).collect();
@@ -101,22 +101,22 @@ impl Lowering<'_> {
 
 fn written_pattern(
     full_name: &str,
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<ProgramNode>,
     proven: bool,
-) -> Option<Result<(Node, Expression), Problem>> {
+) -> Option<Result<(ProgramNode, AdaptiveRegex), Problem>> {
     if full_name != "matches" || nodes.len() != 2 {
         return None;
     }
-    let What::Constant(Value::Text(text)) = &nodes[1].what else { return None };
+    let What::Constant(CelValue::Text(text)) = &nodes[1].what else { return None };
     if !proven && let Err(why) = functions::pattern(text) {
         return Some(Err(Problem::new(nodes[1].at.clone(), why)));
     }
-    let pattern = Expression::new(&**text);
+    let pattern = AdaptiveRegex::new(&**text);
     nodes.pop();
     nodes.pop().map(|of| Ok((of, pattern)))
 }
 
-fn unknown_function(full_name: &str, is_method: bool, name: &Name, added: &'static [Function]) -> Problem {
+fn unknown_function(full_name: &str, is_method: bool, name: &ExprName, added: &'static [Function]) -> Problem {
     let problem = Problem::new(name.at.clone(), format!("there is no function `{full_name}`"));
     if let Some(other) = functions::all(added).find(|f| f.name == full_name && f.is_method != is_method) {
         return problem.with_help(format!("it is {}", other.signature()));

@@ -8,56 +8,60 @@ use std::sync::Arc;
 
 use super::Problem;
 use super::operators;
-use super::program::{Lookup, Node, What};
-use super::syntax::{Expr, Item, Kind};
-use super::types::{Schema, Type};
-use super::value::Value;
-pub(crate) use names::{Meaning, Scope, Variable};
+use super::program::{Lookup, ProgramNode, What};
+use super::syntax::{Expr, ExprItem, ExprKind};
+use super::types::{RecordSchema, Type};
+use super::value::CelValue;
+pub(crate) use names::{ExpressionScope, ScopeVariable, VariableMeaning};
 pub(crate) use operands::never;
 
-pub(super) fn lower(expression: &Expr, scope: &Scope<'_>, text: &str) -> Result<(Node, Type), Problem> {
+pub(super) fn lower(
+    expression: &Expr,
+    scope: &ExpressionScope<'_>,
+    text: &str,
+) -> Result<(ProgramNode, Type), Problem> {
     Lowering { scope, text, locals: Vec::new() }.lower(expression)
 }
 
 pub(super) struct Lowering<'a> {
-    pub(super) scope: &'a Scope<'a>,
+    pub(super) scope: &'a ExpressionScope<'a>,
     text: &'a str,
     pub(super) locals: Vec<(Arc<str>, Type)>,
 }
 
-type Lowered = Result<(Node, Type), Problem>;
+type Lowered = Result<(ProgramNode, Type), Problem>;
 
 impl Lowering<'_> {
     pub(super) fn lower(&mut self, expression: &Expr) -> Lowered {
         let at = expression.at.clone();
         let constant = |value, holds| Ok((What::Constant(value), holds));
         let (what, holds) = match &expression.kind {
-            Kind::Null => constant(Value::Null, Type::Null),
-            Kind::Flag(flag) => constant(Value::Flag(*flag), Type::Flag),
-            Kind::Integer(n) => constant(Value::Integer(*n), Type::Integer),
-            Kind::Unsigned(n) => constant(Value::Unsigned(*n), Type::Unsigned),
-            Kind::Double(n) => constant(Value::Double(*n), Type::Double),
-            Kind::Text(text) => constant(Value::Text(text.clone()), Type::Text),
-            Kind::Bytes(bytes) => constant(Value::Bytes(bytes.clone()), Type::Bytes),
-            Kind::Name { name, rooted } => return self.name(name, *rooted, at),
-            Kind::Field { of, field, optional } => return self.field(expression, of, field, *optional),
-            Kind::Index { of, key, optional } => self.index(of, key, *optional),
-            Kind::Call { of, name, arguments } => return self.call(at, of.as_deref(), name, arguments),
-            Kind::List(items) => self.list(items),
-            Kind::Map(entries) => self.map(entries),
-            Kind::Not(of) => Ok((What::Not(Box::new(self.expect(of, &Type::Flag, "`!`")?)), Type::Flag)),
-            Kind::Negative(of) => self.negative(of),
-            Kind::Binary(operator, left, right) => self.binary(*operator, left, right),
-            Kind::And(parts) => Ok((What::And(self.flags(parts, "`&&`")?), Type::Flag)),
-            Kind::Or(parts) => Ok((What::Or(self.flags(parts, "`||`")?), Type::Flag)),
-            Kind::Conditional(test, yes, no) => self.conditional(test, yes, no),
+            ExprKind::Null => constant(CelValue::Null, Type::Null),
+            ExprKind::Flag(flag) => constant(CelValue::Flag(*flag), Type::Flag),
+            ExprKind::Integer(n) => constant(CelValue::Integer(*n), Type::Integer),
+            ExprKind::Unsigned(n) => constant(CelValue::Unsigned(*n), Type::Unsigned),
+            ExprKind::Double(n) => constant(CelValue::Double(*n), Type::Double),
+            ExprKind::Text(text) => constant(CelValue::Text(text.clone()), Type::Text),
+            ExprKind::Bytes(bytes) => constant(CelValue::Bytes(bytes.clone()), Type::Bytes),
+            ExprKind::Name { name, rooted } => return self.name(name, *rooted, at),
+            ExprKind::Field { of, field, optional } => return self.field(expression, of, field, *optional),
+            ExprKind::Index { of, key, optional } => self.index(of, key, *optional),
+            ExprKind::Call { of, name, arguments } => return self.call(at, of.as_deref(), name, arguments),
+            ExprKind::List(items) => self.list(items),
+            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Not(of) => Ok((What::Not(Box::new(self.expect(of, &Type::Flag, "`!`")?)), Type::Flag)),
+            ExprKind::Negative(of) => self.negative(of),
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExprKind::And(parts) => Ok((What::And(self.flags(parts, "`&&`")?), Type::Flag)),
+            ExprKind::Or(parts) => Ok((What::Or(self.flags(parts, "`||`")?), Type::Flag)),
+            ExprKind::Conditional(test, yes, no) => self.conditional(test, yes, no),
         }?;
         let holds = if self.scope.unchecked { Type::Any } else { holds };
-        Ok((Node { what, at }, holds))
+        Ok((ProgramNode { what, at }, holds))
     }
 
     /// Lowers what must be of a type.
-    pub(super) fn expect(&mut self, expression: &Expr, wanted: &Type, by: &str) -> Result<Node, Problem> {
+    pub(super) fn expect(&mut self, expression: &Expr, wanted: &Type, by: &str) -> Result<ProgramNode, Problem> {
         let (node, holds) = self.lower(expression)?;
         let (node, holds) = if wanted.is_number() { as_number(node, holds) } else { (node, holds) };
         match holds.suits(wanted) {
@@ -69,7 +73,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn flags(&mut self, parts: &[Expr], by: &str) -> Result<Box<[Node]>, Problem> {
+    fn flags(&mut self, parts: &[Expr], by: &str) -> Result<Box<[ProgramNode]>, Problem> {
         parts.iter().map(|part| self.expect(part, &Type::Flag, by)).collect()
     }
 
@@ -101,7 +105,7 @@ impl Lowering<'_> {
         Ok((What::Index(Box::new(node), Box::new(key_node), lookup), holds))
     }
 
-    fn list(&mut self, items: &[Item]) -> Result<(What, Type), Problem> {
+    fn list(&mut self, items: &[ExprItem]) -> Result<(What, Type), Problem> {
         let mut of: Option<Type> = None;
         let mut nodes = Vec::with_capacity(items.len());
         for item in items {
@@ -116,7 +120,7 @@ impl Lowering<'_> {
         Ok((What::List(nodes.into()), Type::list(of.unwrap_or(Type::Any))))
     }
 
-    fn map(&mut self, entries: &[(Item, Expr)]) -> Result<(What, Type), Problem> {
+    fn map(&mut self, entries: &[(ExprItem, Expr)]) -> Result<(What, Type), Problem> {
         let mut of: Option<(Type, Type)> = None;
         let mut nodes = Vec::with_capacity(entries.len());
         for (item, value) in entries {
@@ -160,32 +164,32 @@ impl Lowering<'_> {
 }
 
 /// A record that stands for a number, read as that number.
-pub(super) fn as_number(node: Node, holds: Type) -> (Node, Type) {
-    if let Type::Record(Schema { number: Some(field), fields, .. }) = holds {
+pub(super) fn as_number(node: ProgramNode, holds: Type) -> (ProgramNode, Type) {
+    if let Type::Record(RecordSchema { number: Some(field), fields, .. }) = holds {
         let at = node.at.clone();
         let holds = fields[*field].holds.clone();
-        return (Node { what: What::Field(Box::new(node), *field), at }, holds);
+        return (ProgramNode { what: What::Field(Box::new(node), *field), at }, holds);
     }
     (node, holds)
 }
 
 /// The type of a value that is known.
-pub(crate) fn type_of(value: &Value) -> Type {
+pub(crate) fn type_of(value: &CelValue) -> Type {
     match value {
-        Value::Null | Value::Absent => Type::Null,
-        Value::Flag(_) => Type::Flag,
-        Value::Integer(_) => Type::Integer,
-        Value::Unsigned(_) => Type::Unsigned,
-        Value::Double(_) => Type::Double,
-        Value::Text(_) => Type::Text,
-        Value::Bytes(_) => Type::Bytes,
-        Value::Duration(_) => Type::Duration,
-        Value::Timestamp(_) => Type::Timestamp,
-        Value::Kind(_) => Type::Kind,
-        Value::Opaque(thing) => Type::Opaque(thing.kind()),
-        Value::Record(handle) => Type::Record(handle.schema),
-        Value::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
-        Value::Map(_) | Value::Optional(_) | Value::Unknown(_) => Type::Any,
+        CelValue::Null | CelValue::Absent => Type::Null,
+        CelValue::Flag(_) => Type::Flag,
+        CelValue::Integer(_) => Type::Integer,
+        CelValue::Unsigned(_) => Type::Unsigned,
+        CelValue::Double(_) => Type::Double,
+        CelValue::Text(_) => Type::Text,
+        CelValue::Bytes(_) => Type::Bytes,
+        CelValue::Duration(_) => Type::Duration,
+        CelValue::Timestamp(_) => Type::Timestamp,
+        CelValue::Kind(_) => Type::Kind,
+        CelValue::Opaque(thing) => Type::Opaque(thing.kind()),
+        CelValue::Record(handle) => Type::Record(handle.schema),
+        CelValue::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
+        CelValue::Map(_) | CelValue::Optional(_) | CelValue::Unknown(_) => Type::Any,
     }
 }
 
@@ -199,7 +203,7 @@ pub(super) fn with_article(holds: &Type) -> String {
 }
 
 /// Whether two values that are written out can be equal; used by the page loader.
-pub(crate) fn same(left: &Value, right: &Value) -> bool {
-    let mut budget = super::Budget::standard();
-    matches!(operators::equal(left, right, &mut budget), Ok(Value::Flag(true)))
+pub(crate) fn same(left: &CelValue, right: &CelValue) -> bool {
+    let mut budget = super::CelBudget::standard();
+    matches!(operators::equal(left, right, &mut budget), Ok(CelValue::Flag(true)))
 }

@@ -4,20 +4,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::functions::{self, Function};
-use super::super::program::{Lookup, Node, What};
-use super::super::syntax::{Expr, Kind, Name};
-use super::super::types::{Schema, Type};
-use super::super::value::Value;
-use super::super::{Key, Map, Problem};
+use super::super::program::{Lookup, ProgramNode, What};
+use super::super::syntax::{Expr, ExprKind, ExprName};
+use super::super::types::{RecordSchema, Type};
+use super::super::value::CelValue;
+use super::super::{Map, MapKey, Problem};
 use super::{Lowered, Lowering, type_of, with_article};
 use crate::languages::cel::nearest;
 
 /// What may be named in an expression.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Scope<'a> {
-    pub(crate) variables: Vec<Variable<'a>>,
+pub(crate) struct ExpressionScope<'a> {
+    pub(crate) variables: Vec<ScopeVariable<'a>>,
     /// The variable whose fields may be named without it, and what they are.
-    pub(crate) implied: Option<(usize, &'static Schema)>,
+    pub(crate) implied: Option<(usize, &'static RecordSchema)>,
     /// What may be called beside the functions of the language.
     pub(crate) functions: &'static [Function],
     /// Types are only known when evaluated; for tests of the language itself.
@@ -27,23 +27,23 @@ pub(crate) struct Scope<'a> {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Variable<'a> {
+pub(crate) struct ScopeVariable<'a> {
     pub(crate) name: &'a str,
     pub(crate) holds: Type,
-    pub(crate) stands_for: Meaning,
+    pub(crate) stands_for: VariableMeaning,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Meaning {
+pub(crate) enum VariableMeaning {
     /// The host knows it by this number.
     Host(usize),
-    Constant(Value),
+    Constant(CelValue),
 }
 
 impl Lowering<'_> {
     pub(super) fn name(&mut self, name: &Arc<str>, rooted: bool, at: Range<usize>) -> Lowered {
         if !rooted && let Some(place) = self.locals.iter().rposition(|(local, _)| local == name) {
-            return Ok((Node { what: What::Local(place), at }, self.locals[place].1.clone()));
+            return Ok((ProgramNode { what: What::Local(place), at }, self.locals[place].1.clone()));
         }
         if let Some(found) = self.variable(name, at.clone()) {
             return Ok(found);
@@ -51,22 +51,25 @@ impl Lowering<'_> {
         if let Some((slot, schema)) = self.scope.implied
             && let Some(field) = schema.field(name)
         {
-            let of = Node { what: What::Variable(slot), at: at.clone() };
-            return Ok((Node { what: What::Field(Box::new(of), field), at }, schema.fields[field].holds.clone()));
+            let of = ProgramNode { what: What::Variable(slot), at: at.clone() };
+            return Ok((
+                ProgramNode { what: What::Field(Box::new(of), field), at },
+                schema.fields[field].holds.clone(),
+            ));
         }
         if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == &**name) {
-            return Ok((Node { what: What::Constant(Value::Kind(kind)), at }, Type::Kind));
+            return Ok((ProgramNode { what: What::Constant(CelValue::Kind(kind)), at }, Type::Kind));
         }
         Err(self.unknown_name(name, at))
     }
 
-    pub(super) fn variable(&self, name: &str, at: Range<usize>) -> Option<(Node, Type)> {
+    pub(super) fn variable(&self, name: &str, at: Range<usize>) -> Option<(ProgramNode, Type)> {
         let variable = self.scope.variables.iter().find(|variable| variable.name == name)?;
         let what = match &variable.stands_for {
-            Meaning::Host(slot) => What::Variable(*slot),
-            Meaning::Constant(value) => What::Constant(value.clone()),
+            VariableMeaning::Host(slot) => What::Variable(*slot),
+            VariableMeaning::Constant(value) => What::Constant(value.clone()),
         };
-        Some((Node { what, at }, variable.holds.clone()))
+        Some((ProgramNode { what, at }, variable.holds.clone()))
     }
 
     fn unknown_name(&self, name: &str, at: Range<usize>) -> Problem {
@@ -79,7 +82,7 @@ impl Lowering<'_> {
             Type::List(of) => matches!(&**of, Type::Record(schema) if schema.field(name).is_some()),
             _ => false,
         });
-        if let Some(Variable { name: list, .. }) = list {
+        if let Some(ScopeVariable { name: list, .. }) = list {
             return problem.with_help(format!("write `{list}.exists(it, it.{name} …)`"));
         }
         match nearest(name, locals.chain(variables).chain(facts)) {
@@ -88,7 +91,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn field(&mut self, whole: &Expr, of: &Expr, field: &Name, optional: bool) -> Lowered {
+    pub(super) fn field(&mut self, whole: &Expr, of: &Expr, field: &ExprName, optional: bool) -> Lowered {
         let at = whole.at.clone();
         if let Some(name) = qualified(whole)
             && !self.locals.iter().any(|(local, _)| name.split('.').next() == Some(local))
@@ -97,7 +100,7 @@ impl Lowering<'_> {
                 return Ok(found);
             }
             if let Some(kind) = functions::TYPE_NAMES.iter().find(|kind| **kind == name) {
-                return Ok((Node { what: What::Constant(Value::Kind(kind)), at }, Type::Kind));
+                return Ok((ProgramNode { what: What::Constant(CelValue::Kind(kind)), at }, Type::Kind));
             }
         }
         let (node, holds) = self.lower(of)?;
@@ -106,10 +109,10 @@ impl Lowering<'_> {
         {
             let Some(place) = schema.field(&field.text) else { return Err(no_field(schema, field)) };
             let holds = schema.fields[place].holds.clone();
-            return Ok((Node { what: What::Field(Box::new(node), place), at }, holds));
+            return Ok((ProgramNode { what: What::Field(Box::new(node), place), at }, holds));
         }
         // constant records, such as the parameters of a page, are looked up here
-        if let What::Constant(Value::Map(map)) = &node.what
+        if let What::Constant(CelValue::Map(map)) = &node.what
             && !self.scope.unchecked
             && !optional
         {
@@ -133,17 +136,17 @@ impl Lowering<'_> {
         };
         let lookup = if optional { Lookup::May } else { Lookup::Must };
         let holds = if optional || was_optional { Type::Optional(Box::new(value)) } else { value };
-        Ok((Node { what: What::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
+        Ok((ProgramNode { what: What::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
     }
 
     /// The schema of the record whose field a node reads.
-    pub(super) fn schema_of(&self, node: &Node) -> Option<&'static Schema> {
+    pub(super) fn schema_of(&self, node: &ProgramNode) -> Option<&'static RecordSchema> {
         let What::Field(of, _) = &node.what else { return None };
         match &of.what {
             What::Variable(slot) => match self.scope.implied {
                 Some((implied, schema)) if implied == *slot => Some(schema),
                 _ => self.scope.variables.iter().find_map(|variable| match (&variable.stands_for, &variable.holds) {
-                    (Meaning::Host(number), Type::Record(schema)) if number == slot => Some(*schema),
+                    (VariableMeaning::Host(number), Type::Record(schema)) if number == slot => Some(*schema),
                     _ => None,
                 }),
             },
@@ -160,15 +163,15 @@ impl Lowering<'_> {
     }
 }
 
-fn constant_field(map: &Map, field: &Name, at: Range<usize>) -> Lowered {
-    if let Some(value) = map.get(&Key::Text(field.text.clone())) {
+fn constant_field(map: &Map, field: &ExprName, at: Range<usize>) -> Lowered {
+    if let Some(value) = map.get(&MapKey::Text(field.text.clone())) {
         let holds = type_of(value);
-        return Ok((Node { what: What::Constant(value.clone()), at }, holds));
+        return Ok((ProgramNode { what: What::Constant(value.clone()), at }, holds));
     }
     let names: Vec<Arc<str>> = map
         .iter()
         .filter_map(|(key, _)| match key {
-            Value::Text(name) => Some(name.clone()),
+            CelValue::Text(name) => Some(name.clone()),
             _ => None,
         })
         .collect();
@@ -179,7 +182,7 @@ fn constant_field(map: &Map, field: &Name, at: Range<usize>) -> Lowered {
     })
 }
 
-fn no_field(schema: &Schema, field: &Name) -> Problem {
+fn no_field(schema: &RecordSchema, field: &ExprName) -> Problem {
     let problem = Problem::new(field.at.clone(), format!("{} has no field `{}`", schema.name, field.text));
     match nearest(&field.text, schema.fields.iter().map(|field| field.name)) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
@@ -194,8 +197,8 @@ fn no_field(schema: &Schema, field: &Name) -> Problem {
 /// `a.b.c`, where the expression is nothing but names.
 pub(super) fn qualified(expression: &Expr) -> Option<String> {
     match &expression.kind {
-        Kind::Name { name, .. } => Some(name.to_string()),
-        Kind::Field { of, field, optional: false } => Some(format!("{}.{}", qualified(of)?, field.text)),
+        ExprKind::Name { name, .. } => Some(name.to_string()),
+        ExprKind::Field { of, field, optional: false } => Some(format!("{}.{}", qualified(of)?, field.text)),
         _ => None,
     }
 }

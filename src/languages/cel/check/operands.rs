@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::super::Problem;
-use super::super::program::{Node, What};
+use super::super::program::{ProgramNode, What};
 use super::super::syntax::{Expr, Operator};
 use super::super::types::Type;
-use super::super::value::Value;
+use super::super::value::CelValue;
 use super::{Lowering, as_number, with_article};
 use crate::languages::cel::nearest;
 
@@ -36,17 +36,17 @@ impl Lowering<'_> {
     }
 
     /// A fact that is compared with a value which it never has.
-    fn possible(&self, fact: &Node, holds: &Type, other: &Node) -> Result<(), Problem> {
+    fn possible(&self, fact: &ProgramNode, holds: &Type, other: &ProgramNode) -> Result<(), Problem> {
         let What::Field(_, place) = &fact.what else { return Ok(()) };
         let Some(schema) = self.schema_of(fact) else { return Ok(()) };
         let Some(field) = schema.fields.get(*place).filter(|field| !field.values.is_empty()) else { return Ok(()) };
-        let items: Vec<&Node> = match &other.what {
+        let items: Vec<&ProgramNode> = match &other.what {
             What::List(items) => items.iter().map(|(item, _)| item).collect(),
             _ if *holds == Type::Text => vec![other],
             _ => return Ok(()),
         };
         for item in items {
-            if let What::Constant(Value::Text(text)) = &item.what
+            if let What::Constant(CelValue::Text(text)) = &item.what
                 && !field.values.contains(&&**text)
             {
                 return Err(never(field.name, text, field.values, item.at.clone()));
@@ -69,9 +69,9 @@ impl Lowering<'_> {
 }
 
 /// A whole number that is written beside a double is meant as one: `usd * 2`.
-pub(super) fn adapt(node: &mut Node, holds: &mut Type, other: &Type) {
-    if let (What::Constant(Value::Integer(n)), Type::Double) = (&node.what, other) {
-        node.what = What::Constant(Value::Double(*n as f64));
+pub(super) fn adapt(node: &mut ProgramNode, holds: &mut Type, other: &Type) {
+    if let (What::Constant(CelValue::Integer(n)), Type::Double) = (&node.what, other) {
+        node.what = What::Constant(CelValue::Double(*n as f64));
         *holds = Type::Double;
     }
 }

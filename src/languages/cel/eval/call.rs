@@ -1,14 +1,19 @@
 //! Calls of functions.
 
-use super::super::functions::{Function, Run};
+use super::super::functions::{Function, FunctionBody};
 use super::super::operators::Fault;
-use super::super::program::Node;
-use super::super::value::Value;
+use super::super::program::ProgramNode;
+use super::super::value::CelValue;
 use super::{Evaluated, Evaluator, exhausted, fail, failed};
-use crate::source::Expression;
+use crate::source::AdaptiveRegex;
 
 impl Evaluator<'_> {
-    pub(super) fn call(&mut self, node: &Node, candidates: &[&'static Function], arguments: &[Node]) -> Evaluated {
+    pub(super) fn call(
+        &mut self,
+        node: &ProgramNode,
+        candidates: &[&'static Function],
+        arguments: &[ProgramNode],
+    ) -> Evaluated {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
             values.push(self.eval(argument)?);
@@ -20,20 +25,20 @@ impl Evaluator<'_> {
         result.map_err(|fault| fail(node, fault))
     }
 
-    fn run(&mut self, candidates: &[&'static Function], values: &[Value]) -> Result<Value, Fault> {
+    fn run(&mut self, candidates: &[&'static Function], values: &[CelValue]) -> Result<CelValue, Fault> {
         if let Some(first) = candidates.first()
-            && values.iter().any(|value| matches!(value, Value::Absent))
+            && values.iter().any(|value| matches!(value, CelValue::Absent))
         {
             return Ok(first.when_absent());
         }
         match candidates.iter().find(|function| function.accepts(values)) {
             Some(function) => match function.run {
-                Run::Own(run) => run(self.budget, values),
-                Run::Host => self.host.ask(function.name, values, self.budget),
+                FunctionBody::Own(run) => run(self.budget, values),
+                FunctionBody::Host => self.host.ask(function.name, values, self.budget),
             },
             None => {
                 let name = candidates.first().map_or("", |function| function.name);
-                let kinds: Vec<&str> = values.iter().map(Value::kind).collect();
+                let kinds: Vec<&str> = values.iter().map(CelValue::kind).collect();
                 Err(format!("no matching overload: {name}({})", kinds.join(", ")).into())
             }
         }
@@ -43,10 +48,10 @@ impl Evaluator<'_> {
     fn call_with_candidates(
         &mut self,
         candidates: &[&'static Function],
-        values: &[Value],
-    ) -> Option<Result<Value, Fault>> {
+        values: &[CelValue],
+    ) -> Option<Result<CelValue, Fault>> {
         let mut unknowns = values.iter().enumerate().filter_map(|(place, value)| match value {
-            Value::Unknown(unknown) => Some((place, unknown)),
+            CelValue::Unknown(unknown) => Some((place, unknown)),
             _ => None,
         });
         let (place, unknown) = unknowns.next()?;
@@ -57,29 +62,29 @@ impl Evaluator<'_> {
             let mut values = values.to_vec();
             values[place] = candidate.clone();
             match self.run(candidates, &values) {
-                Ok(Value::Flag(flag)) if agreed.is_none_or(|agreed| agreed == flag) => agreed = Some(flag),
+                Ok(CelValue::Flag(flag)) if agreed.is_none_or(|agreed| agreed == flag) => agreed = Some(flag),
                 Err(Fault::Exhausted) => return Some(Err(Fault::Exhausted)),
-                _ => return Some(Ok(Value::Unknown(unknown.derived()))),
+                _ => return Some(Ok(CelValue::Unknown(unknown.derived()))),
             }
         }
-        Some(Ok(agreed.map_or_else(|| Value::Unknown(unknown.derived()), Value::Flag)))
+        Some(Ok(agreed.map_or_else(|| CelValue::Unknown(unknown.derived()), CelValue::Flag)))
     }
 
-    pub(super) fn matches(&mut self, node: &Node, of: &Value, regex: &Expression) -> Evaluated {
+    pub(super) fn matches(&mut self, node: &ProgramNode, of: &CelValue, regex: &AdaptiveRegex) -> Evaluated {
         match of {
-            Value::Text(text) => {
+            CelValue::Text(text) => {
                 self.budget.spend(text.len() / 8).map_err(|_| exhausted(node))?;
-                Ok(Value::Flag(regex.is_match(text)))
+                Ok(CelValue::Flag(regex.is_match(text)))
             }
-            Value::Absent => Ok(Value::Flag(false)),
-            Value::Unknown(unknown) => {
+            CelValue::Absent => Ok(CelValue::Flag(false)),
+            CelValue::Unknown(unknown) => {
                 let mut answers = unknown.candidates.iter().map(|candidate| match candidate {
-                    Value::Text(text) => Some(regex.is_match(text)),
+                    CelValue::Text(text) => Some(regex.is_match(text)),
                     _ => None,
                 });
                 match answers.next().flatten() {
-                    Some(first) if answers.all(|answer| answer == Some(first)) => Ok(Value::Flag(first)),
-                    _ => Ok(Value::Unknown(unknown.derived())),
+                    Some(first) if answers.all(|answer| answer == Some(first)) => Ok(CelValue::Flag(first)),
+                    _ => Ok(CelValue::Unknown(unknown.derived())),
                 }
             }
             other => Err(failed(node, format!("no matching overload: matches({}, string)", other.kind()))),

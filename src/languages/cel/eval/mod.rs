@@ -7,23 +7,23 @@ mod walk;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::budget::Budget;
-use super::map::{Key, Map};
+use super::budget::CelBudget;
+use super::map::{Map, MapKey};
 use super::operators::{self, Fault};
-use super::program::{Lookup, Node, What};
+use super::program::{Lookup, ProgramNode, What};
 use super::syntax::Operator;
-use super::value::{Handle, Unknown, Value};
+use super::value::{CelValue, Handle, UnknownValue};
 use lookup::wrap;
 
 /// What an expression is evaluated against.
-pub(crate) trait Host {
-    fn variable(&self, number: usize) -> Value;
-    fn field(&self, record: Handle, field: usize) -> Value;
+pub(crate) trait CelHost {
+    fn variable(&self, number: usize) -> CelValue;
+    fn field(&self, record: Handle, field: usize) -> CelValue;
 
     /// A function of the host, which knows it by its name.
-    fn ask(&self, function: &str, given: &[Value], budget: &mut Budget) -> Result<Value, Fault> {
+    fn ask(&self, function: &str, given: &[CelValue], budget: &mut CelBudget) -> Result<CelValue, Fault> {
         let _ = (function, given, budget);
-        Ok(Value::Absent)
+        Ok(CelValue::Absent)
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Read {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Failure {
+pub(crate) struct EvaluationFailure {
     pub(crate) at: Range<usize>,
     pub(crate) message: String,
     /// The budget is used up.
@@ -44,33 +44,33 @@ pub(crate) struct Failure {
 
 #[derive(Debug)]
 pub(crate) struct Evaluation {
-    pub(crate) result: Result<Value, Failure>,
+    pub(crate) result: Result<CelValue, EvaluationFailure>,
     /// The facts that decided: of `a || b`, where only `b` is true, those of `b`.
     pub(crate) reads: Vec<Read>,
 }
 
-pub(super) fn evaluate(node: &Node, host: &dyn Host, budget: &mut Budget) -> Evaluation {
+pub(super) fn evaluate(node: &ProgramNode, host: &dyn CelHost, budget: &mut CelBudget) -> Evaluation {
     let mut run = Evaluator { host, budget, locals: Vec::new(), reads: Vec::new() };
     let result = run.eval(node);
     Evaluation { result, reads: run.reads }
 }
 
 struct Evaluator<'a> {
-    host: &'a dyn Host,
-    budget: &'a mut Budget,
-    locals: Vec<Value>,
+    host: &'a dyn CelHost,
+    budget: &'a mut CelBudget,
+    locals: Vec<CelValue>,
     reads: Vec<Read>,
 }
 
-type Evaluated = Result<Value, Failure>;
+type Evaluated = Result<CelValue, EvaluationFailure>;
 
 impl Evaluator<'_> {
-    fn eval(&mut self, node: &Node) -> Evaluated {
+    fn eval(&mut self, node: &ProgramNode) -> Evaluated {
         self.budget.spend(1).map_err(|_| exhausted(node))?;
         match &node.what {
             What::Constant(value) => Ok(value.clone()),
             What::Variable(number) => Ok(self.host.variable(*number)),
-            What::Local(place) => Ok(self.locals.get(*place).cloned().unwrap_or(Value::Null)),
+            What::Local(place) => Ok(self.locals.get(*place).cloned().unwrap_or(CelValue::Null)),
             What::Field(of, field) => {
                 let of = self.eval(of)?;
                 self.field(node, of, *field)
@@ -92,9 +92,9 @@ impl Evaluator<'_> {
             What::List(items) => self.list(node, items),
             What::Map(entries) => self.map(node, entries),
             What::Not(of) => match self.eval(of)? {
-                Value::Flag(flag) => Ok(Value::Flag(!flag)),
-                Value::Absent => Ok(Value::Flag(true)),
-                Value::Unknown(unknown) => Ok(Value::Unknown(unknown.derived())),
+                CelValue::Flag(flag) => Ok(CelValue::Flag(!flag)),
+                CelValue::Absent => Ok(CelValue::Flag(true)),
+                CelValue::Unknown(unknown) => Ok(CelValue::Unknown(unknown.derived())),
                 other => Err(failed(node, format!("no matching overload: ! {}", other.kind()))),
             },
             What::Negative(of) => negative(node, self.eval(of)?),
@@ -103,17 +103,17 @@ impl Evaluator<'_> {
             What::Or(parts) => self.connected("||", parts, true),
             What::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
             What::Has(of) => self.has(of),
-            What::Known(of) => Ok(Value::Flag(!matches!(self.eval(of)?, Value::Unknown(_)))),
+            What::Known(of) => Ok(CelValue::Flag(!matches!(self.eval(of)?, CelValue::Unknown(_)))),
             What::Walk(walk) => self.walk(node, walk),
             What::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
-                Value::Optional(Some(inner)) => {
-                    self.locals.push(Value::clone(&inner));
+                CelValue::Optional(Some(inner)) => {
+                    self.locals.push(CelValue::clone(&inner));
                     let result = self.eval(&parts.1);
                     self.locals.pop();
                     Ok(if *is_flat { result? } else { wrap(result?, Lookup::May) })
                 }
-                other @ (Value::Optional(None) | Value::Unknown(_)) => Ok(other),
-                Value::Absent => Ok(Value::Optional(None)),
+                other @ (CelValue::Optional(None) | CelValue::Unknown(_)) => Ok(other),
+                CelValue::Absent => Ok(CelValue::Optional(None)),
                 other => Err(failed(node, format!("no matching overload: {} is no optional", other.kind()))),
             },
             What::Bind(parts) => {
@@ -126,40 +126,40 @@ impl Evaluator<'_> {
         }
     }
 
-    fn list(&mut self, node: &Node, items: &[(Node, bool)]) -> Evaluated {
+    fn list(&mut self, node: &ProgramNode, items: &[(ProgramNode, bool)]) -> Evaluated {
         self.budget.build(std::mem::size_of_val(items)).map_err(|_| exhausted(node))?;
         let mut values = Vec::with_capacity(items.len());
         for (item, optional) in items {
             match (self.eval(item)?, optional) {
-                (Value::Optional(Some(inner)), true) => values.push(Value::clone(&inner)),
-                (Value::Optional(None), true) => {}
+                (CelValue::Optional(Some(inner)), true) => values.push(CelValue::clone(&inner)),
+                (CelValue::Optional(None), true) => {}
                 (other, true) => return Err(failed(item, format!("no matching overload: ?{}", other.kind()))),
                 (value, false) => values.push(value),
             }
         }
-        Ok(Value::List(values.into()))
+        Ok(CelValue::List(values.into()))
     }
 
-    fn map(&mut self, node: &Node, entries: &[(Node, Node, bool)]) -> Evaluated {
+    fn map(&mut self, node: &ProgramNode, entries: &[(ProgramNode, ProgramNode, bool)]) -> Evaluated {
         self.budget.build(std::mem::size_of_val(entries)).map_err(|_| exhausted(node))?;
         let mut map = Map::default();
         for (key, value, optional) in entries {
             let sort = self.eval(key)?;
-            if let Value::Unknown(unknown) = sort {
-                return Ok(Value::Unknown(unknown.derived()));
+            if let CelValue::Unknown(unknown) = sort {
+                return Ok(CelValue::Unknown(unknown.derived()));
             }
             let value = match (self.eval(value)?, optional) {
-                (Value::Optional(Some(inner)), true) => Value::clone(&inner),
-                (Value::Optional(None), true) => continue,
+                (CelValue::Optional(Some(inner)), true) => CelValue::clone(&inner),
+                (CelValue::Optional(None), true) => continue,
                 (other, true) => return Err(failed(value, format!("no matching overload: ?{}", other.kind()))),
                 (value, false) => value,
             };
             insert(key, &mut map, sort, value)?;
         }
-        Ok(Value::Map(Arc::new(map)))
+        Ok(CelValue::Map(Arc::new(map)))
     }
 
-    fn binary(&mut self, node: &Node, operator: Operator, left: &Node, right: &Node) -> Evaluated {
+    fn binary(&mut self, node: &ProgramNode, operator: Operator, left: &ProgramNode, right: &ProgramNode) -> Evaluated {
         let left = self.eval(left);
         let left = match left {
             Err(failure) if failure.is_exhausted => return Err(failure),
@@ -169,8 +169,8 @@ impl Evaluator<'_> {
         let (left, right) = match (left, right) {
             (Ok(left), Ok(right)) => (left, right),
             // what is unknown weighs more than what fails beside it
-            (Ok(Value::Unknown(unknown)), Err(failure)) | (Err(failure), Ok(Value::Unknown(unknown))) => {
-                return if failure.is_exhausted { Err(failure) } else { Ok(Value::Unknown(unknown.derived())) };
+            (Ok(CelValue::Unknown(unknown)), Err(failure)) | (Err(failure), Ok(CelValue::Unknown(unknown))) => {
+                return if failure.is_exhausted { Err(failure) } else { Ok(CelValue::Unknown(unknown.derived())) };
             }
             (Err(failure), _) | (_, Err(failure)) => return Err(failure),
         };
@@ -182,21 +182,21 @@ impl Evaluator<'_> {
     fn decide<T>(
         &mut self,
         items: &[T],
-        open: Option<Arc<Unknown>>,
+        open: Option<Arc<UnknownValue>>,
         decisive: bool,
         ask: impl Fn(&mut Self, &T) -> Evaluated,
-        complaint: impl Fn(&T, Value) -> Failure,
+        complaint: impl Fn(&T, CelValue) -> EvaluationFailure,
     ) -> Evaluated {
         let start = self.reads.len();
         let mut unknown = open;
-        let mut failure: Option<Failure> = None;
+        let mut failure: Option<EvaluationFailure> = None;
         for item in items {
             let before = self.reads.len();
             match ask(self, item) {
-                Ok(Value::Flag(flag)) if flag == decisive => return Ok(self.decided(start, before, decisive)),
-                Ok(Value::Absent) if !decisive => return Ok(self.decided(start, before, decisive)),
-                Ok(Value::Flag(_) | Value::Absent) => {}
-                Ok(Value::Unknown(why)) => unknown = Some(Unknown::or_weightier(unknown, why)),
+                Ok(CelValue::Flag(flag)) if flag == decisive => return Ok(self.decided(start, before, decisive)),
+                Ok(CelValue::Absent) if !decisive => return Ok(self.decided(start, before, decisive)),
+                Ok(CelValue::Flag(_) | CelValue::Absent) => {}
+                Ok(CelValue::Unknown(why)) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
                 Ok(other) => {
                     failure.get_or_insert_with(|| complaint(item, other));
                 }
@@ -207,47 +207,56 @@ impl Evaluator<'_> {
             }
         }
         match (unknown, failure) {
-            (Some(unknown), _) => Ok(Value::Unknown(unknown.derived())),
+            (Some(unknown), _) => Ok(CelValue::Unknown(unknown.derived())),
             (None, Some(failure)) => Err(failure),
-            (None, None) => Ok(Value::Flag(!decisive)),
+            (None, None) => Ok(CelValue::Flag(!decisive)),
         }
     }
 
     /// `&&` and `||`, whose operands may stand in any order.
-    fn connected(&mut self, sign: &str, operands: &[Node], decisive: bool) -> Evaluated {
-        let complaint =
-            |operand: &Node, value: Value| failed(operand, format!("no matching overload: {sign} {}", value.kind()));
+    fn connected(&mut self, sign: &str, operands: &[ProgramNode], decisive: bool) -> Evaluated {
+        let complaint = |operand: &ProgramNode, value: CelValue| {
+            failed(operand, format!("no matching overload: {sign} {}", value.kind()))
+        };
         self.decide(operands, None, decisive, |run, operand| run.eval(operand), complaint)
     }
 
     /// The facts read between `start` and `before` did not decide.
-    fn decided(&mut self, start: usize, before: usize, flag: bool) -> Value {
+    fn decided(&mut self, start: usize, before: usize, flag: bool) -> CelValue {
         self.reads.drain(start..before);
-        Value::Flag(flag)
+        CelValue::Flag(flag)
     }
 
-    fn conditional(&mut self, node: &Node, test: &Node, yes: &Node, no: &Node) -> Evaluated {
+    fn conditional(
+        &mut self,
+        node: &ProgramNode,
+        test: &ProgramNode,
+        yes: &ProgramNode,
+        no: &ProgramNode,
+    ) -> Evaluated {
         match self.eval(test)? {
-            Value::Flag(true) => self.eval(yes),
-            Value::Flag(false) | Value::Absent => self.eval(no),
-            Value::Unknown(unknown) => Ok(Value::Unknown(unknown.derived())),
+            CelValue::Flag(true) => self.eval(yes),
+            CelValue::Flag(false) | CelValue::Absent => self.eval(no),
+            CelValue::Unknown(unknown) => Ok(CelValue::Unknown(unknown.derived())),
             other => Err(failed(node, format!("no matching overload: {} ? :", other.kind()))),
         }
     }
 }
 
-fn negative(node: &Node, value: Value) -> Evaluated {
+fn negative(node: &ProgramNode, value: CelValue) -> Evaluated {
     match value {
-        Value::Integer(n) => n.checked_neg().map(Value::Integer).ok_or(failed(node, "the result does not fit 64 bits")),
-        Value::Double(n) => Ok(Value::Double(-n)),
-        Value::Absent => Ok(Value::Absent),
-        Value::Unknown(unknown) => Ok(Value::Unknown(unknown.derived())),
+        CelValue::Integer(n) => {
+            n.checked_neg().map(CelValue::Integer).ok_or(failed(node, "the result does not fit 64 bits"))
+        }
+        CelValue::Double(n) => Ok(CelValue::Double(-n)),
+        CelValue::Absent => Ok(CelValue::Absent),
+        CelValue::Unknown(unknown) => Ok(CelValue::Unknown(unknown.derived())),
         other => Err(failed(node, format!("no matching overload: -{}", other.kind()))),
     }
 }
 
-fn insert(node: &Node, map: &mut Map, key: Value, value: Value) -> Result<(), Failure> {
-    let Some(sort) = Key::of(&key).filter(|_| !matches!(key, Value::Double(_))) else {
+fn insert(node: &ProgramNode, map: &mut Map, key: CelValue, value: CelValue) -> Result<(), EvaluationFailure> {
+    let Some(sort) = MapKey::of(&key).filter(|_| !matches!(key, CelValue::Double(_))) else {
         return Err(failed(node, format!("unsupported key type: {}", key.kind())));
     };
     match map.insert(key, value) {
@@ -256,24 +265,24 @@ fn insert(node: &Node, map: &mut Map, key: Value, value: Value) -> Result<(), Fa
     }
 }
 
-fn text_of_key(key: &Key) -> String {
+fn text_of_key(key: &MapKey) -> String {
     match key {
-        Key::Flag(flag) => flag.to_string(),
-        Key::Number(n) => n.to_string(),
-        Key::Text(text) => format!("'{text}'"),
+        MapKey::Flag(flag) => flag.to_string(),
+        MapKey::Number(n) => n.to_string(),
+        MapKey::Text(text) => format!("'{text}'"),
     }
 }
 
-fn failed(node: &Node, message: impl Into<String>) -> Failure {
-    Failure { at: node.at.clone(), message: message.into(), is_exhausted: false }
+fn failed(node: &ProgramNode, message: impl Into<String>) -> EvaluationFailure {
+    EvaluationFailure { at: node.at.clone(), message: message.into(), is_exhausted: false }
 }
 
-fn exhausted(node: &Node) -> Failure {
+fn exhausted(node: &ProgramNode) -> EvaluationFailure {
     let message = "the expression takes more steps or memory than it may".to_owned();
-    Failure { at: node.at.clone(), message, is_exhausted: true }
+    EvaluationFailure { at: node.at.clone(), message, is_exhausted: true }
 }
 
-fn fail(node: &Node, fault: Fault) -> Failure {
+fn fail(node: &ProgramNode, fault: Fault) -> EvaluationFailure {
     match fault {
         Fault::Exhausted => exhausted(node),
         Fault::Failed(message) => failed(node, message),

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use super::super::macros::{Goal, Walk};
 use super::super::map::Map;
-use super::super::program::Node;
-use super::super::value::{Unknown, Value};
+use super::super::program::ProgramNode;
+use super::super::value::{CelValue, UnknownValue};
 use super::{Evaluated, Evaluator, exhausted, failed, insert};
 
 impl Evaluator<'_> {
-    pub(super) fn walk(&mut self, node: &Node, walk: &Walk) -> Evaluated {
+    pub(super) fn walk(&mut self, node: &ProgramNode, walk: &Walk) -> Evaluated {
         let (members, open) = match self.eval(&walk.over)? {
-            Value::List(items) => (list_members(&items), None),
-            Value::Map(map) => (map_members(&map, walk.is_keyed), map.open.clone()),
-            Value::Absent => (Vec::new(), None),
-            Value::Unknown(unknown) => return Ok(Value::Unknown(unknown.derived())),
+            CelValue::List(items) => (list_members(&items), None),
+            CelValue::Map(map) => (map_members(&map, walk.is_keyed), map.open.clone()),
+            CelValue::Absent => (Vec::new(), None),
+            CelValue::Unknown(unknown) => return Ok(CelValue::Unknown(unknown.derived())),
             other => return Err(failed(node, format!("no matching overload: {} has no members", other.kind()))),
         };
-        self.budget.build(members.len() * size_of::<Value>()).map_err(|_| exhausted(node))?;
+        self.budget.build(members.len() * size_of::<CelValue>()).map_err(|_| exhausted(node))?;
         match walk.goal {
             Goal::All => self.quantify(walk, &members, open, false),
             Goal::Exists => self.quantify(walk, &members, open, true),
@@ -27,7 +27,7 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates a part of a walk for one member.
-    fn with_member(&mut self, walk: &Walk, (key, value): &(Value, Value), part: &Node) -> Evaluated {
+    fn with_member(&mut self, walk: &Walk, (key, value): &(CelValue, CelValue), part: &ProgramNode) -> Evaluated {
         let before = self.locals.len();
         if walk.is_keyed {
             self.locals.push(key.clone());
@@ -41,46 +41,56 @@ impl Evaluator<'_> {
     fn quantify(
         &mut self,
         walk: &Walk,
-        members: &[(Value, Value)],
-        open: Option<Arc<Unknown>>,
+        members: &[(CelValue, CelValue)],
+        open: Option<Arc<UnknownValue>>,
         decisive: bool,
     ) -> Evaluated {
-        let Some(test) = &walk.test else { return Ok(Value::Flag(!decisive)) };
+        let Some(test) = &walk.test else { return Ok(CelValue::Flag(!decisive)) };
         let complaint =
-            |_: &_, value: Value| failed(test, format!("no matching overload: {} is no bool", value.kind()));
+            |_: &_, value: CelValue| failed(test, format!("no matching overload: {} is no bool", value.kind()));
         self.decide(members, open, decisive, |run, member| run.with_member(walk, member, test), complaint)
     }
 
-    fn exactly_one(&mut self, walk: &Walk, members: &[(Value, Value)], open: Option<Arc<Unknown>>) -> Evaluated {
-        let Some(test) = &walk.test else { return Ok(Value::Flag(false)) };
+    fn exactly_one(
+        &mut self,
+        walk: &Walk,
+        members: &[(CelValue, CelValue)],
+        open: Option<Arc<UnknownValue>>,
+    ) -> Evaluated {
+        let Some(test) = &walk.test else { return Ok(CelValue::Flag(false)) };
         let mut unknown = open;
         let mut found = 0;
         for member in members {
             match self.with_member(walk, member, test)? {
-                Value::Flag(flag) => found += usize::from(flag),
-                Value::Absent => {}
-                Value::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+                CelValue::Flag(flag) => found += usize::from(flag),
+                CelValue::Absent => {}
+                CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
                 other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
             }
         }
         Ok(match unknown {
-            Some(unknown) if found < 2 => Value::Unknown(unknown.derived()),
-            _ => Value::Flag(found == 1),
+            Some(unknown) if found < 2 => CelValue::Unknown(unknown.derived()),
+            _ => CelValue::Flag(found == 1),
         })
     }
 
-    fn collect(&mut self, walk: &Walk, members: Vec<(Value, Value)>, open: Option<Arc<Unknown>>) -> Evaluated {
+    fn collect(
+        &mut self,
+        walk: &Walk,
+        members: Vec<(CelValue, CelValue)>,
+        open: Option<Arc<UnknownValue>>,
+    ) -> Evaluated {
         if let Some(open) = open {
-            return Ok(Value::Unknown(open));
+            return Ok(CelValue::Unknown(open));
         }
         let mut list = Vec::new();
         let mut map = Map::default();
         for member in members {
             if let Some(test) = &walk.test {
                 match self.with_member(walk, &member, test)? {
-                    Value::Flag(true) => {}
-                    Value::Flag(false) | Value::Absent => continue,
-                    Value::Unknown(unknown) => return Ok(Value::Unknown(unknown.derived())),
+                    CelValue::Flag(true) => {}
+                    CelValue::Flag(false) | CelValue::Absent => continue,
+                    CelValue::Unknown(unknown) => return Ok(CelValue::Unknown(unknown.derived())),
                     other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
                 }
             }
@@ -91,28 +101,28 @@ impl Evaluator<'_> {
             let node = walk.gives.as_ref().unwrap_or(&walk.over);
             match (walk.goal, made) {
                 (Goal::Map, made) => insert(node, &mut map, member.0, made)?,
-                (Goal::Entries, Value::Map(made)) => {
+                (Goal::Entries, CelValue::Map(made)) => {
                     for (key, value) in made.iter() {
                         insert(node, &mut map, key.clone(), value.clone())?;
                     }
                 }
-                (Goal::Entries, Value::Unknown(unknown)) => return Ok(Value::Unknown(unknown)),
+                (Goal::Entries, CelValue::Unknown(unknown)) => return Ok(CelValue::Unknown(unknown)),
                 (Goal::Entries, other) => return Err(failed(node, format!("{} is no map", other.kind()))),
                 (_, made) => list.push(made),
             }
         }
         Ok(match walk.goal {
-            Goal::Map | Goal::Entries => Value::Map(Arc::new(map)),
-            _ => Value::List(list.into()),
+            Goal::Map | Goal::Entries => CelValue::Map(Arc::new(map)),
+            _ => CelValue::List(list.into()),
         })
     }
 }
 
-fn list_members(items: &[Value]) -> Vec<(Value, Value)> {
-    items.iter().enumerate().map(|(place, value)| (Value::Integer(place as i64), value.clone())).collect()
+fn list_members(items: &[CelValue]) -> Vec<(CelValue, CelValue)> {
+    items.iter().enumerate().map(|(place, value)| (CelValue::Integer(place as i64), value.clone())).collect()
 }
 
 /// The one variable of a walk over a map is the key.
-fn map_members(map: &Map, is_keyed: bool) -> Vec<(Value, Value)> {
+fn map_members(map: &Map, is_keyed: bool) -> Vec<(CelValue, CelValue)> {
     map.iter().map(|(key, value)| (key.clone(), if is_keyed { value.clone() } else { key.clone() })).collect()
 }

@@ -3,10 +3,10 @@
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, method, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::time::{Duration, Timestamp};
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     let size_of = "the number of members, keys, characters or bytes";
@@ -33,7 +33,13 @@ pub(super) fn functions() -> Vec<Function> {
         function("bytes", &[T::Text], G::Bytes, to_bytes, "the bytes of a text"),
         function("bytes", &[T::Bytes], G::Bytes, to_bytes, "the same"),
         function("dyn", &[T::Any], G::Any, |_, given| first(given), "the value, without its type being checked"),
-        function("type", &[T::Any], G::Kind, |_, given| Ok(Value::Kind(first(given)?.kind())), "the type of a value"),
+        function(
+            "type",
+            &[T::Any],
+            G::Kind,
+            |_, given| Ok(CelValue::Kind(first(given)?.kind())),
+            "the type of a value",
+        ),
         function("duration", &[T::Text], G::Duration, to_duration, "a length of time: '1h30m'"),
         function("duration", &[T::Duration], G::Duration, to_duration, "the same"),
         function("timestamp", &[T::Text], G::Timestamp, to_timestamp, "a point in time: '2026-11-21T10:00:00Z'"),
@@ -42,107 +48,107 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn first(given: &[Value]) -> Result<Value, Fault> {
+fn first(given: &[CelValue]) -> Result<CelValue, Fault> {
     given.first().cloned().ok_or_else(wrong)
 }
 
-fn size(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn size(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let size = match given {
-        [Value::Text(text)] => {
+        [CelValue::Text(text)] => {
             budget.spend(text.len() / 16)?;
             text.chars().count()
         }
-        [Value::Bytes(bytes)] => bytes.len(),
-        [Value::List(items)] => items.len(),
-        [Value::Map(map)] => match &map.open {
-            Some(open) => return Ok(Value::Unknown(open.clone())),
+        [CelValue::Bytes(bytes)] => bytes.len(),
+        [CelValue::List(items)] => items.len(),
+        [CelValue::Map(map)] => match &map.open {
+            Some(open) => return Ok(CelValue::Unknown(open.clone())),
             None => map.len(),
         },
         _ => return Err(wrong()),
     };
-    Ok(Value::Integer(size as i64))
+    Ok(CelValue::Integer(size as i64))
 }
 
-fn to_integer(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_integer(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let value = match given {
-        [Value::Integer(n)] => Some(*n),
-        [Value::Unsigned(n)] => i64::try_from(*n).ok(),
+        [CelValue::Integer(n)] => Some(*n),
+        [CelValue::Unsigned(n)] => i64::try_from(*n).ok(),
         // the bounds themselves cannot be told from what lies beyond them
-        [Value::Double(n)] if n.abs() < 9_223_372_036_854_775_808.0 => Some(*n as i64),
-        [Value::Double(_)] => None,
-        [Value::Text(text)] => {
+        [CelValue::Double(n)] if n.abs() < 9_223_372_036_854_775_808.0 => Some(*n as i64),
+        [CelValue::Double(_)] => None,
+        [CelValue::Text(text)] => {
             return match text.parse() {
-                Ok(n) => Ok(Value::Integer(n)),
+                Ok(n) => Ok(CelValue::Integer(n)),
                 Err(_) => Err(format!("`{}` is no int", cut(text)).into()),
             };
         }
-        [Value::Timestamp(time)] => Some(time.seconds),
-        [Value::Duration(time)] => Some(time.seconds),
+        [CelValue::Timestamp(time)] => Some(time.seconds),
+        [CelValue::Duration(time)] => Some(time.seconds),
         _ => return Err(wrong()),
     };
-    value.map(Value::Integer).ok_or_else(|| "the number is out of the range of int".into())
+    value.map(CelValue::Integer).ok_or_else(|| "the number is out of the range of int".into())
 }
 
-fn to_unsigned(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_unsigned(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let value = match given {
-        [Value::Integer(n)] => u64::try_from(*n).ok(),
-        [Value::Unsigned(n)] => Some(*n),
-        [Value::Double(n)] if *n > -1.0 && *n < 18_446_744_073_709_551_616.0 && (*n >= 0.0) => Some(*n as u64),
-        [Value::Double(_)] => None,
-        [Value::Text(text)] => {
+        [CelValue::Integer(n)] => u64::try_from(*n).ok(),
+        [CelValue::Unsigned(n)] => Some(*n),
+        [CelValue::Double(n)] if *n > -1.0 && *n < 18_446_744_073_709_551_616.0 && (*n >= 0.0) => Some(*n as u64),
+        [CelValue::Double(_)] => None,
+        [CelValue::Text(text)] => {
             return match text.parse() {
-                Ok(n) => Ok(Value::Unsigned(n)),
+                Ok(n) => Ok(CelValue::Unsigned(n)),
                 Err(_) => Err(format!("`{}` is no uint", cut(text)).into()),
             };
         }
         _ => return Err(wrong()),
     };
-    value.map(Value::Unsigned).ok_or_else(|| "the number is out of the range of uint".into())
+    value.map(CelValue::Unsigned).ok_or_else(|| "the number is out of the range of uint".into())
 }
 
-fn to_double(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_double(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Text(text)] => match text.parse() {
-            Ok(n) => Ok(Value::Double(n)),
+        [CelValue::Text(text)] => match text.parse() {
+            Ok(n) => Ok(CelValue::Double(n)),
             Err(_) => Err(format!("`{}` is no double", cut(text)).into()),
         },
-        [number] => number.as_number().map(Value::Double).ok_or_else(wrong),
+        [number] => number.as_number().map(CelValue::Double).ok_or_else(wrong),
         _ => Err(wrong()),
     }
 }
 
-fn to_flag(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_flag(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Flag(flag)] => Ok(Value::Flag(*flag)),
-        [Value::Text(text)] => match &**text {
-            "true" | "TRUE" | "True" | "t" | "T" | "1" => Ok(Value::Flag(true)),
-            "false" | "FALSE" | "False" | "f" | "F" | "0" => Ok(Value::Flag(false)),
+        [CelValue::Flag(flag)] => Ok(CelValue::Flag(*flag)),
+        [CelValue::Text(text)] => match &**text {
+            "true" | "TRUE" | "True" | "t" | "T" | "1" => Ok(CelValue::Flag(true)),
+            "false" | "FALSE" | "False" | "f" | "F" | "0" => Ok(CelValue::Flag(false)),
             _ => Err(format!("`{}` is no bool", cut(text)).into()),
         },
         _ => Err(wrong()),
     }
 }
 
-fn to_text(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_text(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let text = match given {
-        [Value::Text(text)] => return Ok(Value::Text(text.clone())),
-        [Value::Bytes(bytes)] => match std::str::from_utf8(bytes) {
+        [CelValue::Text(text)] => return Ok(CelValue::Text(text.clone())),
+        [CelValue::Bytes(bytes)] => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(_) => return Err("invalid UTF-8 in bytes, cannot convert to string".into()),
         },
-        [Value::Flag(flag)] => flag.to_string(),
-        [Value::Integer(n)] => n.to_string(),
-        [Value::Unsigned(n)] => n.to_string(),
-        [Value::Double(n)] => text_of_double(*n),
-        [Value::Duration(time)] => time.to_string(),
-        [Value::Timestamp(time)] => time.to_string(),
-        [Value::Kind(kind)] => (*kind).to_owned(),
-        [Value::Opaque(thing)] => thing.to_string(),
+        [CelValue::Flag(flag)] => flag.to_string(),
+        [CelValue::Integer(n)] => n.to_string(),
+        [CelValue::Unsigned(n)] => n.to_string(),
+        [CelValue::Double(n)] => text_of_double(*n),
+        [CelValue::Duration(time)] => time.to_string(),
+        [CelValue::Timestamp(time)] => time.to_string(),
+        [CelValue::Kind(kind)] => (*kind).to_owned(),
+        [CelValue::Opaque(thing)] => thing.to_string(),
         [other] => return Err(format!("no matching overload: string({})", other.kind()).into()),
         _ => return Err(wrong()),
     };
     budget.build(text.len())?;
-    Ok(Value::text(text))
+    Ok(CelValue::text(text))
 }
 
 /// The shortest text that reads back as the same number, with an exponent where it is very large or small.
@@ -162,37 +168,37 @@ pub(super) fn text_of_double(n: f64) -> String {
     n.to_string()
 }
 
-fn to_bytes(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_bytes(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Text(text)] => {
+        [CelValue::Text(text)] => {
             budget.build(text.len())?;
-            Ok(Value::Bytes(text.as_bytes().into()))
+            Ok(CelValue::Bytes(text.as_bytes().into()))
         }
-        [Value::Bytes(bytes)] => Ok(Value::Bytes(bytes.clone())),
+        [CelValue::Bytes(bytes)] => Ok(CelValue::Bytes(bytes.clone())),
         _ => Err(wrong()),
     }
 }
 
-fn to_duration(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_duration(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Duration(time)] => Ok(Value::Duration(*time)),
-        [Value::Text(text)] => match Duration::parse(text) {
-            Some(time) => Ok(Value::Duration(time)),
+        [CelValue::Duration(time)] => Ok(CelValue::Duration(*time)),
+        [CelValue::Text(text)] => match Duration::parse(text) {
+            Some(time) => Ok(CelValue::Duration(time)),
             None => Err(format!("`{}` is no duration in the range of ten thousand years", cut(text)).into()),
         },
         _ => Err(wrong()),
     }
 }
 
-fn to_timestamp(_: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn to_timestamp(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Timestamp(time)] => Ok(Value::Timestamp(*time)),
-        [Value::Integer(seconds)] => match Timestamp::from_nanos(i128::from(*seconds) * 1_000_000_000) {
-            Some(time) => Ok(Value::Timestamp(time)),
+        [CelValue::Timestamp(time)] => Ok(CelValue::Timestamp(*time)),
+        [CelValue::Integer(seconds)] => match Timestamp::from_nanos(i128::from(*seconds) * 1_000_000_000) {
+            Some(time) => Ok(CelValue::Timestamp(time)),
             None => Err("the timestamp is out of range".into()),
         },
-        [Value::Text(text)] => match Timestamp::parse(text) {
-            Some(time) => Ok(Value::Timestamp(time)),
+        [CelValue::Text(text)] => match Timestamp::parse(text) {
+            Some(time) => Ok(CelValue::Timestamp(time)),
             None => Err(format!("`{}` is no timestamp in the range of the years 1 to 9999", cut(text)).into()),
         },
         _ => Err(wrong()),

@@ -3,9 +3,9 @@
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 use crate::source::{from_base64, to_base64};
 
 pub(super) fn functions() -> Vec<Function> {
@@ -15,16 +15,16 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn encode(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Bytes(bytes)] = given else { return Err(wrong()) };
+fn encode(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Bytes(bytes)] = given else { return Err(wrong()) };
     budget.build(bytes.len() * 4 / 3 + 4)?;
-    Ok(Value::text(to_base64(bytes)))
+    Ok(CelValue::text(to_base64(bytes)))
 }
 
-fn decode(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text)] = given else { return Err(wrong()) };
+fn decode(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text)] = given else { return Err(wrong()) };
     budget.build(text.len())?;
     let body = text.trim_end_matches('=');
     let bytes = (body.len() % 4 != 1).then(|| from_base64(body.bytes())).flatten();
-    Ok(Value::Bytes(bytes.ok_or("this is no base64")?.into()))
+    Ok(CelValue::Bytes(bytes.ok_or("this is no base64")?.into()))
 }

@@ -3,9 +3,9 @@
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, method, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::value::{Unknown, Value};
+use crate::languages::cel::value::{CelValue, UnknownValue};
 
 pub(super) fn functions() -> Vec<Function> {
     vec![method("format", &[T::Text, T::List], G::Text, format, "its %s, %d, %f, %e, %b, %o, %x replaced by values")]
@@ -15,8 +15,8 @@ pub(super) fn functions() -> Vec<Function> {
 const DIGITS: usize = 6;
 const MOST_DIGITS: usize = 100;
 
-fn format(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(pattern), Value::List(values)] = given else { return Err(wrong()) };
+fn format(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(pattern), CelValue::List(values)] = given else { return Err(wrong()) };
     let mut out = String::new();
     let mut values = values.iter().enumerate();
     let mut rest = &**pattern;
@@ -33,8 +33,8 @@ fn format(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
         rest = after.get(letter.len_utf8()..).unwrap_or_default();
         let Some((_, value)) = values.next() else { return Err(format!("index {used} out of range").into()) };
         used += 1;
-        if let Value::Unknown(unknown) = value {
-            return Ok(Value::Unknown(unknown.clone()));
+        if let CelValue::Unknown(unknown) = value {
+            return Ok(CelValue::Unknown(unknown.clone()));
         }
         let before = out.len();
         if let Some(unknown) = clause(letter, digits, value, &mut out, budget)? {
@@ -44,7 +44,7 @@ fn format(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     }
     out.push_str(rest);
     budget.build(out.len())?;
-    Ok(Value::text(out))
+    Ok(CelValue::text(out))
 }
 
 /// `.3` before the letter of a clause.
@@ -62,17 +62,17 @@ fn precision(text: &str) -> Result<(Option<usize>, &str), Fault> {
 fn clause(
     letter: char,
     digits: Option<usize>,
-    value: &Value,
+    value: &CelValue,
     out: &mut String,
-    budget: &mut Budget,
-) -> Result<Option<Value>, Fault> {
+    budget: &mut CelBudget,
+) -> Result<Option<CelValue>, Fault> {
     let refused = |what: &str| -> Fault { format!("`%{letter}` takes {what}, and this is {}", value.kind()).into() };
     match letter {
-        's' => return written(value, out, budget).map(|unknown| unknown.map(Value::Unknown)),
+        's' => return written(value, out, budget).map(|unknown| unknown.map(CelValue::Unknown)),
         'd' => match value {
-            Value::Integer(n) => out.push_str(&n.to_string()),
-            Value::Unsigned(n) => out.push_str(&n.to_string()),
-            Value::Double(n) => out.push_str(&double(*n)),
+            CelValue::Integer(n) => out.push_str(&n.to_string()),
+            CelValue::Unsigned(n) => out.push_str(&n.to_string()),
+            CelValue::Double(n) => out.push_str(&double(*n)),
             _ => return Err(refused("a whole number")),
         },
         'f' | 'e' => {
@@ -85,22 +85,22 @@ fn clause(
             });
         }
         'b' => match value {
-            Value::Flag(flag) => out.push(if *flag { '1' } else { '0' }),
-            Value::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:b}"))),
-            Value::Unsigned(n) => out.push_str(&format!("{n:b}")),
+            CelValue::Flag(flag) => out.push(if *flag { '1' } else { '0' }),
+            CelValue::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:b}"))),
+            CelValue::Unsigned(n) => out.push_str(&format!("{n:b}")),
             _ => return Err(refused("a whole number or a bool")),
         },
         'o' => match value {
-            Value::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:o}"))),
-            Value::Unsigned(n) => out.push_str(&format!("{n:o}")),
+            CelValue::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:o}"))),
+            CelValue::Unsigned(n) => out.push_str(&format!("{n:o}")),
             _ => return Err(refused("a whole number")),
         },
         'x' | 'X' => {
             let hex = match value {
-                Value::Integer(n) => signed(*n, |n| format!("{n:x}")),
-                Value::Unsigned(n) => format!("{n:x}"),
-                Value::Text(text) => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
-                Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+                CelValue::Integer(n) => signed(*n, |n| format!("{n:x}")),
+                CelValue::Unsigned(n) => format!("{n:x}"),
+                CelValue::Text(text) => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                CelValue::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
                 _ => return Err(refused("a whole number, a text or bytes")),
             };
             out.push_str(&if letter == 'X' { hex.to_uppercase() } else { hex });
@@ -136,32 +136,32 @@ fn scientific(n: f64, digits: usize) -> String {
     format!("{number}e{sign}{exponent:0>2}")
 }
 
-type MayBeUnknown = Result<Option<std::sync::Arc<Unknown>>, Fault>;
+type MayBeUnknown = Result<Option<std::sync::Arc<UnknownValue>>, Fault>;
 
-fn written(value: &Value, out: &mut String, budget: &mut Budget) -> MayBeUnknown {
+fn written(value: &CelValue, out: &mut String, budget: &mut CelBudget) -> MayBeUnknown {
     budget.spend(1)?;
     match value {
-        Value::Unknown(unknown) => return Ok(Some(unknown.clone())),
-        Value::Null | Value::Absent => out.push_str("null"),
-        Value::Flag(flag) => out.push_str(&flag.to_string()),
-        Value::Integer(n) => out.push_str(&n.to_string()),
-        Value::Unsigned(n) => out.push_str(&n.to_string()),
-        Value::Double(n) => out.push_str(&double(*n)),
-        Value::Text(text) => {
+        CelValue::Unknown(unknown) => return Ok(Some(unknown.clone())),
+        CelValue::Null | CelValue::Absent => out.push_str("null"),
+        CelValue::Flag(flag) => out.push_str(&flag.to_string()),
+        CelValue::Integer(n) => out.push_str(&n.to_string()),
+        CelValue::Unsigned(n) => out.push_str(&n.to_string()),
+        CelValue::Double(n) => out.push_str(&double(*n)),
+        CelValue::Text(text) => {
             budget.build(text.len())?;
             out.push_str(text);
         }
-        Value::Bytes(bytes) => {
+        CelValue::Bytes(bytes) => {
             budget.build(bytes.len())?;
             out.push_str(&String::from_utf8_lossy(bytes));
         }
-        Value::Duration(it) => out.push_str(&it.to_string()),
-        Value::Timestamp(it) => out.push_str(&it.to_string()),
-        Value::Kind(name) => out.push_str(name),
-        Value::Opaque(thing) => out.push_str(&thing.to_string()),
-        Value::List(items) => return members(items.iter().map(|item| (None, item)), ('[', ']'), out, budget),
-        Value::Map(map) => {
-            let mut entries: Vec<(String, &Value)> = Vec::with_capacity(map.len());
+        CelValue::Duration(it) => out.push_str(&it.to_string()),
+        CelValue::Timestamp(it) => out.push_str(&it.to_string()),
+        CelValue::Kind(name) => out.push_str(name),
+        CelValue::Opaque(thing) => out.push_str(&thing.to_string()),
+        CelValue::List(items) => return members(items.iter().map(|item| (None, item)), ('[', ']'), out, budget),
+        CelValue::Map(map) => {
+            let mut entries: Vec<(String, &CelValue)> = Vec::with_capacity(map.len());
             for (key, member) in map.iter() {
                 let mut text = String::new();
                 written(key, &mut text, budget)?;
@@ -170,7 +170,7 @@ fn written(value: &Value, out: &mut String, budget: &mut Budget) -> MayBeUnknown
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             return members(entries.iter().map(|(key, member)| (Some(key.as_str()), *member)), ('{', '}'), out, budget);
         }
-        Value::Optional(_) | Value::Record(_) => {
+        CelValue::Optional(_) | CelValue::Record(_) => {
             return Err(format!("`%s` does not take {}", value.kind()).into());
         }
     }
@@ -178,10 +178,10 @@ fn written(value: &Value, out: &mut String, budget: &mut Budget) -> MayBeUnknown
 }
 
 fn members<'a>(
-    all: impl Iterator<Item = (Option<&'a str>, &'a Value)>,
+    all: impl Iterator<Item = (Option<&'a str>, &'a CelValue)>,
     brackets: (char, char),
     out: &mut String,
-    budget: &mut Budget,
+    budget: &mut CelBudget,
 ) -> MayBeUnknown {
     out.push(brackets.0);
     for (place, (key, value)) in all.enumerate() {

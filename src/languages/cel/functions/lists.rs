@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, method, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};
 use crate::languages::cel::syntax::Operator;
-use crate::languages::cel::value::{Unknown, Value};
+use crate::languages::cel::value::{CelValue, UnknownValue};
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
@@ -32,9 +32,9 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn sum(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
-    let mut sum: Option<Value> = None;
+fn sum(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
+    let mut sum: Option<CelValue> = None;
     for item in items.iter() {
         budget.spend(1)?;
         sum = Some(match sum {
@@ -42,15 +42,15 @@ fn sum(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
             None => item.clone(),
         });
     }
-    Ok(sum.unwrap_or(Value::Integer(0)))
+    Ok(sum.unwrap_or(CelValue::Integer(0)))
 }
 
-fn extreme(budget: &mut Budget, given: &[Value], wanted: Ordering) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
-    let mut best: Option<&Value> = None;
+fn extreme(budget: &mut CelBudget, given: &[CelValue], wanted: Ordering) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
+    let mut best: Option<&CelValue> = None;
     for item in items.iter() {
-        if let Value::Unknown(unknown) = item {
-            return Ok(Value::Unknown(unknown.clone()));
+        if let CelValue::Unknown(unknown) = item {
+            return Ok(CelValue::Unknown(unknown.clone()));
         }
         best = Some(match best {
             Some(best) if operators::compare(item, best, budget)? != Some(wanted) => best,
@@ -61,57 +61,59 @@ fn extreme(budget: &mut Budget, given: &[Value], wanted: Ordering) -> Result<Val
 }
 
 /// The places of the members that equal a value.
-fn places(budget: &mut Budget, given: &[Value]) -> Result<Result<Vec<i64>, Value>, Fault> {
-    let [Value::List(items), value] = given else { return Err(wrong()) };
+fn places(budget: &mut CelBudget, given: &[CelValue]) -> Result<Result<Vec<i64>, CelValue>, Fault> {
+    let [CelValue::List(items), value] = given else { return Err(wrong()) };
     let mut places = Vec::new();
     for (place, item) in items.iter().enumerate() {
         match operators::equal(item, value, budget)? {
-            Value::Flag(true) => places.push(place as i64),
-            Value::Unknown(unknown) => return Ok(Err(Value::Unknown(unknown))),
+            CelValue::Flag(true) => places.push(place as i64),
+            CelValue::Unknown(unknown) => return Ok(Err(CelValue::Unknown(unknown))),
             _ => {}
         }
     }
     Ok(Ok(places))
 }
 
-fn index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    Ok(places(budget, given)?.map_or_else(|unknown| unknown, |all| Value::Integer(all.first().copied().unwrap_or(-1))))
+fn index_of(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    Ok(places(budget, given)?
+        .map_or_else(|unknown| unknown, |all| CelValue::Integer(all.first().copied().unwrap_or(-1))))
 }
 
-fn last_index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    Ok(places(budget, given)?.map_or_else(|unknown| unknown, |all| Value::Integer(all.last().copied().unwrap_or(-1))))
+fn last_index_of(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    Ok(places(budget, given)?
+        .map_or_else(|unknown| unknown, |all| CelValue::Integer(all.last().copied().unwrap_or(-1))))
 }
 
-fn is_sorted(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn is_sorted(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     for pair in items.windows(2) {
         if let [first, second] = pair
             && operators::compare(first, second, budget)?.is_none_or(Ordering::is_gt)
         {
-            return Ok(Value::Flag(false));
+            return Ok(CelValue::Flag(false));
         }
     }
-    Ok(Value::Flag(true))
+    Ok(CelValue::Flag(true))
 }
 
-fn end(given: &[Value], is_first: bool) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn end(given: &[CelValue], is_first: bool) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     let member = if is_first { items.first() } else { items.last() };
-    Ok(Value::Optional(member.cloned().map(Into::into)))
+    Ok(CelValue::Optional(member.cloned().map(Into::into)))
 }
 
-fn built(budget: &mut Budget, items: Vec<Value>) -> Result<Value, Fault> {
-    budget.build(items.len() * size_of::<Value>())?;
-    Ok(Value::List(items.into()))
+fn built(budget: &mut CelBudget, items: Vec<CelValue>) -> Result<CelValue, Fault> {
+    budget.build(items.len() * size_of::<CelValue>())?;
+    Ok(CelValue::List(items.into()))
 }
 
-fn distinct(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
-    let mut seen: Vec<Value> = Vec::new();
+fn distinct(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
+    let mut seen: Vec<CelValue> = Vec::new();
     for item in items.iter() {
         let mut is_new = true;
         for other in &seen {
-            if matches!(operators::equal(item, other, budget)?, Value::Flag(true)) {
+            if matches!(operators::equal(item, other, budget)?, CelValue::Flag(true)) {
                 is_new = false;
                 break;
             }
@@ -123,13 +125,13 @@ fn distinct(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     built(budget, seen)
 }
 
-fn reverse(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn reverse(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     built(budget, items.iter().rev().cloned().collect())
 }
 
-fn slice(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items), Value::Integer(from), Value::Integer(to)] = given else { return Err(wrong()) };
+fn slice(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items), CelValue::Integer(from), CelValue::Integer(to)] = given else { return Err(wrong()) };
     let place = |n: i64| usize::try_from(n).ok();
     match place(*from).zip(place(*to)).and_then(|(from, to)| items.get(from..to)) {
         Some(part) => built(budget, part.to_vec()),
@@ -137,8 +139,8 @@ fn slice(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     }
 }
 
-fn sort(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn sort(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     let mut sorted = items.to_vec();
     let mut fault = None;
     sorted.sort_by(|a, b| match operators::compare(a, b, budget) {
@@ -154,12 +156,12 @@ fn sort(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     }
 }
 
-fn flatten(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn flatten(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     let mut flat = Vec::new();
     for item in items.iter() {
         match item {
-            Value::List(inner) => {
+            CelValue::List(inner) => {
                 budget.spend(inner.len())?;
                 flat.extend(inner.iter().cloned());
             }
@@ -169,41 +171,41 @@ fn flatten(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     built(budget, flat)
 }
 
-fn range(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Integer(end)] = given else { return Err(wrong()) };
+fn range(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Integer(end)] = given else { return Err(wrong()) };
     let length = usize::try_from(*end).unwrap_or(0);
-    budget.build(length.saturating_mul(size_of::<Value>()))?;
-    Ok(Value::list((0..*end.max(&0)).map(Value::Integer)))
+    budget.build(length.saturating_mul(size_of::<CelValue>()))?;
+    Ok(CelValue::list((0..*end.max(&0)).map(CelValue::Integer)))
 }
 
 /// How many of the second the first has: all, some, none; or an unknown that it depends on.
-fn compare(budget: &mut Budget, all: &[Value], wanted: &[Value], for_each: bool) -> Result<Value, Fault> {
-    let whole = Value::List(all.into());
+fn compare(budget: &mut CelBudget, all: &[CelValue], wanted: &[CelValue], for_each: bool) -> Result<CelValue, Fault> {
+    let whole = CelValue::List(all.into());
     let mut unknown = None;
     for value in wanted {
         match operators::contains(&whole, value, budget)? {
-            Value::Flag(found) if found != for_each => return Ok(Value::Flag(!for_each)),
-            Value::Unknown(why) => unknown = Some(Unknown::or_weightier(unknown, why)),
+            CelValue::Flag(found) if found != for_each => return Ok(CelValue::Flag(!for_each)),
+            CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
             _ => {}
         }
     }
-    Ok(unknown.map_or(Value::Flag(for_each), Value::Unknown))
+    Ok(unknown.map_or(CelValue::Flag(for_each), CelValue::Unknown))
 }
 
-fn sets_contains(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(all), Value::List(wanted)] = given else { return Err(wrong()) };
+fn sets_contains(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(all), CelValue::List(wanted)] = given else { return Err(wrong()) };
     compare(budget, all, wanted, true)
 }
 
-fn sets_intersects(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(all), Value::List(wanted)] = given else { return Err(wrong()) };
+fn sets_intersects(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(all), CelValue::List(wanted)] = given else { return Err(wrong()) };
     compare(budget, all, wanted, false)
 }
 
-fn sets_equivalent(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(all), Value::List(wanted)] = given else { return Err(wrong()) };
+fn sets_equivalent(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(all), CelValue::List(wanted)] = given else { return Err(wrong()) };
     match compare(budget, all, wanted, true)? {
-        Value::Flag(true) => compare(budget, wanted, all, true),
+        CelValue::Flag(true) => compare(budget, wanted, all, true),
         other => Ok(other),
     }
 }

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     let mut all = vec![
@@ -71,12 +71,12 @@ pub(super) fn functions() -> Vec<Function> {
 /// As many as anybody compares.
 const NUMBERS: [T; 6] = [T::Number; 6];
 
-fn extreme(budget: &mut Budget, given: &[Value], wanted: Ordering) -> Result<Value, Fault> {
+fn extreme(budget: &mut CelBudget, given: &[CelValue], wanted: Ordering) -> Result<CelValue, Fault> {
     let items = match given {
-        [Value::List(items)] => items,
+        [CelValue::List(items)] => items,
         values => values,
     };
-    let mut best: Option<&Value> = None;
+    let mut best: Option<&CelValue> = None;
     for item in items {
         if item.as_number().is_none() {
             return Err(wrong());
@@ -89,65 +89,65 @@ fn extreme(budget: &mut Budget, given: &[Value], wanted: Ordering) -> Result<Val
     best.cloned().ok_or_else(|| "the list is empty".into())
 }
 
-fn rounded(given: &[Value], round: fn(f64) -> f64) -> Result<Value, Fault> {
+fn rounded(given: &[CelValue], round: fn(f64) -> f64) -> Result<CelValue, Fault> {
     match given {
-        [Value::Double(n)] => Ok(Value::Double(round(*n))),
+        [CelValue::Double(n)] => Ok(CelValue::Double(round(*n))),
         _ => Err(wrong()),
     }
 }
 
-fn root(given: &[Value]) -> Result<Value, Fault> {
+fn root(given: &[CelValue]) -> Result<CelValue, Fault> {
     let [value] = given else { return Err(wrong()) };
-    value.as_number().map(|n| Value::Double(n.sqrt())).ok_or_else(wrong)
+    value.as_number().map(|n| CelValue::Double(n.sqrt())).ok_or_else(wrong)
 }
 
-fn abs(given: &[Value]) -> Result<Value, Fault> {
+fn abs(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Integer(n)] => {
-            n.checked_abs().map(Value::Integer).ok_or_else(|| "the result does not fit 64 bits".into())
+        [CelValue::Integer(n)] => {
+            n.checked_abs().map(CelValue::Integer).ok_or_else(|| "the result does not fit 64 bits".into())
         }
-        [Value::Double(n)] => Ok(Value::Double(n.abs())),
-        [Value::Unsigned(n)] => Ok(Value::Unsigned(*n)),
+        [CelValue::Double(n)] => Ok(CelValue::Double(n.abs())),
+        [CelValue::Unsigned(n)] => Ok(CelValue::Unsigned(*n)),
         _ => Err(wrong()),
     }
 }
 
-fn sign(given: &[Value]) -> Result<Value, Fault> {
+fn sign(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Integer(n)] => Ok(Value::Integer(n.signum())),
-        [Value::Double(n)] if n.is_nan() || *n == 0.0 => Ok(Value::Double(*n)),
-        [Value::Double(n)] => Ok(Value::Double(n.signum())),
-        [Value::Unsigned(n)] => Ok(Value::Unsigned((*n).min(1))),
+        [CelValue::Integer(n)] => Ok(CelValue::Integer(n.signum())),
+        [CelValue::Double(n)] if n.is_nan() || *n == 0.0 => Ok(CelValue::Double(*n)),
+        [CelValue::Double(n)] => Ok(CelValue::Double(n.signum())),
+        [CelValue::Unsigned(n)] => Ok(CelValue::Unsigned((*n).min(1))),
         _ => Err(wrong()),
     }
 }
 
-fn test(given: &[Value], holds: fn(f64) -> bool) -> Result<Value, Fault> {
+fn test(given: &[CelValue], holds: fn(f64) -> bool) -> Result<CelValue, Fault> {
     match given {
-        [Value::Double(n)] => Ok(Value::Flag(holds(*n))),
+        [CelValue::Double(n)] => Ok(CelValue::Flag(holds(*n))),
         _ => Err(wrong()),
     }
 }
 
 /// An operation on the bits of numbers, with or without a sign.
-fn bits(given: &[Value], change: fn(u64, u64) -> u64) -> Result<Value, Fault> {
+fn bits(given: &[CelValue], change: fn(u64, u64) -> u64) -> Result<CelValue, Fault> {
     match given {
-        [Value::Integer(a), Value::Integer(b)] => Ok(Value::Integer(change(*a as u64, *b as u64) as i64)),
-        [Value::Unsigned(a), Value::Unsigned(b)] => Ok(Value::Unsigned(change(*a, *b))),
-        [Value::Integer(a)] => Ok(Value::Integer(change(*a as u64, 0) as i64)),
-        [Value::Unsigned(a)] => Ok(Value::Unsigned(change(*a, 0))),
+        [CelValue::Integer(a), CelValue::Integer(b)] => Ok(CelValue::Integer(change(*a as u64, *b as u64) as i64)),
+        [CelValue::Unsigned(a), CelValue::Unsigned(b)] => Ok(CelValue::Unsigned(change(*a, *b))),
+        [CelValue::Integer(a)] => Ok(CelValue::Integer(change(*a as u64, 0) as i64)),
+        [CelValue::Unsigned(a)] => Ok(CelValue::Unsigned(change(*a, 0))),
         _ => Err(wrong()),
     }
 }
 
 /// Bits that are moved out are lost, and those that come in are zero.
-fn shifted(given: &[Value], up: bool) -> Result<Value, Fault> {
-    let [value, Value::Integer(by)] = given else { return Err(wrong()) };
+fn shifted(given: &[CelValue], up: bool) -> Result<CelValue, Fault> {
+    let [value, CelValue::Integer(by)] = given else { return Err(wrong()) };
     let Ok(by) = u32::try_from(*by) else { return Err("a negative offset".into()) };
     let shift = |n: u64| if up { n.checked_shl(by) } else { n.checked_shr(by) }.unwrap_or(0);
     match value {
-        Value::Integer(n) => Ok(Value::Integer(shift(*n as u64) as i64)),
-        Value::Unsigned(n) => Ok(Value::Unsigned(shift(*n))),
+        CelValue::Integer(n) => Ok(CelValue::Integer(shift(*n as u64) as i64)),
+        CelValue::Unsigned(n) => Ok(CelValue::Unsigned(shift(*n))),
         _ => Err(wrong()),
     }
 }

@@ -14,11 +14,11 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-use super::budget::Budget;
+use super::budget::CelBudget;
 use super::opaque::Opaque;
 use super::operators::Fault;
 use super::types::Type;
-use super::value::Value;
+use super::value::CelValue;
 
 /// A function, in one of the ways in which it can be called.
 pub(crate) struct Function {
@@ -29,7 +29,7 @@ pub(crate) struct Function {
     pub(crate) takes: &'static [Takes],
     pub(crate) gives: Gives,
     pub(crate) meaning: &'static str,
-    pub(super) run: Run,
+    pub(super) run: FunctionBody,
 }
 
 impl std::fmt::Debug for Function {
@@ -38,11 +38,11 @@ impl std::fmt::Debug for Function {
     }
 }
 
-pub(crate) type Plain = fn(&mut Budget, &[Value]) -> Result<Value, Fault>;
+pub(crate) type Plain = fn(&mut CelBudget, &[CelValue]) -> Result<CelValue, Fault>;
 
 /// Who runs a function.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::languages::cel) enum Run {
+pub(in crate::languages::cel) enum FunctionBody {
     Own(Plain),
     /// Whoever evaluates knows it by its name.
     Host,
@@ -164,7 +164,7 @@ pub(crate) const fn function(
     run: Plain,
     meaning: &'static str,
 ) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run: Run::Own(run) }
+    Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Own(run) }
 }
 
 pub(crate) const fn method(
@@ -174,7 +174,7 @@ pub(crate) const fn method(
     run: Plain,
     meaning: &'static str,
 ) -> Function {
-    Function { name, is_method: true, takes, gives, meaning, run: Run::Own(run) }
+    Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Own(run) }
 }
 
 /// A function that only the host can answer.
@@ -184,7 +184,7 @@ pub(crate) const fn of_host(
     gives: Gives,
     meaning: &'static str,
 ) -> Function {
-    Function { name, is_method: false, takes, gives, meaning, run: Run::Host }
+    Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
 impl Function {
@@ -192,7 +192,7 @@ impl Function {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts_type(given))
     }
 
-    pub(super) fn accepts(&self, given: &[Value]) -> bool {
+    pub(super) fn accepts(&self, given: &[CelValue]) -> bool {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts(given))
     }
 
@@ -225,11 +225,11 @@ impl Function {
     }
 
     /// What a call with an absent argument yields: a test is false, anything else is absent too.
-    pub(super) fn when_absent(&self) -> Value {
+    pub(super) fn when_absent(&self) -> CelValue {
         match self.gives {
-            Gives::Flag => Value::Flag(false),
-            Gives::Integer if self.name == "size" => Value::Integer(0),
-            _ => Value::Absent,
+            Gives::Flag => CelValue::Flag(false),
+            Gives::Integer if self.name == "size" => CelValue::Integer(0),
+            _ => CelValue::Absent,
         }
     }
 
@@ -288,27 +288,27 @@ impl Takes {
         }
     }
 
-    fn accepts(self, given: &Value) -> bool {
+    fn accepts(self, given: &CelValue) -> bool {
         match (self, given) {
             (Takes::Any, _) => true,
             (Takes::Number, given) => given.as_number().is_some(),
-            (Takes::Opaque(takes), Value::Opaque(given)) => takes == given.kind(),
-            (Takes::Texts, Value::List(items)) => items.iter().all(|item| matches!(item, Value::Text(_))),
+            (Takes::Opaque(takes), CelValue::Opaque(given)) => takes == given.kind(),
+            (Takes::Texts, CelValue::List(items)) => items.iter().all(|item| matches!(item, CelValue::Text(_))),
             (takes, given) => matches!(
                 (takes, given),
-                (Takes::Null, Value::Null)
-                    | (Takes::Flag, Value::Flag(_))
-                    | (Takes::Integer, Value::Integer(_))
-                    | (Takes::Unsigned, Value::Unsigned(_))
-                    | (Takes::Double, Value::Double(_))
-                    | (Takes::Text, Value::Text(_))
-                    | (Takes::Bytes, Value::Bytes(_))
-                    | (Takes::List, Value::List(_))
-                    | (Takes::Map, Value::Map(_))
-                    | (Takes::Duration, Value::Duration(_))
-                    | (Takes::Timestamp, Value::Timestamp(_))
-                    | (Takes::Optional, Value::Optional(_))
-                    | (Takes::Record, Value::Record(_))
+                (Takes::Null, CelValue::Null)
+                    | (Takes::Flag, CelValue::Flag(_))
+                    | (Takes::Integer, CelValue::Integer(_))
+                    | (Takes::Unsigned, CelValue::Unsigned(_))
+                    | (Takes::Double, CelValue::Double(_))
+                    | (Takes::Text, CelValue::Text(_))
+                    | (Takes::Bytes, CelValue::Bytes(_))
+                    | (Takes::List, CelValue::List(_))
+                    | (Takes::Map, CelValue::Map(_))
+                    | (Takes::Duration, CelValue::Duration(_))
+                    | (Takes::Timestamp, CelValue::Timestamp(_))
+                    | (Takes::Optional, CelValue::Optional(_))
+                    | (Takes::Record, CelValue::Record(_))
             ),
         }
     }

@@ -6,12 +6,18 @@ use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, method, wrong};
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
         function("optional.of", &[T::Any], G::OptionalSame, |_, v| of(v), "an optional that holds a value"),
-        function("optional.none", &[], G::OptionalAny, |_, _| Ok(Value::Optional(None)), "an optional that is empty"),
+        function(
+            "optional.none",
+            &[],
+            G::OptionalAny,
+            |_, _| Ok(CelValue::Optional(None)),
+            "an optional that is empty",
+        ),
         function(
             "optional.ofNonZeroValue",
             &[T::Any],
@@ -34,65 +40,67 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-fn of(given: &[Value]) -> Result<Value, Fault> {
+fn of(given: &[CelValue]) -> Result<CelValue, Fault> {
     let [value] = given else { return Err(wrong()) };
-    Ok(Value::Optional(Some(Arc::new(value.clone()))))
+    Ok(CelValue::Optional(Some(Arc::new(value.clone()))))
 }
 
-fn of_non_zero(given: &[Value]) -> Result<Value, Fault> {
+fn of_non_zero(given: &[CelValue]) -> Result<CelValue, Fault> {
     let is_zero = match given {
-        [Value::Null | Value::Absent | Value::Flag(false) | Value::Integer(0) | Value::Unsigned(0)] => true,
-        [Value::Double(n)] => *n == 0.0,
-        [Value::Text(text)] => text.is_empty(),
-        [Value::Bytes(bytes)] => bytes.is_empty(),
-        [Value::List(items)] => items.is_empty(),
-        [Value::Map(map)] => map.len() == 0,
-        [Value::Duration(time)] => time.total_nanos() == 0,
-        [Value::Optional(None)] => true,
+        [CelValue::Null | CelValue::Absent | CelValue::Flag(false) | CelValue::Integer(0) | CelValue::Unsigned(0)] => {
+            true
+        }
+        [CelValue::Double(n)] => *n == 0.0,
+        [CelValue::Text(text)] => text.is_empty(),
+        [CelValue::Bytes(bytes)] => bytes.is_empty(),
+        [CelValue::List(items)] => items.is_empty(),
+        [CelValue::Map(map)] => map.len() == 0,
+        [CelValue::Duration(time)] => time.total_nanos() == 0,
+        [CelValue::Optional(None)] => true,
         _ => false,
     };
-    if is_zero { Ok(Value::Optional(None)) } else { of(given) }
+    if is_zero { Ok(CelValue::Optional(None)) } else { of(given) }
 }
 
-fn unwrap(given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items)] = given else { return Err(wrong()) };
+fn unwrap(given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items)] = given else { return Err(wrong()) };
     let mut held = Vec::with_capacity(items.len());
     for item in items.iter() {
         match item {
-            Value::Optional(Some(value)) => held.push(Value::clone(value)),
-            Value::Optional(None) => {}
+            CelValue::Optional(Some(value)) => held.push(CelValue::clone(value)),
+            CelValue::Optional(None) => {}
             _ => return Err(wrong()),
         }
     }
-    Ok(Value::List(held.into()))
+    Ok(CelValue::List(held.into()))
 }
 
-fn has_value(given: &[Value]) -> Result<Value, Fault> {
+fn has_value(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Optional(held)] => Ok(Value::Flag(held.is_some())),
+        [CelValue::Optional(held)] => Ok(CelValue::Flag(held.is_some())),
         _ => Err(wrong()),
     }
 }
 
-fn value(given: &[Value]) -> Result<Value, Fault> {
+fn value(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Optional(Some(value))] => Ok(Value::clone(value)),
-        [Value::Optional(None)] => Err("the optional is empty".into()),
+        [CelValue::Optional(Some(value))] => Ok(CelValue::clone(value)),
+        [CelValue::Optional(None)] => Err("the optional is empty".into()),
         _ => Err(wrong()),
     }
 }
 
-fn or(given: &[Value]) -> Result<Value, Fault> {
+fn or(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Optional(None), other] => Ok(other.clone()),
+        [CelValue::Optional(None), other] => Ok(other.clone()),
         [first, _] => Ok(first.clone()),
         _ => Err(wrong()),
     }
 }
 
-fn or_value(given: &[Value]) -> Result<Value, Fault> {
+fn or_value(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Optional(Some(value)), _] => Ok(Value::clone(value)),
+        [CelValue::Optional(Some(value)), _] => Ok(CelValue::clone(value)),
         [_, other] => Ok(other.clone()),
         _ => Err(wrong()),
     }

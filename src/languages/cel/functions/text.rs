@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, method, pattern, wrong};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
@@ -68,42 +68,42 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() && c != '\u{180e}' || c == '\u{85}'
 }
 
-fn test(budget: &mut Budget, given: &[Value], holds: fn(&str, &str) -> bool) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(other)] = given else { return Err(wrong()) };
+fn test(budget: &mut CelBudget, given: &[CelValue], holds: fn(&str, &str) -> bool) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(other)] = given else { return Err(wrong()) };
     budget.spend(text.len() / 16)?;
-    Ok(Value::Flag(holds(text, other)))
+    Ok(CelValue::Flag(holds(text, other)))
 }
 
-fn change(budget: &mut Budget, given: &[Value], change: impl Fn(&str) -> String) -> Result<Value, Fault> {
-    let [Value::Text(text)] = given else { return Err(wrong()) };
+fn change(budget: &mut CelBudget, given: &[CelValue], change: impl Fn(&str) -> String) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text)] = given else { return Err(wrong()) };
     built(budget, change(text))
 }
 
-fn built(budget: &mut Budget, text: String) -> Result<Value, Fault> {
+fn built(budget: &mut CelBudget, text: String) -> Result<CelValue, Fault> {
     budget.build(text.len())?;
-    Ok(Value::text(text))
+    Ok(CelValue::text(text))
 }
 
 /// Compiling a pattern costs about what reading some kilobytes does.
 const PATTERN_STEPS: usize = 2000;
 
-fn matches(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(expression)] = given else { return Err(wrong()) };
+fn matches(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(expression)] = given else { return Err(wrong()) };
     budget.spend(PATTERN_STEPS + text.len() / 8)?;
-    Ok(Value::Flag(pattern(expression)?.is_match(text)))
+    Ok(CelValue::Flag(pattern(expression)?.is_match(text)))
 }
 
-fn find(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(expression)] = given else { return Err(wrong()) };
+fn find(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(expression)] = given else { return Err(wrong()) };
     budget.spend(PATTERN_STEPS + text.len() / 8)?;
     let found = pattern(expression)?.find(text).map_or("", |found| found.as_str()).to_owned();
     built(budget, found)
 }
 
-fn find_all(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(expression), rest @ ..] = given else { return Err(wrong()) };
+fn find_all(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(expression), rest @ ..] = given else { return Err(wrong()) };
     let limit = match rest {
-        [Value::Integer(limit)] => usize::try_from(*limit).unwrap_or(usize::MAX),
+        [CelValue::Integer(limit)] => usize::try_from(*limit).unwrap_or(usize::MAX),
         _ => usize::MAX,
     };
     budget.spend(PATTERN_STEPS + text.len() / 8)?;
@@ -115,9 +115,9 @@ fn find_all(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     list_of(budget, parts)
 }
 
-fn list_of(budget: &mut Budget, items: Vec<Value>) -> Result<Value, Fault> {
-    budget.build(items.len() * size_of::<Value>())?;
-    Ok(Value::List(items.into()))
+fn list_of(budget: &mut CelBudget, items: Vec<CelValue>) -> Result<CelValue, Fault> {
+    budget.build(items.len() * size_of::<CelValue>())?;
+    Ok(CelValue::List(items.into()))
 }
 
 /// Where the character with this number starts; the end for the number behind the last.
@@ -127,32 +127,32 @@ fn byte_of(text: &str, place: i64) -> Result<usize, Fault> {
     text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(place).ok_or_else(out)
 }
 
-fn char_at(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Integer(place)] = given else { return Err(wrong()) };
+fn char_at(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Integer(place)] = given else { return Err(wrong()) };
     budget.spend(text.len() / 16)?;
     let at = byte_of(text, *place)?;
-    Ok(Value::text(text[at..].chars().next().map(String::from).unwrap_or_default()))
+    Ok(CelValue::text(text[at..].chars().next().map(String::from).unwrap_or_default()))
 }
 
-fn place_of(text: &str, byte: Option<usize>) -> Value {
-    Value::Integer(byte.map_or(-1, |byte| text[..byte].chars().count() as i64))
+fn place_of(text: &str, byte: Option<usize>) -> CelValue {
+    CelValue::Integer(byte.map_or(-1, |byte| text[..byte].chars().count() as i64))
 }
 
-fn index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(part), rest @ ..] = given else { return Err(wrong()) };
+fn index_of(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(part), rest @ ..] = given else { return Err(wrong()) };
     budget.spend(text.len() / 16)?;
     let from = match rest {
-        [Value::Integer(place)] => byte_of(text, *place)?,
+        [CelValue::Integer(place)] => byte_of(text, *place)?,
         _ => 0,
     };
     Ok(place_of(text, text[from..].find(&**part).map(|at| from + at)))
 }
 
-fn last_index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(part), rest @ ..] = given else { return Err(wrong()) };
+fn last_index_of(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(part), rest @ ..] = given else { return Err(wrong()) };
     budget.spend(text.len() / 16)?;
     let found = match rest {
-        [Value::Integer(place)] => {
+        [CelValue::Integer(place)] => {
             // it may start there, and end wherever it ends
             let last = byte_of(text, *place)?;
             let mut end = (last + part.len()).min(text.len());
@@ -166,34 +166,37 @@ fn last_index_of(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     Ok(place_of(text, found))
 }
 
-fn limit_of(rest: &[Value]) -> Option<usize> {
+fn limit_of(rest: &[CelValue]) -> Option<usize> {
     match rest {
-        [Value::Integer(limit)] => usize::try_from(*limit).ok(),
+        [CelValue::Integer(limit)] => usize::try_from(*limit).ok(),
         _ => None,
     }
 }
 
-fn replace(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(from), Value::Text(to), rest @ ..] = given else { return Err(wrong()) };
+fn replace(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(from), CelValue::Text(to), rest @ ..] = given else {
+        return Err(wrong());
+    };
     // what it will take, before it is made
     let at_most = if from.is_empty() { text.len() + 1 } else { text.len() / from.len() };
     let times = limit_of(rest).unwrap_or(at_most).min(at_most);
     budget.build(text.len() + times.saturating_mul(to.len()))?;
-    Ok(Value::text(text.replacen(&**from, to, times)))
+    Ok(CelValue::text(text.replacen(&**from, to, times)))
 }
 
-fn split(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Text(separator), rest @ ..] = given else { return Err(wrong()) };
+fn split(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Text(separator), rest @ ..] = given else { return Err(wrong()) };
     budget.build(text.len())?;
-    let piece = |part: &str| Value::text(part);
+    let piece = |part: &str| CelValue::text(part);
     let limit = limit_of(rest).unwrap_or(usize::MAX);
-    let parts: Vec<Value> = match (separator.is_empty(), limit) {
+    let parts: Vec<CelValue> = match (separator.is_empty(), limit) {
         (_, 0) => Vec::new(),
         (true, limit) => {
-            let mut parts: Vec<Value> = text.chars().take(limit - 1).map(|c| Value::text(c.to_string())).collect();
+            let mut parts: Vec<CelValue> =
+                text.chars().take(limit - 1).map(|c| CelValue::text(c.to_string())).collect();
             let rest: String = text.chars().skip(limit - 1).collect();
             if !rest.is_empty() {
-                parts.push(Value::text(rest));
+                parts.push(CelValue::text(rest));
             }
             parts
         }
@@ -202,12 +205,12 @@ fn split(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     list_of(budget, parts)
 }
 
-fn substring(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::Text(text), Value::Integer(from), rest @ ..] = given else { return Err(wrong()) };
+fn substring(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::Text(text), CelValue::Integer(from), rest @ ..] = given else { return Err(wrong()) };
     budget.spend(text.len() / 16)?;
     let start = byte_of(text, *from)?;
     let end = match rest {
-        [Value::Integer(to)] => byte_of(text, *to)?,
+        [CelValue::Integer(to)] => byte_of(text, *to)?,
         _ => text.len(),
     };
     match text.get(start..end) {
@@ -216,22 +219,22 @@ fn substring(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
     }
 }
 
-fn join(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
-    let [Value::List(items), rest @ ..] = given else { return Err(wrong()) };
+fn join(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
+    let [CelValue::List(items), rest @ ..] = given else { return Err(wrong()) };
     let separator = match rest {
-        [Value::Text(separator)] => separator.clone(),
+        [CelValue::Text(separator)] => separator.clone(),
         _ => Arc::from(""),
     };
     let mut text = String::new();
     for (place, item) in items.iter().enumerate() {
-        let Value::Text(item) = item else { return Err(wrong()) };
+        let CelValue::Text(item) = item else { return Err(wrong()) };
         budget.build(item.len() + separator.len())?;
         if place > 0 {
             text.push_str(&separator);
         }
         text.push_str(item);
     }
-    Ok(Value::text(text))
+    Ok(CelValue::text(text))
 }
 
 fn quote(text: &str) -> String {

@@ -6,14 +6,14 @@ use super::Gives as G;
 use super::Takes as T;
 use super::{Function, function, method, wrong};
 use crate::languages::cel::address::{self, Network};
-use crate::languages::cel::budget::Budget;
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::format_names::NameFormat;
 use crate::languages::cel::location::Location;
 use crate::languages::cel::map::Map;
 use crate::languages::cel::opaque::{Opaque, Thing};
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::quantity::Quantity;
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 use crate::languages::cel::version::Version;
 
 const QUANTITY: T = T::Opaque(Opaque::Quantity);
@@ -32,13 +32,13 @@ pub(super) fn functions() -> Vec<Function> {
     all
 }
 
-fn made(thing: Thing) -> Result<Value, Fault> {
-    Ok(Value::Opaque(Arc::new(thing)))
+fn made(thing: Thing) -> Result<CelValue, Fault> {
+    Ok(CelValue::Opaque(Arc::new(thing)))
 }
 
-fn is(given: &[Value], read: impl Fn(&str) -> bool) -> Result<Value, Fault> {
+fn is(given: &[CelValue], read: impl Fn(&str) -> bool) -> Result<CelValue, Fault> {
     match given {
-        [Value::Text(text), ..] => Ok(Value::Flag(read(text))),
+        [CelValue::Text(text), ..] => Ok(CelValue::Flag(read(text))),
         _ => Err(wrong()),
     }
 }
@@ -49,9 +49,9 @@ fn cut(text: &str) -> String {
 
 macro_rules! reads {
     ($name:ident, $variant:ident, $type:ty) => {
-        fn $name(given: &[Value], read: impl Fn(&$type) -> Result<Value, Fault>) -> Result<Value, Fault> {
+        fn $name(given: &[CelValue], read: impl Fn(&$type) -> Result<CelValue, Fault>) -> Result<CelValue, Fault> {
             match given.first() {
-                Some(Value::Opaque(thing)) => match &**thing {
+                Some(CelValue::Opaque(thing)) => match &**thing {
                     Thing::$variant(it) => read(it),
                     _ => Err(wrong()),
                 },
@@ -77,24 +77,32 @@ fn quantities() -> Vec<Function> {
             "isInteger",
             &[QUANTITY],
             G::Flag,
-            |_, v| of_quantity(v, |q| Ok(Value::Flag(q.as_integer().is_some()))),
+            |_, v| of_quantity(v, |q| Ok(CelValue::Flag(q.as_integer().is_some()))),
             "it is a whole number",
         ),
         method(
             "asInteger",
             &[QUANTITY],
             G::Integer,
-            |_, v| of_quantity(v, |q| q.as_integer().map(Value::Integer).ok_or_else(|| "the amount is no int".into())),
+            |_, v| {
+                of_quantity(v, |q| q.as_integer().map(CelValue::Integer).ok_or_else(|| "the amount is no int".into()))
+            },
             "as a whole number",
         ),
         method(
             "asApproximateFloat",
             &[QUANTITY],
             G::Double,
-            |_, v| of_quantity(v, |q| Ok(Value::Double(q.as_double()))),
+            |_, v| of_quantity(v, |q| Ok(CelValue::Double(q.as_double()))),
             "as a number with a fraction",
         ),
-        method("sign", &[QUANTITY], G::Integer, |_, v| of_quantity(v, |q| Ok(Value::Integer(q.sign()))), "1, 0 or -1"),
+        method(
+            "sign",
+            &[QUANTITY],
+            G::Integer,
+            |_, v| of_quantity(v, |q| Ok(CelValue::Integer(q.sign()))),
+            "1, 0 or -1",
+        ),
         method("add", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, 1), "the sum"),
         method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "the sum"),
         method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "the difference"),
@@ -103,36 +111,36 @@ fn quantities() -> Vec<Function> {
             "compareTo",
             &[QUANTITY, QUANTITY],
             G::Integer,
-            |_, v| compared(v).map(|it| Value::Integer(it as i64)),
+            |_, v| compared(v).map(|it| CelValue::Integer(it as i64)),
             "-1, 0 or 1",
         ),
         method(
             "isGreaterThan",
             &[QUANTITY, QUANTITY],
             G::Flag,
-            |_, v| compared(v).map(|it| Value::Flag(it.is_gt())),
+            |_, v| compared(v).map(|it| CelValue::Flag(it.is_gt())),
             "it is more",
         ),
         method(
             "isLessThan",
             &[QUANTITY, QUANTITY],
             G::Flag,
-            |_, v| compared(v).map(|it| Value::Flag(it.is_lt())),
+            |_, v| compared(v).map(|it| CelValue::Flag(it.is_lt())),
             "it is less",
         ),
     ]
 }
 
-fn quantity_of(given: &[Value]) -> Result<Quantity, Fault> {
-    let [Value::Text(text)] = given else { return Err(wrong()) };
+fn quantity_of(given: &[CelValue]) -> Result<Quantity, Fault> {
+    let [CelValue::Text(text)] = given else { return Err(wrong()) };
     Quantity::parse(text).ok_or_else(|| format!("`{}` is no quantity", cut(text)).into())
 }
 
-fn sum(given: &[Value], sign: i128) -> Result<Value, Fault> {
+fn sum(given: &[CelValue], sign: i128) -> Result<CelValue, Fault> {
     let [_, second] = given else { return Err(wrong()) };
     let other = match second {
-        Value::Integer(n) => Quantity::whole(*n),
-        Value::Opaque(thing) => match &**thing {
+        CelValue::Integer(n) => Quantity::whole(*n),
+        CelValue::Opaque(thing) => match &**thing {
             Thing::Quantity(it) => *it,
             _ => return Err(wrong()),
         },
@@ -145,8 +153,8 @@ fn sum(given: &[Value], sign: i128) -> Result<Value, Fault> {
 }
 
 /// The order of two amounts or two versions.
-fn compared(given: &[Value]) -> Result<std::cmp::Ordering, Fault> {
-    let [Value::Opaque(a), Value::Opaque(b)] = given else { return Err(wrong()) };
+fn compared(given: &[CelValue]) -> Result<std::cmp::Ordering, Fault> {
+    let [CelValue::Opaque(a), CelValue::Opaque(b)] = given else { return Err(wrong()) };
     match (&**a, &**b) {
         (Thing::Quantity(a), Thing::Quantity(b)) => Ok(a.cmp(b)),
         (Thing::Version(a), Thing::Version(b)) => Ok(a.cmp(b)),
@@ -167,14 +175,14 @@ fn addresses() -> Vec<Function> {
             "ip.isCanonical",
             &[T::Text],
             flag,
-            |_, v| Ok(Value::Flag(ip_of(text(v)?)?.to_string() == text(v)?)),
+            |_, v| Ok(CelValue::Flag(ip_of(text(v)?)?.to_string() == text(v)?)),
             "it is an address, written as it is written best",
         ),
         method(
             "family",
             &[IP],
             G::Integer,
-            |_, v| of_ip(v, |it| Ok(Value::Integer(if it.is_ipv4() { 4 } else { 6 }))),
+            |_, v| of_ip(v, |it| Ok(CelValue::Integer(if it.is_ipv4() { 4 } else { 6 }))),
             "4 or 6",
         ),
         function(
@@ -207,26 +215,26 @@ fn addresses() -> Vec<Function> {
             "prefixLength",
             &[CIDR],
             G::Integer,
-            |_, v| of_cidr(v, |it| Ok(Value::Integer(it.prefix.into()))),
+            |_, v| of_cidr(v, |it| Ok(CelValue::Integer(it.prefix.into()))),
             "how many bits are fixed",
         ),
     ];
     let tests: [(&'static str, super::Plain, &'static str); 5] = [
-        ("isUnspecified", |_, v| of_ip(v, |it| Ok(Value::Flag(it.is_unspecified()))), "0.0.0.0 or ::"),
-        ("isLoopback", |_, v| of_ip(v, |it| Ok(Value::Flag(it.is_loopback()))), "it is the machine itself"),
+        ("isUnspecified", |_, v| of_ip(v, |it| Ok(CelValue::Flag(it.is_unspecified()))), "0.0.0.0 or ::"),
+        ("isLoopback", |_, v| of_ip(v, |it| Ok(CelValue::Flag(it.is_loopback()))), "it is the machine itself"),
         (
             "isLinkLocalMulticast",
-            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_link_local_multicast(*it)))),
+            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_link_local_multicast(*it)))),
             "for several, on the link",
         ),
         (
             "isLinkLocalUnicast",
-            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_link_local(*it)))),
+            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_link_local(*it)))),
             "for one, on the link",
         ),
         (
             "isGlobalUnicast",
-            |_, v| of_ip(v, |it| Ok(Value::Flag(address::is_global_unicast(*it)))),
+            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_global_unicast(*it)))),
             "for one, anywhere",
         ),
     ];
@@ -234,9 +242,9 @@ fn addresses() -> Vec<Function> {
     all
 }
 
-fn text(given: &[Value]) -> Result<&str, Fault> {
+fn text(given: &[CelValue]) -> Result<&str, Fault> {
     match given.first() {
-        Some(Value::Text(text)) => Ok(text),
+        Some(CelValue::Text(text)) => Ok(text),
         _ => Err(wrong()),
     }
 }
@@ -245,27 +253,27 @@ fn network_of(text: &str) -> Result<Network, Fault> {
     Network::parse(text).map_err(Fault::Failed)
 }
 
-fn contains_ip(given: &[Value]) -> Result<Value, Fault> {
+fn contains_ip(given: &[CelValue]) -> Result<CelValue, Fault> {
     let address = match given.get(1) {
-        Some(Value::Text(text)) => ip_of(text)?,
-        _ => match given.get(1..).map(|rest| of_ip(rest, |it| Ok(Value::text(it.to_string())))) {
-            Some(Ok(Value::Text(text))) => text.parse().map_err(|_| wrong())?,
+        Some(CelValue::Text(text)) => ip_of(text)?,
+        _ => match given.get(1..).map(|rest| of_ip(rest, |it| Ok(CelValue::text(it.to_string())))) {
+            Some(Ok(CelValue::Text(text))) => text.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
         },
     };
-    of_cidr(given, |it| Ok(Value::Flag(it.holds(address))))
+    of_cidr(given, |it| Ok(CelValue::Flag(it.holds(address))))
 }
 
-fn contains_network(given: &[Value]) -> Result<Value, Fault> {
+fn contains_network(given: &[CelValue]) -> Result<CelValue, Fault> {
     let other = match given.get(1) {
-        Some(Value::Text(text)) => network_of(text)?,
-        Some(Value::Opaque(thing)) => match &**thing {
+        Some(CelValue::Text(text)) => network_of(text)?,
+        Some(CelValue::Opaque(thing)) => match &**thing {
             Thing::Cidr(it) => *it,
             _ => return Err(wrong()),
         },
         _ => return Err(wrong()),
     };
-    of_cidr(given, |it| Ok(Value::Flag(it.holds_network(other))))
+    of_cidr(given, |it| Ok(CelValue::Flag(it.holds_network(other))))
 }
 
 fn urls() -> Vec<Function> {
@@ -281,33 +289,45 @@ fn urls() -> Vec<Function> {
             "a URL",
         ),
         function("isURL", &[T::Text], G::Flag, |_, v| is(v, |t| Location::parse(t).is_some()), "it is a URL"),
-        method("getScheme", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(&*it.scheme))), "its scheme, or ''"),
-        method("getHost", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(&*it.host))), "its host with the port"),
-        method("getHostname", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(it.hostname()))), "its host"),
-        method("getPort", &[URL], G::Text, |_, v| of_url(v, |it| Ok(Value::text(it.port()))), "its port, or ''"),
+        method(
+            "getScheme",
+            &[URL],
+            G::Text,
+            |_, v| of_url(v, |it| Ok(CelValue::text(&*it.scheme))),
+            "its scheme, or ''",
+        ),
+        method(
+            "getHost",
+            &[URL],
+            G::Text,
+            |_, v| of_url(v, |it| Ok(CelValue::text(&*it.host))),
+            "its host with the port",
+        ),
+        method("getHostname", &[URL], G::Text, |_, v| of_url(v, |it| Ok(CelValue::text(it.hostname()))), "its host"),
+        method("getPort", &[URL], G::Text, |_, v| of_url(v, |it| Ok(CelValue::text(it.port()))), "its port, or ''"),
         method(
             "getEscapedPath",
             &[URL],
             G::Text,
-            |_, v| of_url(v, |it| Ok(Value::text(it.escaped_path()))),
+            |_, v| of_url(v, |it| Ok(CelValue::text(it.escaped_path()))),
             "its path",
         ),
         method("getQuery", &[URL], G::Any, query, "what follows its `?`, as a map of lists"),
     ]
 }
 
-fn query(budget: &mut Budget, given: &[Value]) -> Result<Value, Fault> {
+fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let mut map = Map::default();
     let mut size = 0;
-    of_url(given, |_| Ok(Value::Null))?;
-    let Some(Value::Opaque(thing)) = given.first() else { return Err(wrong()) };
+    of_url(given, |_| Ok(CelValue::Null))?;
+    let Some(CelValue::Opaque(thing)) = given.first() else { return Err(wrong()) };
     let Thing::Url(url) = &**thing else { return Err(wrong()) };
     for (key, values) in url.query() {
-        size += key.len() + values.iter().map(|value| value.len() + size_of::<Value>()).sum::<usize>();
-        map.set(&key, Value::list(values.into_iter().map(Value::text)));
+        size += key.len() + values.iter().map(|value| value.len() + size_of::<CelValue>()).sum::<usize>();
+        map.set(&key, CelValue::list(values.into_iter().map(CelValue::text)));
     }
     budget.build(size)?;
-    Ok(Value::Map(Arc::new(map)))
+    Ok(CelValue::Map(Arc::new(map)))
 }
 
 fn versions() -> Vec<Function> {
@@ -319,65 +339,65 @@ fn versions() -> Vec<Function> {
             "isSemver",
             &[T::Text],
             G::Flag,
-            |_, v| Ok(Value::Flag(version_of(v).is_ok())),
+            |_, v| Ok(CelValue::Flag(version_of(v).is_ok())),
             "it is a semantic version",
         ),
         function(
             "isSemver",
             &[T::Text, T::Flag],
             G::Flag,
-            |_, v| Ok(Value::Flag(version_of(v).is_ok())),
+            |_, v| Ok(CelValue::Flag(version_of(v).is_ok())),
             "the same; true: `v1.2` too",
         ),
         method(
             "major",
             &[VERSION],
             G::Integer,
-            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[0]))),
+            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[0]))),
             "its first number",
         ),
         method(
             "minor",
             &[VERSION],
             G::Integer,
-            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[1]))),
+            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[1]))),
             "its second number",
         ),
         method(
             "patch",
             &[VERSION],
             G::Integer,
-            |_, v| of_version(v, |it| Ok(Value::Integer(it.numbers[2]))),
+            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[2]))),
             "its third number",
         ),
         method(
             "compareTo",
             &[VERSION, VERSION],
             G::Integer,
-            |_, v| compared(v).map(|it| Value::Integer(it as i64)),
+            |_, v| compared(v).map(|it| CelValue::Integer(it as i64)),
             "-1, 0 or 1",
         ),
         method(
             "isGreaterThan",
             &[VERSION, VERSION],
             G::Flag,
-            |_, v| compared(v).map(|it| Value::Flag(it.is_gt())),
+            |_, v| compared(v).map(|it| CelValue::Flag(it.is_gt())),
             "it is newer",
         ),
         method(
             "isLessThan",
             &[VERSION, VERSION],
             G::Flag,
-            |_, v| compared(v).map(|it| Value::Flag(it.is_lt())),
+            |_, v| compared(v).map(|it| CelValue::Flag(it.is_lt())),
             "it is older",
         ),
     ]
 }
 
-fn version_of(given: &[Value]) -> Result<Value, Fault> {
+fn version_of(given: &[CelValue]) -> Result<CelValue, Fault> {
     let written = text(given)?;
     let version = match given.get(1) {
-        Some(Value::Flag(true)) => Version::parse_leniently(written),
+        Some(CelValue::Flag(true)) => Version::parse_leniently(written),
         _ => Version::parse(written),
     };
     match version {
@@ -411,7 +431,7 @@ fn formats() -> Vec<Function> {
         G::OptionalAny,
         |_, v| {
             let found = NameFormat::named(text(v)?);
-            Ok(Value::Optional(found.map(|it| Arc::new(Value::Opaque(Arc::new(Thing::Format(it)))))))
+            Ok(CelValue::Optional(found.map(|it| Arc::new(CelValue::Opaque(Arc::new(Thing::Format(it)))))))
         },
         "the format of a name, where there is one",
     ));
@@ -420,10 +440,10 @@ fn formats() -> Vec<Function> {
         &[FORMAT, T::Text],
         G::OptionalAny,
         |_, v| {
-            let Some(Value::Text(text)) = v.get(1) else { return Err(wrong()) };
+            let Some(CelValue::Text(text)) = v.get(1) else { return Err(wrong()) };
             of_format(v, |it| {
-                let wrong = it.check(text).map(|why| Arc::new(Value::list([Value::text(why)])));
-                Ok(Value::Optional(wrong))
+                let wrong = it.check(text).map(|why| Arc::new(CelValue::list([CelValue::text(why)])));
+                Ok(CelValue::Optional(wrong))
             })
         },
         "what is wrong with a text; empty where it has the format",
@@ -431,7 +451,7 @@ fn formats() -> Vec<Function> {
     all
 }
 
-fn named(name: &str) -> Result<Value, Fault> {
+fn named(name: &str) -> Result<CelValue, Fault> {
     match NameFormat::named(name) {
         Some(format) => made(Thing::Format(format)),
         None => Err(wrong()),

@@ -5,7 +5,7 @@ use super::Takes as T;
 use super::{Function, method, wrong};
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::time::{Civil, Timestamp, offset_seconds};
-use crate::languages::cel::value::Value;
+use crate::languages::cel::value::CelValue;
 
 macro_rules! parts {
     ($($name:literal $meaning:literal $part:expr;)+) => {
@@ -59,29 +59,29 @@ pub(super) fn functions() -> Vec<Function> {
     all
 }
 
-fn civil(given: &[Value], part: fn(Civil) -> i64) -> Result<Value, Fault> {
+fn civil(given: &[CelValue], part: fn(Civil) -> i64) -> Result<CelValue, Fault> {
     let (time, offset): (&Timestamp, i64) = match given {
-        [Value::Timestamp(time)] => (time, 0),
-        [Value::Timestamp(time), Value::Text(zone)] => match offset_seconds(zone) {
+        [CelValue::Timestamp(time)] => (time, 0),
+        [CelValue::Timestamp(time), CelValue::Text(zone)] => match offset_seconds(zone) {
             Some(offset) => (time, offset),
             None => return Err(format!("`{zone}` is no offset from UTC, such as +01:00").into()),
         },
         _ => return Err(wrong()),
     };
-    Ok(Value::Integer(part(time.civil(offset))))
+    Ok(CelValue::Integer(part(time.civil(offset))))
 }
 
-fn milliseconds(given: &[Value]) -> Result<Value, Fault> {
+fn milliseconds(given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
-        [Value::Timestamp(time), ..] => Ok(Value::Integer(i64::from(time.nanos / 1_000_000))),
-        [Value::Duration(time)] => Ok(Value::Integer(i64::from(time.nanos / 1_000_000))),
+        [CelValue::Timestamp(time), ..] => Ok(CelValue::Integer(i64::from(time.nanos / 1_000_000))),
+        [CelValue::Duration(time)] => Ok(CelValue::Integer(i64::from(time.nanos / 1_000_000))),
         _ => Err(wrong()),
     }
 }
 
-fn total(given: &[Value], unit: i128) -> Result<Value, Fault> {
+fn total(given: &[CelValue], unit: i128) -> Result<CelValue, Fault> {
     match given {
-        [Value::Duration(time)] => Ok(Value::Integer((time.total_nanos() / unit) as i64)),
+        [CelValue::Duration(time)] => Ok(CelValue::Integer((time.total_nanos() / unit) as i64)),
         _ => Err(wrong()),
     }
 }

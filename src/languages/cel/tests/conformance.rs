@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::textproto::{self, Field, Message};
+use super::textproto::{self, Message, ProtoField};
 use super::{Fixed, compile_unchecked};
 use crate::languages::cel::time::{Duration, Timestamp};
-use crate::languages::cel::{Budget, Map, Value, same};
+use crate::languages::cel::{CelBudget, CelValue, Map, same};
 
 /// What we leave out, and why. A name is a file, a section of it, or one test.
 const LEFT_OUT: &[(&str, &str)] = &[
@@ -106,19 +106,19 @@ fn run(test: &Message) -> Result<(), String> {
         let value = binding.messages("value").next().unwrap();
         match value.messages("value").next() {
             Some(value) => values.push(read(value)?),
-            None => values.push(Value::Absent),
+            None => values.push(CelValue::Absent),
         }
         names.push(binding.text("key").unwrap());
     }
     let text = test.text("expr").unwrap();
     let result = compile_unchecked(&text, &names).map_err(|problem| problem.message).and_then(|program| {
         let host = Fixed { values };
-        program.evaluate(&host, &mut Budget::standard()).result.map_err(|failure| failure.message)
+        program.evaluate(&host, &mut CelBudget::standard()).result.map_err(|failure| failure.message)
     });
     let wants_error = test.all("eval_error").next().is_some();
     let wanted = match test.messages("value").next() {
         Some(value) => read(value)?,
-        None => Value::Flag(true),
+        None => CelValue::Flag(true),
     };
     match result {
         Err(_) if wants_error => Ok(()),
@@ -131,47 +131,47 @@ fn run(test: &Message) -> Result<(), String> {
 }
 
 /// Equal and of the same type.
-fn is(found: &Value, wanted: &Value) -> bool {
+fn is(found: &CelValue, wanted: &CelValue) -> bool {
     match (found, wanted) {
-        (Value::Double(a), Value::Double(b)) => a == b || a.is_nan() && b.is_nan(),
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is(a, b)),
-        (Value::Map(a), Value::Map(b)) => {
+        (CelValue::Double(a), CelValue::Double(b)) => a == b || a.is_nan() && b.is_nan(),
+        (CelValue::List(a), CelValue::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is(a, b)),
+        (CelValue::Map(a), CelValue::Map(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|((k, v), (l, w))| is(k, l) && is(v, w))
         }
         (a, b) => a.kind() == b.kind() && same(a, b),
     }
 }
 
-fn read(value: &Message) -> Result<Value, String> {
+fn read(value: &Message) -> Result<CelValue, String> {
     let (name, field) = value.fields.first().ok_or("an empty value")?;
     let word = || match field {
-        Field::Word(word) => word.clone(),
-        Field::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Field::Message(_) => String::new(),
+        ProtoField::Word(word) => word.clone(),
+        ProtoField::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ProtoField::Message(_) => String::new(),
     };
     let inner = || match field {
-        Field::Message(message) => message.clone(),
+        ProtoField::Message(message) => message.clone(),
         _ => Message::default(),
     };
     Ok(match name.as_str() {
-        "null_value" => Value::Null,
-        "bool_value" => Value::Flag(word() == "true"),
-        "int64_value" => Value::Integer(word().parse().map_err(|_| "int")?),
-        "uint64_value" => Value::Unsigned(word().parse().map_err(|_| "uint")?),
-        "double_value" => Value::Double(match word().as_str() {
+        "null_value" => CelValue::Null,
+        "bool_value" => CelValue::Flag(word() == "true"),
+        "int64_value" => CelValue::Integer(word().parse().map_err(|_| "int")?),
+        "uint64_value" => CelValue::Unsigned(word().parse().map_err(|_| "uint")?),
+        "double_value" => CelValue::Double(match word().as_str() {
             "inf" | "infinity" | "Infinity" => f64::INFINITY,
             "-inf" | "-infinity" | "-Infinity" => f64::NEG_INFINITY,
             "nan" | "NaN" => f64::NAN,
             other => other.parse().map_err(|_| "double")?,
         }),
-        "string_value" => Value::text(word()),
+        "string_value" => CelValue::text(word()),
         "bytes_value" => match field {
-            Field::Bytes(bytes) => Value::Bytes(bytes.as_slice().into()),
+            ProtoField::Bytes(bytes) => CelValue::Bytes(bytes.as_slice().into()),
             _ => return Err("bytes".into()),
         },
         "list_value" => {
-            let items: Result<Vec<Value>, String> = inner().messages("values").map(read).collect();
-            Value::list(items?)
+            let items: Result<Vec<CelValue>, String> = inner().messages("values").map(read).collect();
+            CelValue::list(items?)
         }
         "map_value" => {
             let mut map = Map::default();
@@ -179,28 +179,28 @@ fn read(value: &Message) -> Result<Value, String> {
                 let part = |name: &str| read(entry.messages(name).next().unwrap());
                 map.insert(part("key")?, part("value")?).ok_or("key")?;
             }
-            Value::Map(Arc::new(map))
+            CelValue::Map(Arc::new(map))
         }
         "type_value" => {
             let names = super::super::functions::TYPE_NAMES;
-            Value::Kind(names.iter().find(|name| **name == word()).ok_or(format!("type {}", word()))?)
+            CelValue::Kind(names.iter().find(|name| **name == word()).ok_or(format!("type {}", word()))?)
         }
         "object_value" => object(&inner())?,
         other => return Err(format!("a {other}")),
     })
 }
 
-fn object(any: &Message) -> Result<Value, String> {
+fn object(any: &Message) -> Result<CelValue, String> {
     let (name, field) = any.fields.first().ok_or("an empty object")?;
-    let Field::Message(message) = field else { return Err("object".into()) };
+    let ProtoField::Message(message) = field else { return Err("object".into()) };
     let number = |name: &str| message.text(name).map_or(0i128, |text| text.parse().unwrap());
     let nanos = number("seconds") * 1_000_000_000 + number("nanos");
     match name.as_str() {
         "[type.googleapis.com/google.protobuf.Duration]" => {
-            Duration::from_nanos(nanos).map(Value::Duration).ok_or("range".into())
+            Duration::from_nanos(nanos).map(CelValue::Duration).ok_or("range".into())
         }
         "[type.googleapis.com/google.protobuf.Timestamp]" => {
-            Timestamp::from_nanos(nanos).map(Value::Timestamp).ok_or("range".into())
+            Timestamp::from_nanos(nanos).map(CelValue::Timestamp).ok_or("range".into())
         }
         other => Err(format!("a message {other}")),
     }

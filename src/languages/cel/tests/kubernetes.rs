@@ -1,12 +1,12 @@
 //! What the documentation of Kubernetes says about its functions, evaluated.
 
-use super::super::{Budget, Value};
+use super::super::{CelBudget, CelValue};
 use super::{Fixed, compile_unchecked};
 
 fn says(text: &str) -> Result<bool, String> {
     let program = compile_unchecked(text, &[]).map_err(|problem| problem.message)?;
-    match program.evaluate(&Fixed { values: Vec::new() }, &mut Budget::standard()).result {
-        Ok(Value::Flag(flag)) => Ok(flag),
+    match program.evaluate(&Fixed { values: Vec::new() }, &mut CelBudget::standard()).result {
+        Ok(CelValue::Flag(flag)) => Ok(flag),
         Ok(other) => Err(format!("{other:?}")),
         Err(failure) => Err(failure.message),
     }

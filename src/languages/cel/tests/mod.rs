@@ -5,20 +5,20 @@ mod kubernetes;
 mod semantics;
 mod textproto;
 
-use super::{Handle, Host, Meaning, Problem, Program, Scope, Type, Value, Variable};
+use super::{CelHost, CelValue, ExpressionScope, Handle, Problem, Program, ScopeVariable, Type, VariableMeaning};
 
 /// Variables with fixed values.
 struct Fixed {
-    values: Vec<Value>,
+    values: Vec<CelValue>,
 }
 
-impl Host for Fixed {
-    fn variable(&self, number: usize) -> Value {
+impl CelHost for Fixed {
+    fn variable(&self, number: usize) -> CelValue {
         self.values[number].clone()
     }
 
-    fn field(&self, _: Handle, _: usize) -> Value {
-        Value::Null
+    fn field(&self, _: Handle, _: usize) -> CelValue {
+        CelValue::Null
     }
 }
 
@@ -26,7 +26,7 @@ fn compile_unchecked(text: &str, names: &[String]) -> Result<Program, Problem> {
     let variables = names
         .iter()
         .enumerate()
-        .map(|(number, name)| Variable { name, holds: Type::Any, stands_for: Meaning::Host(number) })
+        .map(|(number, name)| ScopeVariable { name, holds: Type::Any, stands_for: VariableMeaning::Host(number) })
         .collect();
-    Program::compile(text, &Scope { variables, unchecked: true, ..Scope::default() })
+    Program::compile(text, &ExpressionScope { variables, unchecked: true, ..ExpressionScope::default() })
 }

@@ -2,57 +2,64 @@
 
 use std::sync::Arc;
 
-use super::super::{About, Budget, Handle, Host, Map, Meaning, Program, Scope, Type, Unknown, Value, Variable};
+use super::super::{
+    About, CelBudget, CelHost, CelValue, ExpressionScope, Handle, Map, Program, ScopeVariable, Type, UnknownValue,
+    VariableMeaning,
+};
 
 /// Names that stand for a known, an absent or an unknown value.
 struct Facts {
-    values: Vec<(&'static str, Type, Value)>,
+    values: Vec<(&'static str, Type, CelValue)>,
 }
 
-impl Host for Facts {
-    fn variable(&self, number: usize) -> Value {
+impl CelHost for Facts {
+    fn variable(&self, number: usize) -> CelValue {
         self.values[number].2.clone()
     }
 
-    fn field(&self, _: Handle, _: usize) -> Value {
-        Value::Null
+    fn field(&self, _: Handle, _: usize) -> CelValue {
+        CelValue::Null
     }
 }
 
-fn unknown(about: About, candidates: Vec<Value>) -> Value {
-    Value::Unknown(Arc::new(Unknown { why: "nobody says it".into(), span: None, about, candidates }))
+fn unknown(about: About, candidates: Vec<CelValue>) -> CelValue {
+    CelValue::Unknown(Arc::new(UnknownValue { why: "nobody says it".into(), span: None, about, candidates }))
 }
 
 fn facts() -> Facts {
-    let open = Arc::new(Unknown { why: "tags".into(), span: None, about: About::Fact, candidates: Vec::new() });
+    let open = Arc::new(UnknownValue { why: "tags".into(), span: None, about: About::Fact, candidates: Vec::new() });
     let mut labels = Map::lenient(Some(open));
-    labels.set("team", Value::text("search"));
+    labels.set("team", CelValue::text("search"));
     Facts {
         values: vec![
-            ("yes", Type::Flag, Value::Flag(true)),
-            ("n", Type::Integer, Value::Integer(3)),
-            ("gib", Type::Double, Value::Double(16.0)),
-            ("name", Type::Text, Value::text("a10")),
-            ("no_flag", Type::Flag, Value::Absent),
-            ("no_n", Type::Integer, Value::Absent),
-            ("no_name", Type::Text, Value::Absent),
-            ("no_list", Type::list(Type::Text), Value::Absent),
+            ("yes", Type::Flag, CelValue::Flag(true)),
+            ("n", Type::Integer, CelValue::Integer(3)),
+            ("gib", Type::Double, CelValue::Double(16.0)),
+            ("name", Type::Text, CelValue::text("a10")),
+            ("no_flag", Type::Flag, CelValue::Absent),
+            ("no_n", Type::Integer, CelValue::Absent),
+            ("no_name", Type::Text, CelValue::Absent),
+            ("no_list", Type::list(Type::Text), CelValue::Absent),
             ("u_flag", Type::Flag, unknown(About::Fact, Vec::new())),
             ("u_n", Type::Integer, unknown(About::Fact, Vec::new())),
             ("u_price", Type::Double, unknown(About::Price, Vec::new())),
-            ("u_name", Type::Text, unknown(About::Fact, vec![Value::text("g5.xlarge"), Value::text("g5.2xlarge")])),
-            ("labels", Type::map(Type::Text, Type::Text), Value::Map(Arc::new(labels))),
+            (
+                "u_name",
+                Type::Text,
+                unknown(About::Fact, vec![CelValue::text("g5.xlarge"), CelValue::text("g5.2xlarge")]),
+            ),
+            ("labels", Type::map(Type::Text, Type::Text), CelValue::Map(Arc::new(labels))),
         ],
     }
 }
 
-fn scope(facts: &Facts) -> Scope<'_> {
-    let variable = |(number, (name, holds, _)): (usize, &(&'static str, Type, Value))| Variable {
+fn scope(facts: &Facts) -> ExpressionScope<'_> {
+    let variable = |(number, (name, holds, _)): (usize, &(&'static str, Type, CelValue))| ScopeVariable {
         name,
         holds: holds.clone(),
-        stands_for: Meaning::Host(number),
+        stands_for: VariableMeaning::Host(number),
     };
-    Scope { variables: facts.values.iter().enumerate().map(variable).collect(), ..Scope::default() }
+    ExpressionScope { variables: facts.values.iter().enumerate().map(variable).collect(), ..ExpressionScope::default() }
 }
 
 fn evaluate(text: &str) -> String {
@@ -64,14 +71,14 @@ fn evaluate(text: &str) -> String {
             return format!("[{at}] {} ({})", problem.message, problem.help.unwrap_or_default());
         }
     };
-    match program.evaluate(&facts, &mut Budget::standard()).result {
-        Ok(Value::Flag(flag)) => flag.to_string(),
-        Ok(Value::Integer(n)) => n.to_string(),
-        Ok(Value::Double(n)) => format!("{n:?}"),
-        Ok(Value::Text(text)) => format!("'{text}'"),
-        Ok(Value::Unknown(unknown)) if unknown.about == About::Price => "unknown price".to_owned(),
-        Ok(Value::Unknown(_)) => "unknown".to_owned(),
-        Ok(Value::Absent) => "absent".to_owned(),
+    match program.evaluate(&facts, &mut CelBudget::standard()).result {
+        Ok(CelValue::Flag(flag)) => flag.to_string(),
+        Ok(CelValue::Integer(n)) => n.to_string(),
+        Ok(CelValue::Double(n)) => format!("{n:?}"),
+        Ok(CelValue::Text(text)) => format!("'{text}'"),
+        Ok(CelValue::Unknown(unknown)) if unknown.about == About::Price => "unknown price".to_owned(),
+        Ok(CelValue::Unknown(_)) => "unknown".to_owned(),
+        Ok(CelValue::Absent) => "absent".to_owned(),
         Ok(other) => format!("{other:?}"),
         Err(failure) if failure.is_exhausted => "exhausted".to_owned(),
         Err(failure) => format!("fails: {}", failure.message),

@@ -2,33 +2,33 @@
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {
-    pub(super) fields: Vec<(String, Field)>,
+    pub(super) fields: Vec<(String, ProtoField)>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Field {
+pub(super) enum ProtoField {
     Bytes(Vec<u8>),
     Word(String),
     Message(Message),
 }
 
 impl Message {
-    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Field> {
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a ProtoField> {
         self.fields.iter().filter(move |(found, _)| found == name).map(|(_, field)| field)
     }
 
     pub(super) fn messages<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Message> {
         self.all(name).filter_map(|field| match field {
-            Field::Message(message) => Some(message),
+            ProtoField::Message(message) => Some(message),
             _ => None,
         })
     }
 
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.all(name).find_map(|field| match field {
-            Field::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-            Field::Word(word) => Some(word.clone()),
-            Field::Message(_) => None,
+            ProtoField::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            ProtoField::Word(word) => Some(word.clone()),
+            ProtoField::Message(_) => None,
         })
     }
 }
@@ -110,7 +110,7 @@ impl Reader<'_> {
             open @ (b'{' | b'<') => {
                 self.at += 1;
                 let inner = self.message(Some(if open == b'{' { b'}' } else { b'>' }));
-                into.fields.push((name, Field::Message(inner)));
+                into.fields.push((name, ProtoField::Message(inner)));
             }
             b'[' => {
                 self.at += 1;
@@ -124,11 +124,11 @@ impl Reader<'_> {
                 while let Some(quote @ (b'"' | b'\'')) = self.peek() {
                     self.quoted(quote, &mut bytes);
                 }
-                into.fields.push((name, Field::Bytes(bytes)));
+                into.fields.push((name, ProtoField::Bytes(bytes)));
             }
             _ => {
                 let word = self.word();
-                into.fields.push((name, Field::Word(word)));
+                into.fields.push((name, ProtoField::Word(word)));
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The functions that Go's templates have themselves. `and` and `or` stop early, and are the evaluator's.
 
 use super::super::compare::{equal, less, truth};
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::text::Text;
-use super::super::value::{Kind, Value};
+use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 pub(super) const TABLE: &[Row] = &[
     ("not", "a", Careful, |c| Ok((!truth(&c.any(0))?).into())),
@@ -53,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
     ("call", "a*a", Plain, |_| Err("non-function".into())),
 ];
 
-fn spent(c: &Call<'_, '_>, line: bool) -> Outcome {
+fn spent(c: &FunctionCall<'_, '_>, line: bool) -> FunctionOutcome {
     c.made(print::print(c.arguments, line)?)
 }
 
@@ -77,7 +77,7 @@ pub(super) fn query(text: &str) -> String {
     out
 }
 
-fn length(c: &mut Call<'_, '_>) -> Outcome {
+fn length(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(0);
     let count = match &value.kind {
         Kind::Unknown(cause) => return Err(cause.clone().into()),
@@ -94,10 +94,10 @@ fn length(c: &mut Call<'_, '_>) -> Outcome {
         Kind::Nil | Kind::NilInside => return Err("len of nil pointer".into()),
         _ => return Err(format!("len of type {}", value.type_name()).into()),
     };
-    Ok(Value::int(count as i64))
+    Ok(GoValue::int(count as i64))
 }
 
-fn index(c: &mut Call<'_, '_>) -> Outcome {
+fn index(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut value = c.any(0);
     if value.is_nil() {
         return Err("index of untyped nil".into());
@@ -108,7 +108,7 @@ fn index(c: &mut Call<'_, '_>) -> Outcome {
     Ok(value)
 }
 
-fn step(value: &Value, at: &Value) -> Outcome {
+fn step(value: &GoValue, at: &GoValue) -> FunctionOutcome {
     if let Kind::Unknown(cause) = &value.kind {
         return Err(cause.clone().into());
     }
@@ -117,7 +117,7 @@ fn step(value: &Value, at: &Value) -> Outcome {
     }
     let place = || match at.kind {
         Kind::Int(number) | Kind::Int64(number) => Ok(number),
-        Kind::Nil | Kind::NilInside => Err(Failure::from("cannot index slice/array with nil")),
+        Kind::Nil | Kind::NilInside => Err(TemplateFailure::from("cannot index slice/array with nil")),
         _ => Err(format!("cannot index slice/array with type {}", at.type_name()).into()),
     };
     match &value.kind {
@@ -137,14 +137,14 @@ fn step(value: &Value, at: &Value) -> Outcome {
         Kind::Text(text) => {
             let number = place()?;
             let byte = usize::try_from(number).ok().and_then(|number| text.as_str().as_bytes().get(number).copied());
-            byte.map(|byte| Value::int(i64::from(byte))).ok_or_else(|| format!("index out of range: {number}").into())
+            byte.map(|byte| GoValue::int(i64::from(byte))).ok_or_else(|| format!("index out of range: {number}").into())
         }
         Kind::Object(object) => {
             let key = at.as_str().unwrap_or_default();
             let found = object.entries().and_then(|all| all.into_iter().find(|(name, _)| **name == *key));
             match (found, object.entries()) {
                 (Some((_, value)), _) => Ok(value),
-                (None, Some(_)) => Ok(Value::from(Text::from(""))),
+                (None, Some(_)) => Ok(GoValue::from(Text::from(""))),
                 (None, None) => Err(format!("can't index item of type {}", value.type_name()).into()),
             }
         }

@@ -3,11 +3,11 @@
 use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
 use super::super::evaluate::{PARSED, entries};
-use super::super::failure::Failure;
-use super::super::value::{Heap, Kind, Value};
+use super::super::failure::TemplateFailure;
+use super::super::value::{GoValue, Heap, Kind};
 use super::super::{read_yaml, write_yaml};
 use super::How::{Careful, Form, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 pub(super) const TABLE: &[Row] = &[
     ("toYaml", "a", Careful, yaml),
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Row] = &[
     ("toRawJson", "a", Careful, |c| json(c, None, false)),
     ("mustToRawJson", "a", Careful, |c| json(c, None, false)),
     ("fromJson", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
-        Ok(value @ Value { kind: Kind::Map(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: Kind::Map(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => Ok(c.heap().map(entries([]))),
         Ok(value) => {
             let why =
@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Row] = &[
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.into())]))),
     }),
     ("fromJsonArray", "s", Plain, |c| match from_json(c.str(0), c.heap())? {
-        Ok(value @ Value { kind: Kind::List(_), .. }) => Ok(value),
+        Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => c.list(Vec::new()),
         Ok(value) => {
             let why = format!("json: cannot unmarshal {} into Go value of type []interface {{}}", go_name(&value));
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Row] = &[
         }
         Err(why) => c.list(vec![why.into()]),
     }),
-    ("mustFromJson", "s", Plain, |c| from_json(c.str(0), c.heap())?.map_err(Failure::Refused)),
+    ("mustFromJson", "s", Plain, |c| from_json(c.str(0), c.heap())?.map_err(TemplateFailure::Refused)),
     ("toToml", "a", Plain, |c| {
         let value = plain_toml(&c.any(0), 0)?;
         c.made(toml::to_string(&value).unwrap_or_default())
@@ -76,23 +76,23 @@ pub(super) const TABLE: &[Row] = &[
     ("adler32sum", "s", Form, |c| c.made(adler32(c.str(0).as_bytes()).to_string())),
 ];
 
-fn yaml(c: &mut Call<'_, '_>) -> Outcome {
+fn yaml(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(0);
     if let Kind::Unknown(_) = &value.kind {
         return Ok(value);
     }
-    write_yaml::write(&value, c.heap()).map(|text| Value::from(text).or_at(value.origin))
+    write_yaml::write(&value, c.heap()).map(|text| GoValue::from(text).or_at(value.origin))
 }
 
-fn json(c: &mut Call<'_, '_>, indent: Option<&str>, for_pages: bool) -> Outcome {
+fn json(c: &mut FunctionCall<'_, '_>, indent: Option<&str>, for_pages: bool) -> FunctionOutcome {
     let value = c.any(0);
     if let Kind::Unknown(_) = &value.kind {
         return Ok(value);
     }
-    write_yaml::json(&value, indent, for_pages, c.heap()).map(Value::from)
+    write_yaml::json(&value, indent, for_pages, c.heap()).map(GoValue::from)
 }
 
-fn go_name(value: &Value) -> &'static str {
+fn go_name(value: &GoValue) -> &'static str {
     match &value.kind {
         Kind::Text(_) => "string",
         Kind::Flag(_) => "bool",
@@ -102,7 +102,7 @@ fn go_name(value: &Value) -> &'static str {
     }
 }
 
-fn from_json(text: &str, heap: &Heap) -> Result<Result<Value, String>, Failure> {
+fn from_json(text: &str, heap: &Heap) -> Result<Result<GoValue, String>, TemplateFailure> {
     heap.fits(text.len().saturating_mul(PARSED))?;
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(value) => of_json(&value, heap).map(Ok),
@@ -131,15 +131,15 @@ fn as_go_says(text: &str, why: &serde_json::Error) -> String {
     }
 }
 
-fn of_json(value: &serde_json::Value, heap: &Heap) -> Outcome {
+fn of_json(value: &serde_json::Value, heap: &Heap) -> FunctionOutcome {
     use serde_json::Value as Json;
     Ok(match value {
-        Json::Null => Value::nil(),
+        Json::Null => GoValue::nil(),
         Json::Bool(flag) => (*flag).into(),
         Json::Number(number) => number.as_f64().unwrap_or(0.0).into(),
         Json::String(text) => text.as_str().into(),
         Json::Array(items) => {
-            let items: Result<Vec<Value>, Failure> = items.iter().map(|item| of_json(item, heap)).collect();
+            let items: Result<Vec<GoValue>, TemplateFailure> = items.iter().map(|item| of_json(item, heap)).collect();
             heap.list(items?)?
         }
         Json::Object(all) => {
@@ -152,11 +152,11 @@ fn of_json(value: &serde_json::Value, heap: &Heap) -> Outcome {
     })
 }
 
-fn plain_toml(value: &Value, depth: usize) -> Result<serde_json::Value, Failure> {
+fn plain_toml(value: &GoValue, depth: usize) -> Result<serde_json::Value, TemplateFailure> {
     use serde_json::Value as Json;
     const DEEPEST: usize = 64;
     if depth > DEEPEST {
-        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
     }
     Ok(match &value.kind {
         Kind::Flag(flag) => Json::Bool(*flag),
@@ -164,7 +164,7 @@ fn plain_toml(value: &Value, depth: usize) -> Result<serde_json::Value, Failure>
         Kind::Float(number) => (*number).into(),
         Kind::Text(text) => text.as_str().into(),
         Kind::List(list) => {
-            let items: Result<Vec<Json>, Failure> =
+            let items: Result<Vec<Json>, TemplateFailure> =
                 list.items().iter().map(|item| plain_toml(item, depth + 1)).collect();
             Json::Array(items?)
         }

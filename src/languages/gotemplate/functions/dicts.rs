@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::super::compare::truth;
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::print;
-use super::super::value::{Entries, Entry, Heap, Kind, Map, Value};
+use super::super::value::{GoValue, Heap, Kind, Map, MapEntries, MapEntry};
 use super::How::Careful;
-use super::{Call, Outcome, Reads, Row};
+use super::{FunctionCall, FunctionOutcome, Reads, Row};
 
 const DEEPEST: usize = 64;
 
@@ -22,7 +22,7 @@ pub(super) const TABLE: &[Row] = &[
         let key = c.known(1)?.to_owned();
         if let Some(map) = c.map(0)? {
             match c.evaluator.doubt() {
-                Some(cause) if map.get(&key).is_some() => map.insert(key.into(), Value::unknown(cause.clone())),
+                Some(cause) if map.get(&key).is_some() => map.insert(key.into(), GoValue::unknown(cause.clone())),
                 Some(_) => {}
                 None => map.remove(&key),
             }
@@ -49,8 +49,10 @@ pub(super) const TABLE: &[Row] = &[
         for number in 0..c.arguments.len() {
             if let Some(map) = c.map(number)? {
                 c.spend(map.borrow().keys().map(|key| key.len()).sum())?;
-                let key =
-                    |(key, entry): (&Arc<str>, &Entry)| Value { kind: Kind::Text((&**key).into()), origin: entry.key };
+                let key = |(key, entry): (&Arc<str>, &MapEntry)| GoValue {
+                    kind: Kind::Text((&**key).into()),
+                    origin: entry.key,
+                };
                 all.extend(map.borrow().iter().map(key));
             }
         }
@@ -71,8 +73,8 @@ pub(super) const TABLE: &[Row] = &[
     ("dig", "*a", Careful, dig),
 ];
 
-fn dict(c: &mut Call<'_, '_>) -> Outcome {
-    let mut entries = Entries::new();
+fn dict(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
+    let mut entries = MapEntries::new();
     for pair in c.arguments.chunks(2) {
         let Some(key) = pair.first() else { continue };
         if let Some(cause) = key.cause() {
@@ -82,30 +84,30 @@ fn dict(c: &mut Call<'_, '_>) -> Outcome {
         let name: Arc<str> = print::text(key)?.as_str().into();
         c.spend(name.len())?;
         let value = pair.get(1).cloned().unwrap_or_else(|| "".into());
-        entries.insert(name, Entry { key: key.place(), value });
+        entries.insert(name, MapEntry { key: key.place(), value });
     }
     Ok(c.heap().map(entries))
 }
 
-fn set(c: &mut Call<'_, '_>) -> Outcome {
+fn set(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let key: Arc<str> = c.known(1)?.into();
-    let map = c.map(0)?.ok_or_else(|| Failure::from("assignment to entry in nil map"))?;
+    let map = c.map(0)?.ok_or_else(|| TemplateFailure::from("assignment to entry in nil map"))?;
     c.spend(64 + key.len())?;
     let value = match c.evaluator.doubt() {
-        Some(cause) => Value::unknown(cause.clone()),
+        Some(cause) => GoValue::unknown(cause.clone()),
         None => c.any(2),
     };
-    let place = c.arguments.get(1).and_then(Value::place);
-    map.insert(key, Entry { key: place, value });
+    let place = c.arguments.get(1).and_then(GoValue::place);
+    map.insert(key, MapEntry { key: place, value });
     Ok(c.any(0))
 }
 
-fn chosen(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
+fn chosen(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
     let mut names = Vec::new();
     for number in 1..c.arguments.len() {
         names.push(c.known(number)?);
     }
-    let Some(map) = c.map(0)? else { return Ok(c.heap().map(Entries::new())) };
+    let Some(map) = c.map(0)? else { return Ok(c.heap().map(MapEntries::new())) };
     let entries = map
         .borrow()
         .iter()
@@ -115,10 +117,10 @@ fn chosen(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
     Ok(c.heap().map(entries))
 }
 
-fn merge_all(c: &mut Call<'_, '_>, overwrites: bool) -> Outcome {
+fn merge_all(c: &mut FunctionCall<'_, '_>, overwrites: bool) -> FunctionOutcome {
     let given = c.map(0)?;
     // Into nothing something is laid all the same.
-    let first = given.clone().unwrap_or_else(|| c.heap().new_map(Entries::new()));
+    let first = given.clone().unwrap_or_else(|| c.heap().new_map(MapEntries::new()));
     let mut is_any = given.is_some();
     for number in 1..c.arguments.len() {
         if let Some(map) = c.map(number)? {
@@ -129,14 +131,20 @@ fn merge_all(c: &mut Call<'_, '_>, overwrites: bool) -> Outcome {
     Ok(if given.is_none() && is_any { Kind::Map(first).into() } else { c.any(0) })
 }
 
-fn merge(into: &Map, from: &Map, overwrites: bool, c: &Call<'_, '_>, depth: usize) -> Result<(), Failure> {
+fn merge(
+    into: &Map,
+    from: &Map,
+    overwrites: bool,
+    c: &FunctionCall<'_, '_>,
+    depth: usize,
+) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
     }
     if into.is_same(from) {
         return Ok(());
     }
-    let entries: Vec<(Arc<str>, Entry)> =
+    let entries: Vec<(Arc<str>, MapEntry)> =
         from.borrow().iter().map(|(key, entry)| (key.clone(), entry.clone())).collect();
     c.spend(entries.len() * 64)?;
     for (key, entry) in entries {
@@ -157,38 +165,38 @@ fn merge(into: &Map, from: &Map, overwrites: bool, c: &Call<'_, '_>, depth: usiz
             None | Some(Ok(false)) => into.insert(key, entry),
             Some(_) if overwrites => into.insert(key, entry),
             Some(Ok(true)) => {}
-            Some(Err(cause)) => into.insert(key, Value::unknown(cause)),
+            Some(Err(cause)) => into.insert(key, GoValue::unknown(cause)),
         }
     }
     Ok(())
 }
 
 /// The same value with mappings of its own.
-pub(crate) fn copied(value: &Value, heap: &Heap, depth: usize) -> Outcome {
+pub(crate) fn copied(value: &GoValue, heap: &Heap, depth: usize) -> FunctionOutcome {
     if depth > DEEPEST {
-        return Err(Failure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
     }
     let copy = match &value.kind {
         Kind::Map(map) => {
-            let mut entries = Entries::new();
+            let mut entries = MapEntries::new();
             for (key, entry) in map.borrow().iter() {
                 let value = copied(&entry.value, heap, depth + 1)?;
-                entries.insert(key.clone(), Entry { key: entry.key, value });
+                entries.insert(key.clone(), MapEntry { key: entry.key, value });
             }
             heap.spend(0)?;
             heap.map(entries)
         }
         Kind::List(list) => {
-            let items: Result<Vec<Value>, Failure> =
+            let items: Result<Vec<GoValue>, TemplateFailure> =
                 list.items().iter().map(|item| copied(item, heap, depth + 1)).collect();
             heap.list(items?)?
         }
         _ => value.clone(),
     };
-    Ok(Value { origin: value.origin, ..copy })
+    Ok(GoValue { origin: value.origin, ..copy })
 }
 
-fn dig(c: &mut Call<'_, '_>) -> Outcome {
+fn dig(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let [keys @ .., otherwise, map] = c.arguments else { return Err("dig needs at least three arguments".into()) };
     if keys.is_empty() {
         return Err("dig needs at least three arguments".into());

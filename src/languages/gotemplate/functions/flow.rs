@@ -1,11 +1,11 @@
 //! What decides: defaults, choices, templates inside templates, and refusing to go on.
 
 use super::super::compare::truth;
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::text::Cause;
-use super::super::value::{Kind, Value};
+use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Plain};
-use super::{Call, Outcome, Row, unknown};
+use super::{FunctionCall, FunctionOutcome, Row, unknown};
 
 pub(super) const TABLE: &[Row] = &[
     ("default", "a*a", Careful, default),
@@ -24,14 +24,14 @@ pub(super) const TABLE: &[Row] = &[
     ("include", "sa", Careful, |c| {
         let name = c.known(0)?.to_owned();
         let data = c.any(1).settled();
-        c.evaluator.include(&name, &data).map(Value::from)
+        c.evaluator.include(&name, &data).map(GoValue::from)
     }),
     ("tpl", "sa", Careful, |c| {
         let (text, data) = (c.text(0)?, c.any(1).settled());
-        c.evaluator.evaluate_text(&text, &data).map(Value::from)
+        c.evaluator.evaluate_text(&text, &data).map(GoValue::from)
     }),
     ("required", "sa", Careful, required),
-    ("fail", "s", Careful, |c| Err(Failure::Refused(c.str(0).to_owned()))),
+    ("fail", "s", Careful, |c| Err(TemplateFailure::Refused(c.str(0).to_owned()))),
     ("lookup", "ssss", Careful, |c| {
         let what = [c.str(1), c.str(3)].join(" ");
         unknown(&format!("lookup {}", what.trim()), "`lookup` asks a cluster")
@@ -39,7 +39,7 @@ pub(super) const TABLE: &[Row] = &[
     ("hello", "", Plain, |_| Ok("Hello!".into())),
 ];
 
-fn default(c: &mut Call<'_, '_>) -> Outcome {
+fn default(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let Some(given) = c.arguments.get(1) else { return Ok(c.any(0)) };
     match truth(given) {
         Ok(true) => Ok(given.clone()),
@@ -48,16 +48,16 @@ fn default(c: &mut Call<'_, '_>) -> Outcome {
     }
 }
 
-fn coalesce(c: &mut Call<'_, '_>) -> Outcome {
+fn coalesce(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     for value in c.arguments {
         if truth(value)? {
             return Ok(value.clone());
         }
     }
-    Ok(Value::nil())
+    Ok(GoValue::nil())
 }
 
-fn every(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
+fn every(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
     let mut unknown: Option<Cause> = None;
     for value in c.arguments {
         match truth(value) {
@@ -70,7 +70,7 @@ fn every(c: &mut Call<'_, '_>, wanted: bool) -> Outcome {
 }
 
 /// What only a release gives is not known, and Helm refuses to go on without it.
-fn required(c: &mut Call<'_, '_>) -> Outcome {
+fn required(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(1);
     let is_missing = match &value.kind {
         Kind::Text(text) => text.len() == 0,
@@ -85,5 +85,8 @@ fn required(c: &mut Call<'_, '_>) -> Outcome {
     }
     let short: String =
         message.chars().filter(|letter| !letter.is_control() && !"{}$#:".contains(*letter)).take(40).collect();
-    Ok(Value { kind: Kind::Unknown(Cause::new(&format!("required {}", short.trim()), message)), origin: value.origin })
+    Ok(GoValue {
+        kind: Kind::Unknown(Cause::new(&format!("required {}", short.trim()), message)),
+        origin: value.origin,
+    })
 }

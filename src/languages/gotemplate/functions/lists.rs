@@ -2,12 +2,12 @@
 
 use super::super::compare::{same, truth};
 use super::super::evaluate::BYTES_PER_STEP;
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::text::{Cause, Text};
-use super::super::value::{Kind, Value};
+use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Plain};
 use super::math::to_int;
-use super::{Call, Outcome, Reads, Row};
+use super::{FunctionCall, FunctionOutcome, Reads, Row};
 
 pub(super) const TABLE: &[Row] = &[
     ("list", "*a", Careful, |c| c.list(c.arguments.to_vec())),
@@ -18,10 +18,10 @@ pub(super) const TABLE: &[Row] = &[
     ("mustPush", "aa", Careful, append),
     ("prepend", "aa", Careful, prepend),
     ("mustPrepend", "aa", Careful, prepend),
-    ("first", "a", Careful, |c| Ok(c.items(0, "find first")?.first().cloned().unwrap_or_else(Value::nil))),
-    ("mustFirst", "a", Careful, |c| Ok(c.items(0, "find first")?.first().cloned().unwrap_or_else(Value::nil))),
-    ("last", "a", Careful, |c| Ok(c.items(0, "find last")?.last().cloned().unwrap_or_else(Value::nil))),
-    ("mustLast", "a", Careful, |c| Ok(c.items(0, "find last")?.last().cloned().unwrap_or_else(Value::nil))),
+    ("first", "a", Careful, |c| Ok(c.items(0, "find first")?.first().cloned().unwrap_or_else(GoValue::nil))),
+    ("mustFirst", "a", Careful, |c| Ok(c.items(0, "find first")?.first().cloned().unwrap_or_else(GoValue::nil))),
+    ("last", "a", Careful, |c| Ok(c.items(0, "find last")?.last().cloned().unwrap_or_else(GoValue::nil))),
+    ("mustLast", "a", Careful, |c| Ok(c.items(0, "find last")?.last().cloned().unwrap_or_else(GoValue::nil))),
     ("rest", "a", Careful, rest),
     ("mustRest", "a", Careful, rest),
     ("initial", "a", Careful, initial),
@@ -59,37 +59,37 @@ pub(super) const TABLE: &[Row] = &[
     ("untilStep", "iii", Plain, |c| steps(c, c.int(0), c.int(1), c.int(2))),
 ];
 
-fn append(c: &mut Call<'_, '_>) -> Outcome {
+fn append(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut items = c.items(0, "push")?;
     items.push(c.any(1));
     c.list(items)
 }
 
-fn prepend(c: &mut Call<'_, '_>) -> Outcome {
+fn prepend(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut items = vec![c.any(1)];
     items.extend(c.items(0, "prepend")?);
     c.list(items)
 }
 
-fn rest(c: &mut Call<'_, '_>) -> Outcome {
+fn rest(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let items = c.items(0, "find rest")?;
     items.get(1..).map_or_else(|| c.list(Vec::new()), |rest| c.list(rest.to_vec()))
 }
 
-fn initial(c: &mut Call<'_, '_>) -> Outcome {
+fn initial(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut items = c.items(0, "find initial")?;
     items.pop();
     c.list(items)
 }
 
-fn reverse(c: &mut Call<'_, '_>) -> Outcome {
+fn reverse(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut items = c.items(0, "find reverse")?;
     items.reverse();
     c.list(items)
 }
 
 /// Whether a value is among others; the cause where that is not known.
-fn among(c: &Call<'_, '_>, value: &Value, others: &[Value]) -> Result<bool, Failure> {
+fn among(c: &FunctionCall<'_, '_>, value: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     let mut unknown: Option<Cause> = None;
     // Each is gone through as far as it is like this one.
     let weight = value.weight(usize::from(u8::MAX), c.heap().left());
@@ -98,15 +98,15 @@ fn among(c: &Call<'_, '_>, value: &Value, others: &[Value]) -> Result<bool, Fail
         match same(value, other) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
-            Err(Failure::Unknown(cause)) => unknown = Some(cause),
+            Err(TemplateFailure::Unknown(cause)) => unknown = Some(cause),
             Err(other) => return Err(other),
         }
     }
     unknown.map_or(Ok(false), |cause| Err(cause.into()))
 }
 
-fn uniq(c: &mut Call<'_, '_>) -> Outcome {
-    let mut kept: Vec<Value> = Vec::new();
+fn uniq(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
+    let mut kept: Vec<GoValue> = Vec::new();
     c.evaluator.read(c.arguments, Reads::All)?;
     for item in c.items(0, "find uniq")? {
         if !among(c, &item, &kept)? {
@@ -116,7 +116,7 @@ fn uniq(c: &mut Call<'_, '_>) -> Outcome {
     c.list(kept)
 }
 
-fn without(c: &mut Call<'_, '_>) -> Outcome {
+fn without(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut kept = Vec::new();
     c.evaluator.read(c.arguments, Reads::All)?;
     for item in c.items(0, "find without")? {
@@ -127,7 +127,7 @@ fn without(c: &mut Call<'_, '_>) -> Outcome {
     c.list(kept)
 }
 
-fn compact(c: &mut Call<'_, '_>) -> Outcome {
+fn compact(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let mut kept = Vec::new();
     for item in c.items(0, "compact")? {
         if truth(&item)? {
@@ -137,7 +137,7 @@ fn compact(c: &mut Call<'_, '_>) -> Outcome {
     c.list(kept)
 }
 
-fn has(c: &mut Call<'_, '_>) -> Outcome {
+fn has(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     if c.any(1).is_nil() {
         return Ok(false.into());
     }
@@ -145,16 +145,16 @@ fn has(c: &mut Call<'_, '_>) -> Outcome {
     Ok(among(c, &c.any(0), &items)?.into())
 }
 
-fn slice(c: &mut Call<'_, '_>) -> Outcome {
+fn slice(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let items = c.items(0, "slice")?;
     if items.is_empty() {
-        return Ok(Value::nil());
+        return Ok(GoValue::nil());
     }
-    if let Some(cause) = c.rest(1).iter().find_map(Value::cause) {
+    if let Some(cause) = c.rest(1).iter().find_map(GoValue::cause) {
         return Err(cause.clone().into());
     }
     let place = |number: usize, otherwise: usize| match c.arguments.get(number) {
-        Some(value) => usize::try_from(to_int(value)).map_err(|_| Failure::from("slice index out of bounds")),
+        Some(value) => usize::try_from(to_int(value)).map_err(|_| TemplateFailure::from("slice index out of bounds")),
         None => Ok(otherwise),
     };
     let (from, to) = (place(1, 0)?, place(2, items.len())?);
@@ -164,14 +164,15 @@ fn slice(c: &mut Call<'_, '_>) -> Outcome {
     }
 }
 
-fn chunk(c: &mut Call<'_, '_>) -> Outcome {
+fn chunk(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let size = usize::try_from(c.known_int(0)?).ok().filter(|size| *size > 0).ok_or("chunks must have a size")?;
     let items = c.items(1, "chunk")?;
-    let chunks: Result<Vec<Value>, Failure> = items.chunks(size).map(|chunk| c.list(chunk.to_vec())).collect();
+    let chunks: Result<Vec<GoValue>, TemplateFailure> =
+        items.chunks(size).map(|chunk| c.list(chunk.to_vec())).collect();
     c.list(chunks?)
 }
 
-fn steps(c: &Call<'_, '_>, start: i64, stop: i64, step: i64) -> Outcome {
+fn steps(c: &FunctionCall<'_, '_>, start: i64, stop: i64, step: i64) -> FunctionOutcome {
     let mut items = Vec::new();
     let is_over = |at: i64| if stop < start { at <= stop } else { at >= stop };
     if step == 0 || (stop < start) != (step < 0) {

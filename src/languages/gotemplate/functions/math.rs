@@ -1,34 +1,34 @@
 //! Numbers, and what kind of thing a value is.
 
 use super::super::compare::same;
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::numbers;
 use super::super::print;
-use super::super::value::{Kind, Value};
+use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Form, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 pub(super) const TABLE: &[Row] = &[
-    ("int", "a", Form, |c| Ok(Value::int(to_int(&c.any(0))))),
-    ("int64", "a", Form, |c| Ok(Value::int64(to_int(&c.any(0))))),
+    ("int", "a", Form, |c| Ok(GoValue::int(to_int(&c.any(0))))),
+    ("int64", "a", Form, |c| Ok(GoValue::int64(to_int(&c.any(0))))),
     ("float64", "a", Form, |c| Ok(to_float(&c.any(0)).into())),
     ("atoi", "s", Form, |c| {
         let text = c.str(0);
-        Ok(Value::int(text.parse().unwrap_or(0)))
+        Ok(GoValue::int(text.parse().unwrap_or(0)))
     }),
     ("toDecimal", "a", Form, |c| {
         let text = print::text(&c.any(0))?;
-        Ok(Value::int64(i64::from_str_radix(text.as_str(), 8).unwrap_or(0)))
+        Ok(GoValue::int64(i64::from_str_radix(text.as_str(), 8).unwrap_or(0)))
     }),
-    ("add1", "a", Plain, |c| Ok(Value::int64(to_int(&c.any(0)).wrapping_add(1)))),
-    ("add", "*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().fold(0, i64::wrapping_add)))),
-    ("sub", "aa", Plain, |c| Ok(Value::int64(to_int(&c.any(0)).wrapping_sub(to_int(&c.any(1)))))),
+    ("add1", "a", Plain, |c| Ok(GoValue::int64(to_int(&c.any(0)).wrapping_add(1)))),
+    ("add", "*a", Plain, |c| Ok(GoValue::int64(ints(c).into_iter().fold(0, i64::wrapping_add)))),
+    ("sub", "aa", Plain, |c| Ok(GoValue::int64(to_int(&c.any(0)).wrapping_sub(to_int(&c.any(1)))))),
     ("div", "aa", Plain, |c| divided(c, i64::wrapping_div)),
     ("mod", "aa", Plain, |c| divided(c, i64::wrapping_rem)),
-    ("mul", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().fold(1, i64::wrapping_mul)))),
-    ("max", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().max().unwrap_or(0)))),
-    ("biggest", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().max().unwrap_or(0)))),
-    ("min", "a*a", Plain, |c| Ok(Value::int64(ints(c).into_iter().min().unwrap_or(0)))),
+    ("mul", "a*a", Plain, |c| Ok(GoValue::int64(ints(c).into_iter().fold(1, i64::wrapping_mul)))),
+    ("max", "a*a", Plain, |c| Ok(GoValue::int64(ints(c).into_iter().max().unwrap_or(0)))),
+    ("biggest", "a*a", Plain, |c| Ok(GoValue::int64(ints(c).into_iter().max().unwrap_or(0)))),
+    ("min", "a*a", Plain, |c| Ok(GoValue::int64(ints(c).into_iter().min().unwrap_or(0)))),
     ("maxf", "a*a", Plain, |c| Ok(floats(c).into_iter().fold(f64::NEG_INFINITY, f64::max).into())),
     ("minf", "a*a", Plain, |c| Ok(floats(c).into_iter().fold(f64::INFINITY, f64::min).into())),
     ("add1f", "a", Plain, |c| Ok(decimal(to_float(&c.any(0)) + 1.0).into())),
@@ -56,7 +56,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 /// As the library `cast` converts: what is no number is 0.
-pub(super) fn to_int(value: &Value) -> i64 {
+pub(super) fn to_int(value: &GoValue) -> i64 {
     match &value.kind {
         Kind::Int(number) | Kind::Int64(number) => *number,
         Kind::Float(number) => numbers::truncated(*number),
@@ -74,7 +74,7 @@ pub(super) fn to_int(value: &Value) -> i64 {
     }
 }
 
-pub(super) fn to_float(value: &Value) -> f64 {
+pub(super) fn to_float(value: &GoValue) -> f64 {
     match &value.kind {
         Kind::Int(number) | Kind::Int64(number) => *number as f64,
         Kind::Float(number) => *number,
@@ -84,11 +84,11 @@ pub(super) fn to_float(value: &Value) -> f64 {
     }
 }
 
-fn ints(c: &Call<'_, '_>) -> Vec<i64> {
+fn ints(c: &FunctionCall<'_, '_>) -> Vec<i64> {
     c.arguments.iter().map(to_int).collect()
 }
 
-fn floats(c: &Call<'_, '_>) -> Vec<f64> {
+fn floats(c: &FunctionCall<'_, '_>) -> Vec<f64> {
     c.arguments.iter().map(to_float).collect()
 }
 
@@ -98,18 +98,18 @@ fn decimal(number: f64) -> f64 {
     format!("{number:.14e}").parse().unwrap_or(number) + 0.0
 }
 
-fn folded(c: &Call<'_, '_>, with: fn(f64, f64) -> f64) -> f64 {
+fn folded(c: &FunctionCall<'_, '_>, with: fn(f64, f64) -> f64) -> f64 {
     decimal(floats(c).into_iter().reduce(with).unwrap_or(0.0))
 }
 
-fn divided(c: &Call<'_, '_>, with: fn(i64, i64) -> i64) -> Outcome {
+fn divided(c: &FunctionCall<'_, '_>, with: fn(i64, i64) -> i64) -> FunctionOutcome {
     match to_int(&c.any(1)) {
         0 => Err("runtime error: integer divide by zero".into()),
-        divisor => Ok(Value::int64(with(to_int(&c.any(0)), divisor))),
+        divisor => Ok(GoValue::int64(with(to_int(&c.any(0)), divisor))),
     }
 }
 
-fn round(c: &mut Call<'_, '_>) -> Outcome {
+fn round(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let (number, places) = (to_float(&c.any(0)), c.int(1));
     let on = if c.arguments.len() > 2 { c.float(2) } else { 0.5 };
     let power = 10f64.powi(i32::try_from(places).unwrap_or(0));
@@ -118,7 +118,7 @@ fn round(c: &mut Call<'_, '_>) -> Outcome {
     Ok((rounded / power).into())
 }
 
-fn seq(c: &mut Call<'_, '_>) -> Outcome {
+fn seq(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let given: Vec<i64> = (0..c.arguments.len()).map(|number| c.int(number)).collect();
     let (start, step, end) = match given.as_slice() {
         [end] => (1, if *end < 1 { -1 } else { 1 }, *end),
@@ -142,20 +142,20 @@ fn seq(c: &mut Call<'_, '_>) -> Outcome {
     c.made(out)
 }
 
-fn type_of(value: &Value) -> String {
+fn type_of(value: &GoValue) -> String {
     if value.is_nil() { "<nil>".to_owned() } else { value.type_name() }
 }
 
-fn reflected(c: &Call<'_, '_>, name: fn(&Value) -> String) -> Outcome {
+fn reflected(c: &FunctionCall<'_, '_>, name: fn(&GoValue) -> String) -> FunctionOutcome {
     match &c.any(0) {
-        Value { kind: Kind::Unknown(cause), .. } => Err(cause.clone().into()),
+        GoValue { kind: Kind::Unknown(cause), .. } => Err(cause.clone().into()),
         value => Ok(name(value).into()),
     }
 }
 
-fn is(c: &Call<'_, '_>, name: fn(&Value) -> String) -> Outcome {
+fn is(c: &FunctionCall<'_, '_>, name: fn(&GoValue) -> String) -> FunctionOutcome {
     match &c.any(1) {
-        Value { kind: Kind::Unknown(cause), .. } => Err(Failure::Unknown(cause.clone())),
+        GoValue { kind: Kind::Unknown(cause), .. } => Err(TemplateFailure::Unknown(cause.clone())),
         value => Ok((name(value) == c.known(0)?).into()),
     }
 }

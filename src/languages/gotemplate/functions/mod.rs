@@ -19,12 +19,12 @@ pub(crate) use dicts::copied;
 pub(crate) use versions::fulfils;
 
 use super::evaluate::{BYTES_PER_STEP, Evaluator};
-use super::failure::Failure;
+use super::failure::TemplateFailure;
 use super::print;
 use super::text::{Cause, Text};
-use super::value::{Heap, Kind, Map, Value};
+use super::value::{GoValue, Heap, Kind, Map};
 
-pub(crate) type Outcome = Result<Value, Failure>;
+pub(crate) type FunctionOutcome = Result<GoValue, TemplateFailure>;
 
 /// What a function takes in one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ const HANDING_ITEMS_ON: [&str; 30] = [
     "mustUniq",
 ];
 
-type Run = fn(&mut Call<'_, '_>) -> Outcome;
+type Run = fn(&mut FunctionCall<'_, '_>) -> FunctionOutcome;
 
 pub(super) struct Function {
     name: &'static str,
@@ -205,7 +205,7 @@ impl Function {
         self.parameters.get(number).or(self.parameters.last()).copied()
     }
 
-    pub(super) fn check_count(&self, count: usize) -> Result<(), Failure> {
+    pub(super) fn check_count(&self, count: usize) -> Result<(), TemplateFailure> {
         let least = self.parameters.len() - usize::from(self.repeats);
         let fits = count >= least && (self.repeats || count == least);
         let at_least = if self.repeats { "at least " } else { "" };
@@ -215,40 +215,40 @@ impl Function {
 }
 
 /// One call of a function.
-pub(super) struct Call<'c, 'e> {
+pub(super) struct FunctionCall<'c, 'e> {
     pub(super) evaluator: &'c mut Evaluator<'e>,
-    pub(super) arguments: &'c [Value],
+    pub(super) arguments: &'c [GoValue],
 }
 
-impl Call<'_, '_> {
+impl FunctionCall<'_, '_> {
     fn heap(&self) -> &Heap {
         &self.evaluator.heap
     }
 
-    fn any(&self, number: usize) -> Value {
-        self.arguments.get(number).cloned().unwrap_or_else(Value::nil)
+    fn any(&self, number: usize) -> GoValue {
+        self.arguments.get(number).cloned().unwrap_or_else(GoValue::nil)
     }
 
-    fn rest(&self, from: usize) -> &[Value] {
+    fn rest(&self, from: usize) -> &[GoValue] {
         self.arguments.get(from..).unwrap_or_default()
     }
 
     fn str(&self, number: usize) -> &str {
-        self.arguments.get(number).and_then(Value::as_str).unwrap_or_default()
+        self.arguments.get(number).and_then(GoValue::as_str).unwrap_or_default()
     }
 
     /// The text of an argument; an error where it is not known at all.
-    fn text(&self, number: usize) -> Result<Text, Failure> {
+    fn text(&self, number: usize) -> Result<Text, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(Value { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
             Some(value) => Ok(value.text().unwrap_or_else(|| "".into())),
             None => Ok("".into()),
         }
     }
 
     /// The same where all of it must be known.
-    fn known(&self, number: usize) -> Result<&str, Failure> {
-        match self.arguments.get(number).and_then(Value::cause) {
+    fn known(&self, number: usize) -> Result<&str, TemplateFailure> {
+        match self.arguments.get(number).and_then(GoValue::cause) {
             Some(cause) => Err(cause.clone().into()),
             None => Ok(self.str(number)),
         }
@@ -261,8 +261,8 @@ impl Call<'_, '_> {
         }
     }
 
-    fn known_int(&self, number: usize) -> Result<i64, Failure> {
-        match self.arguments.get(number).and_then(Value::cause) {
+    fn known_int(&self, number: usize) -> Result<i64, TemplateFailure> {
+        match self.arguments.get(number).and_then(GoValue::cause) {
             Some(cause) => Err(cause.clone().into()),
             None => Ok(self.int(number)),
         }
@@ -276,25 +276,25 @@ impl Call<'_, '_> {
     }
 
     /// A mapping; nothing where it is empty because there is none.
-    fn map(&self, number: usize) -> Result<Option<Map>, Failure> {
+    fn map(&self, number: usize) -> Result<Option<Map>, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(Value { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
             Some(value) => Ok(value.map().cloned()),
             None => Ok(None),
         }
     }
 
     /// The items of a list, of whatever Go takes for one.
-    fn items(&self, number: usize, what: &str) -> Result<Vec<Value>, Failure> {
+    fn items(&self, number: usize, what: &str) -> Result<Vec<GoValue>, TemplateFailure> {
         match self.arguments.get(number) {
-            Some(Value { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
-            Some(Value { kind: Kind::List(list), .. }) => {
+            Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
+            Some(GoValue { kind: Kind::List(list), .. }) => {
                 self.evaluator.step(list.items().len() as u64 / 4)?;
                 Ok(list.items().to_vec())
             }
             // The interfaces of a cluster are a list with a name.
-            Some(Value { kind: Kind::Object(object), .. }) if object.kind_name() == "slice" => {
-                let items: Vec<Value> =
+            Some(GoValue { kind: Kind::Object(object), .. }) if object.kind_name() == "slice" => {
+                let items: Vec<GoValue> =
                     object.entries().unwrap_or_default().into_iter().map(|(_, item)| item).collect();
                 self.evaluator.step(items.len() as u64 / 4)?;
                 Ok(items)
@@ -304,12 +304,12 @@ impl Call<'_, '_> {
         }
     }
 
-    fn list(&self, items: Vec<Value>) -> Outcome {
+    fn list(&self, items: Vec<GoValue>) -> FunctionOutcome {
         self.heap().list(items)
     }
 
     /// The texts of a list, or the text of one value.
-    fn texts(&self, number: usize) -> Result<Vec<Text>, Failure> {
+    fn texts(&self, number: usize) -> Result<Vec<Text>, TemplateFailure> {
         let value = self.any(number);
         match &value.kind {
             Kind::List(list) => {
@@ -322,22 +322,22 @@ impl Call<'_, '_> {
         }
     }
 
-    fn spend(&self, bytes: usize) -> Result<(), Failure> {
+    fn spend(&self, bytes: usize) -> Result<(), TemplateFailure> {
         self.evaluator.step(bytes as u64 / BYTES_PER_STEP)?;
         self.heap().spend(bytes)
     }
 
     /// Asked before it makes so much, where that is more than it reads.
-    fn may_make(&self, bytes: usize) -> Result<(), Failure> {
+    fn may_make(&self, bytes: usize) -> Result<(), TemplateFailure> {
         self.evaluator.step(bytes as u64 / BYTES_PER_STEP)?;
         self.heap().fits(bytes)
     }
 
-    fn made(&self, text: impl Into<Text>) -> Outcome {
-        Ok(Value::from(text.into()))
+    fn made(&self, text: impl Into<Text>) -> FunctionOutcome {
+        Ok(GoValue::from(text.into()))
     }
 }
 
-fn unknown(label: &str, why: &str) -> Outcome {
-    Ok(Value::unknown(Cause::new(label, why)))
+fn unknown(label: &str, why: &str) -> FunctionOutcome {
+    Ok(GoValue::unknown(Cause::new(label, why)))
 }

@@ -3,9 +3,9 @@
 use crate::source::go_pattern;
 use regex::{Regex, RegexBuilder};
 
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::How::{Form, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 /// How large compiled patterns may be; larger ones are no person's.
 const SIZES: [usize; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
@@ -39,11 +39,11 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 /// The pattern, paid for with what it is searched in: at worst each byte meets each of its states.
-fn pattern(c: &Call<'_, '_>) -> Result<Regex, Failure> {
+fn pattern(c: &FunctionCall<'_, '_>) -> Result<Regex, TemplateFailure> {
     let text = c.str(0);
     c.spend(text.len() * 64)?;
     c.evaluator.step(50)?;
-    let refused = || Failure::from(format!("error parsing regexp: `{text}`"));
+    let refused = || TemplateFailure::from(format!("error parsing regexp: `{text}`"));
     let written = go_pattern(text).ok_or_else(refused)?;
     let build = |bytes: &usize| Some((*bytes, RegexBuilder::new(&written).size_limit(*bytes).build().ok()?));
     let (bytes, built) = SIZES.iter().find_map(build).ok_or_else(refused)?;
@@ -51,16 +51,16 @@ fn pattern(c: &Call<'_, '_>) -> Result<Regex, Failure> {
     Ok(built)
 }
 
-fn matches(c: &mut Call<'_, '_>, must: bool) -> Outcome {
+fn matches(c: &mut FunctionCall<'_, '_>, must: bool) -> FunctionOutcome {
     match pattern(c) {
         Ok(pattern) => Ok(pattern.is_match(c.str(1)).into()),
-        Err(why @ Failure::Budget(_)) => Err(why),
+        Err(why @ TemplateFailure::Budget(_)) => Err(why),
         Err(why) if must => Err(why),
         Err(_) => Ok(false.into()),
     }
 }
 
-fn find(c: &mut Call<'_, '_>) -> Outcome {
+fn find(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let pattern = pattern(c)?;
     Ok(pattern.find(c.str(1)).map_or("", |found| found.as_str()).into())
 }
@@ -69,13 +69,13 @@ fn limit(number: i64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn find_all(c: &mut Call<'_, '_>) -> Outcome {
+fn find_all(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let pattern = pattern(c)?;
     let all = pattern.find_iter(c.str(1)).take(limit(c.int(2))).map(|found| found.as_str());
     c.heap().texts(all)
 }
 
-fn replace(c: &mut Call<'_, '_>, literal: bool) -> Outcome {
+fn replace(c: &mut FunctionCall<'_, '_>, literal: bool) -> FunctionOutcome {
     let (text, new) = (c.str(1), c.str(2));
     c.may_make((text.len() + 1).saturating_mul(1 + new.len()))?;
     let pattern = pattern(c)?;
@@ -86,7 +86,7 @@ fn replace(c: &mut Call<'_, '_>, literal: bool) -> Outcome {
     c.made(made)
 }
 
-fn split(c: &mut Call<'_, '_>) -> Outcome {
+fn split(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let pattern = pattern(c)?;
     let (text, count) = (c.str(1), c.int(2));
     if count == 0 {

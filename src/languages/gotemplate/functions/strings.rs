@@ -1,12 +1,12 @@
 //! Functions about text that keep its origins as far as they can.
 
-use super::super::failure::Failure;
+use super::super::failure::TemplateFailure;
 use super::super::print;
 use super::super::quote;
-use super::super::text::{Origin, Text, Writer};
-use super::super::value::{Kind, Value};
+use super::super::text::{Text, TextOrigin, TextWriter};
+use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Form, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 /// Blanks before a line beyond these are no person's.
 const WIDEST: i64 = 4_000;
@@ -15,7 +15,7 @@ pub(super) const TABLE: &[Row] = &[
     ("quote", "*a", Careful, |c| quoted(c, '"')),
     ("squote", "*a", Careful, |c| quoted(c, '\'')),
     ("toString", "a", Careful, |c| match &c.any(0) {
-        value @ Value { kind: Kind::Unknown(_), .. } => Ok(value.clone()),
+        value @ GoValue { kind: Kind::Unknown(_), .. } => Ok(value.clone()),
         value => Ok(print::text(value)?.into()),
     }),
     ("toStrings", "a", Careful, |c| {
@@ -43,7 +43,7 @@ pub(super) const TABLE: &[Row] = &[
         replaced(c, &text, &old, &new)
     }),
     ("cat", "*a", Careful, |c| {
-        let mut writer = Writer::default();
+        let mut writer = TextWriter::default();
         for (number, value) in c.arguments.iter().filter(|value| !value.is_nil()).enumerate() {
             writer.push(if number > 0 { " " } else { "" }, None);
             print::push(value, &mut writer)?;
@@ -53,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
     ("join", "sa", Careful, |c| {
         let (between, texts) = (c.text(0)?, c.texts(1)?);
         c.may_make(texts.len().saturating_mul(between.weight()))?;
-        let mut writer = Writer::default();
+        let mut writer = TextWriter::default();
         for (number, text) in texts.iter().enumerate() {
             if number > 0 {
                 writer.push_text(&between, None);
@@ -70,7 +70,7 @@ pub(super) const TABLE: &[Row] = &[
     ("untitle", "s", Form, |c| c.made(untitled(c.str(0)))),
     ("repeat", "is", Form, |c| {
         let (count, text) = (c.int(0), c.str(1));
-        let count = usize::try_from(count).map_err(|_| Failure::from("strings: negative Repeat count"))?;
+        let count = usize::try_from(count).map_err(|_| TemplateFailure::from("strings: negative Repeat count"))?;
         c.may_make(count.saturating_mul(text.len()))?;
         Ok(text.repeat(count).into())
     }),
@@ -104,25 +104,25 @@ pub(super) const TABLE: &[Row] = &[
     }),
 ];
 
-fn edges(text: &Text, cut: impl Fn(&str) -> &str) -> Outcome {
+fn edges(text: &Text, cut: impl Fn(&str) -> &str) -> FunctionOutcome {
     let all = text.as_str();
     let kept = cut(all);
     // What fills a hole at the edge decides what is cut from it.
     let start = kept.as_ptr() as usize - all.as_ptr() as usize;
-    Ok(Value::from(text.slice(start, start + kept.len())))
+    Ok(GoValue::from(text.slice(start, start + kept.len())))
 }
 
-fn trim_all(c: &mut Call<'_, '_>) -> Outcome {
+fn trim_all(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let (signs, text) = (c.known(0)?.to_owned(), c.text(1)?);
     edges(&text, |it| it.trim_matches(|letter| signs.contains(letter)))
 }
 
-fn quoted(c: &mut Call<'_, '_>, sign: char) -> Outcome {
-    let mut writer = Writer::default();
+fn quoted(c: &mut FunctionCall<'_, '_>, sign: char) -> FunctionOutcome {
+    let mut writer = TextWriter::default();
     let mut encoded = [0; 4];
     for value in c.arguments.iter().filter(|value| !value.is_nil()) {
         writer.push(if writer.len() > 0 { " " } else { "" }, None);
-        let mut own = Writer::default();
+        let mut own = TextWriter::default();
         print::push(value, &mut own)?;
         let text = own.finish();
         writer.push(sign.encode_utf8(&mut encoded), text.origin_of_quotes());
@@ -135,19 +135,19 @@ fn quoted(c: &mut Call<'_, '_>, sign: char) -> Outcome {
     c.made(writer.finish())
 }
 
-fn escape(text: &Text, writer: &mut Writer) {
+fn escape(text: &Text, writer: &mut TextWriter) {
     let mut from = 0;
     for (at, letter) in text.as_str().char_indices() {
         if let Some(escaped) = quote::escape(letter, '"') {
             writer.push_slice(text, from, at, None);
-            writer.push(&escaped, text.origin_at(at).map(|origin| Origin { linear: false, ..origin }));
+            writer.push(&escaped, text.origin_at(at).map(|origin| TextOrigin { linear: false, ..origin }));
             from = at + letter.len_utf8();
         }
     }
     writer.push_slice(text, from, text.len(), None);
 }
 
-fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
+fn indented(c: &mut FunctionCall<'_, '_>, line: bool) -> FunctionOutcome {
     let count = c.known_int(0)?;
     if !(0..=WIDEST).contains(&count) {
         return Err("strings: negative Repeat count".into());
@@ -155,7 +155,7 @@ fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
     let value = c.any(1);
     let text = match &value.kind {
         Kind::Unknown(cause) => {
-            let mut writer = Writer::default();
+            let mut writer = TextWriter::default();
             writer.push_hole(cause, value.origin);
             writer.finish()
         }
@@ -164,7 +164,7 @@ fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
     let pad = " ".repeat(usize::try_from(count).unwrap_or(0));
     let lines = text.as_str().matches('\n').count() + 1;
     c.may_make(text.len() + lines * pad.len())?;
-    let mut writer = Writer::default();
+    let mut writer = TextWriter::default();
     writer.push(if line { "\n" } else { "" }, None);
     let mut at = 0;
     for part in text.as_str().split_inclusive('\n') {
@@ -175,11 +175,11 @@ fn indented(c: &mut Call<'_, '_>, line: bool) -> Outcome {
     if text.as_str().is_empty() || text.as_str().ends_with('\n') {
         writer.push(&pad, None);
     }
-    Ok(Value::from(writer.finish()))
+    Ok(GoValue::from(writer.finish()))
 }
 
-fn replaced(c: &Call<'_, '_>, text: &Text, old: &str, new: &Text) -> Outcome {
-    let mut writer = Writer::default();
+fn replaced(c: &FunctionCall<'_, '_>, text: &Text, old: &str, new: &Text) -> FunctionOutcome {
+    let mut writer = TextWriter::default();
     let mut at = 0;
     c.may_make(text.as_str().matches(old).count().saturating_mul(new.weight()))?;
     for (found, part) in text.as_str().match_indices(old) {
@@ -200,7 +200,7 @@ fn floor(text: &str, at: usize) -> usize {
     at
 }
 
-fn trunc(c: &mut Call<'_, '_>) -> Outcome {
+fn trunc(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let (count, text) = (c.known_int(0)?, c.text(1)?);
     let length = text.len() as i64;
     let hole = text.hole().filter(|_| count < 0 || length > count).cloned();
@@ -210,15 +210,15 @@ fn trunc(c: &mut Call<'_, '_>) -> Outcome {
     let all = text.as_str();
     if count < 0 && length + count > 0 {
         let start = floor(all, usize::try_from(length + count).unwrap_or(0));
-        return Ok(Value::from(text.slice(start, text.len())));
+        return Ok(GoValue::from(text.slice(start, text.len())));
     }
     match usize::try_from(count) {
-        Ok(most) if most < text.len() => Ok(Value::from(text.slice(0, floor(all, most)))),
-        _ => Ok(Value::from(text)),
+        Ok(most) if most < text.len() => Ok(GoValue::from(text.slice(0, floor(all, most)))),
+        _ => Ok(GoValue::from(text)),
     }
 }
 
-fn substr(c: &mut Call<'_, '_>) -> Outcome {
+fn substr(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let (start, end, text) = (c.known_int(0)?, c.known_int(1)?, c.text(2)?);
     if let Some(cause) = text.hole() {
         return Err(cause.clone().into());
@@ -234,7 +234,7 @@ fn substr(c: &mut Call<'_, '_>) -> Outcome {
     }
     let all = text.as_str();
     let (from, to) = (floor(all, from as usize), floor(all, to as usize));
-    Ok(Value::from(text.slice(from, to)))
+    Ok(GoValue::from(text.slice(from, to)))
 }
 
 /// Each word begins with a small letter.
@@ -267,17 +267,22 @@ fn titled(text: &str) -> String {
     out
 }
 
-fn numbered<'t>(c: &Call<'_, '_>, parts: impl Iterator<Item = &'t str>, between: &str, all: &str) -> Outcome {
+fn numbered<'t>(
+    c: &FunctionCall<'_, '_>,
+    parts: impl Iterator<Item = &'t str>,
+    between: &str,
+    all: &str,
+) -> FunctionOutcome {
     const EACH: usize = 128;
     let mut pairs = Vec::new();
-    let mut add = |part: Value| {
+    let mut add = |part: GoValue| {
         c.spend(EACH)?;
         pairs.push((format!("_{}", pairs.len()), part));
-        Ok::<(), Failure>(())
+        Ok::<(), TemplateFailure>(())
     };
     match between.is_empty() {
         true => all.chars().try_for_each(|letter| add(String::from(letter).into()))?,
-        false => parts.map(Value::from).try_for_each(&mut add)?,
+        false => parts.map(GoValue::from).try_for_each(&mut add)?,
     }
     Ok(c.heap().map(super::super::evaluate::entries(pairs)))
 }

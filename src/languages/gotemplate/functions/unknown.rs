@@ -1,14 +1,14 @@
 //! Functions whose answer is not in the text: chance, time, the network, and keys that are made.
 
 use super::How::{Careful, Plain};
-use super::{Outcome, Row, unknown};
+use super::{FunctionOutcome, Row, unknown};
 
 const CHANCE: &str = "it is made by chance";
 const TIME: &str = "it is what the clock says";
 const KEYS: &str = "keys and certificates are made by chance";
 const PASSWORDS: &str = "passwords are not computed";
 
-fn chance(name: &str) -> Outcome {
+fn chance(name: &str) -> FunctionOutcome {
     unknown(name, CHANCE)
 }
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::failure::Failure;
-use super::super::value::{Heap, Kind, Object, Value};
+use super::super::failure::TemplateFailure;
+use super::super::value::{GoValue, Heap, Kind, Object};
 use super::How::Plain;
 use super::Row;
 
@@ -101,13 +101,13 @@ impl Object for Version {
         matches!(name, "Compare" | "Equal" | "LessThan" | "GreaterThan")
     }
 
-    fn field(&self, name: &str, arguments: &[Value], _heap: &Heap) -> Option<Result<Value, Failure>> {
-        let [major, minor, patch] = self.numbers.map(|number| Value::int64(i64::try_from(number).unwrap_or(0)));
+    fn field(&self, name: &str, arguments: &[GoValue], _heap: &Heap) -> Option<Result<GoValue, TemplateFailure>> {
+        let [major, minor, patch] = self.numbers.map(|number| GoValue::int64(i64::try_from(number).unwrap_or(0)));
         let other = || match arguments.first().map(|it| &it.kind) {
             Some(Kind::Object(other)) => Version::parse(&other.shown()),
             _ => None,
         };
-        let compared = |with: fn(Ordering) -> Value| match other() {
+        let compared = |with: fn(Ordering) -> GoValue| match other() {
             Some(other) => Ok(with(self.compare(&other))),
             None => Err("expected *semver.Version".into()),
         };
@@ -119,7 +119,7 @@ impl Object for Version {
             "Metadata" => Ok(self.metadata.as_str().into()),
             "Original" => Ok(self.original.as_str().into()),
             "String" => Ok(self.plain().into()),
-            "Compare" => compared(|order| Value::int(order as i64)),
+            "Compare" => compared(|order| GoValue::int(order as i64)),
             "Equal" => compared(|order| (order == Ordering::Equal).into()),
             "LessThan" => compared(|order| (order == Ordering::Less).into()),
             "GreaterThan" => compared(|order| (order == Ordering::Greater).into()),
@@ -131,13 +131,13 @@ impl Object for Version {
         self.plain()
     }
 
-    fn plain(&self, _heap: &Heap) -> Value {
+    fn plain(&self, _heap: &Heap) -> GoValue {
         self.plain().into()
     }
 }
 
 /// Whether a version is one that a constraint asks for.
-pub(crate) fn fulfils(constraint: &str, version: &str) -> Result<bool, Failure> {
+pub(crate) fn fulfils(constraint: &str, version: &str) -> Result<bool, TemplateFailure> {
     let version = Version::parse(version).ok_or("invalid semantic version")?;
     let mut fits = false;
     for group in constraint.split("||") {

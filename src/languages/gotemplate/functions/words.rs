@@ -1,9 +1,9 @@
 //! Functions about words, paths and addresses that are rarely called.
 
 use super::super::evaluate::entries;
-use super::super::value::{Kind, Value};
+use super::super::value::{GoValue, Kind};
 use super::How::{Form, Plain};
-use super::{Call, Outcome, Row};
+use super::{FunctionCall, FunctionOutcome, Row};
 
 pub(super) const TABLE: &[Row] = &[
     ("abbrev", "is", Form, |c| c.made(abbreviated(c.str(1), 0, c.int(0)))),
@@ -218,7 +218,7 @@ fn extension(path: &str) -> String {
     name.rfind('.').and_then(|at| name.get(at..)).unwrap_or_default().to_owned()
 }
 
-fn url_parse(c: &mut Call<'_, '_>) -> Outcome {
+fn url_parse(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let text = c.str(0).to_owned();
     let (rest, fragment) = text.split_once('#').unwrap_or((&text, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -247,10 +247,10 @@ fn url_parse(c: &mut Call<'_, '_>) -> Outcome {
         ("fragment", fragment),
         ("userinfo", user),
     ];
-    Ok(c.heap().map(entries(pairs.map(|(key, value)| (key.to_owned(), Value::from(value))))))
+    Ok(c.heap().map(entries(pairs.map(|(key, value)| (key.to_owned(), GoValue::from(value))))))
 }
 
-fn url_join(c: &mut Call<'_, '_>) -> Outcome {
+fn url_join(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let map = c.map(0)?;
     let part = |key: &str| {
         map.as_ref().and_then(|map| map.get(key)).and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
@@ -278,7 +278,7 @@ fn duration(seconds: i64) -> String {
 }
 
 /// The largest unit that fits into a duration of Go.
-fn rounded_duration(value: &Value) -> String {
+fn rounded_duration(value: &GoValue) -> String {
     let seconds = match value.as_str() {
         Some(text) => seconds(text).unwrap_or(0.0),
         None => super::math::to_float(value) / 1e9,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::cursor::{Failed, Parse, Parser};
-use super::{Attribute, BlockNode, Body, Expression, Kind, Name, Parsed};
+use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, Parsed};
 
 impl Parser<'_> {
     pub(super) fn parse_file(mut self) -> Parsed {
@@ -65,21 +65,21 @@ impl Parser<'_> {
         self.end_of_item("block")
     }
 
-    fn parse_item_name(&mut self) -> Parse<Name> {
+    fn parse_item_name(&mut self) -> Parse<HclName> {
         match self.identifier() {
             Some(name) => Ok(name),
             None => self.fail(format!("expected an argument or a block, found {}", self.seen())),
         }
     }
 
-    fn parse_attribute(&mut self, name: Name, body: &mut Body) -> Parse<()> {
+    fn parse_attribute(&mut self, name: HclName, body: &mut Body) -> Parse<()> {
         self.skip_blank();
         let start = self.at;
         let expression = match self.parse_expression() {
             Ok(expression) => expression,
             Err(Failed) => {
                 let span = self.span(start);
-                body.attributes.push(Attribute { name, expression: Expression { kind: Kind::Invalid, span } });
+                body.attributes.push(Attribute { name, expression: Expression { kind: HclKind::Invalid, span } });
                 return Err(Failed);
             }
         };
@@ -105,7 +105,7 @@ impl Parser<'_> {
         self.fail(message)
     }
 
-    fn parse_block(&mut self, keyword: Name) -> Parse<BlockNode> {
+    fn parse_block(&mut self, keyword: HclName) -> Parse<BlockNode> {
         let mut labels = Vec::new();
         let mut header = keyword.span;
         loop {
@@ -137,10 +137,10 @@ impl Parser<'_> {
     }
 
     /// A quoted block label: a string without a template.
-    fn parse_label(&mut self) -> Parse<Name> {
+    fn parse_label(&mut self) -> Parse<HclName> {
         let start = self.at;
         let text = self.parse_plain_string()?;
-        Ok(Name { text, span: self.span(start) })
+        Ok(HclName { text, span: self.span(start) })
     }
 
     /// Goes to the next item after one did not parse. `false` where this body is over.
@@ -241,7 +241,7 @@ fn note_repeated(parser: &mut Parser<'_>, body: &mut Body) {
         return;
     }
     let mut seen = HashSet::with_capacity(body.attributes.len());
-    let repeated: Vec<Name> =
+    let repeated: Vec<HclName> =
         body.attributes.iter().filter(|a| !seen.insert(a.name.text.clone())).map(|a| a.name.clone()).collect();
     for name in &repeated {
         parser.report(format!("the argument `{}` is written twice", name.text), name.span);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::cursor::{Parse, Parser};
-use super::{For, Item, Kind, Name};
+use super::{For, HclKind, HclName, ObjectItem};
 
 impl Parser<'_> {
-    pub(super) fn parse_list(&mut self) -> Parse<Kind> {
+    pub(super) fn parse_list(&mut self) -> Parse<HclKind> {
         let open = self.at;
         self.at += 1;
         self.with_newlines(false, |parser| {
@@ -17,7 +17,7 @@ impl Parser<'_> {
             if parser.at_word("for") {
                 let result = parser.parse_for(false)?;
                 parser.close("]", open, "this `for`")?;
-                return Ok(Kind::For(Box::new(result)));
+                return Ok(HclKind::For(Box::new(result)));
             }
             let mut items = Vec::new();
             loop {
@@ -32,11 +32,11 @@ impl Parser<'_> {
                     break;
                 }
             }
-            Ok(Kind::List(items.into_boxed_slice()))
+            Ok(HclKind::List(items.into_boxed_slice()))
         })
     }
 
-    pub(super) fn parse_object(&mut self) -> Parse<Kind> {
+    pub(super) fn parse_object(&mut self) -> Parse<HclKind> {
         let open = self.at;
         self.at += 1;
         let before = self.at;
@@ -45,15 +45,15 @@ impl Parser<'_> {
             return self.with_newlines(false, |parser| {
                 let result = parser.parse_for(true)?;
                 parser.close("}", open, "this `for`")?;
-                Ok(Kind::For(Box::new(result)))
+                Ok(HclKind::For(Box::new(result)))
             });
         }
         self.at = before;
         self.with_newlines(true, |parser| parser.parse_items_of_object(open))
     }
 
-    fn parse_items_of_object(&mut self, open: usize) -> Parse<Kind> {
-        let mut items: Vec<Item> = Vec::new();
+    fn parse_items_of_object(&mut self, open: usize) -> Parse<HclKind> {
+        let mut items: Vec<ObjectItem> = Vec::new();
         loop {
             self.skip_lines();
             if self.eat("}") {
@@ -68,17 +68,17 @@ impl Parser<'_> {
                 return self.fail(format!("expected `=` after the key of an object, found {}", self.seen()));
             }
             let value = self.parse_expression()?;
-            items.push(Item { key, value });
+            items.push(ObjectItem { key, value });
             self.skip_blank();
             if !(self.eat(",") || self.eat_newline() || self.peek() == b'}') {
                 return self.fail(format!("expected `,` or a new line after a value, found {}", self.seen()));
             }
         }
         self.note_repeated_keys(&items);
-        Ok(Kind::Object(items.into_boxed_slice()))
+        Ok(HclKind::Object(items.into_boxed_slice()))
     }
 
-    fn note_repeated_keys(&mut self, items: &[Item]) {
+    fn note_repeated_keys(&mut self, items: &[ObjectItem]) {
         if items.len() < 2 {
             return;
         }
@@ -86,7 +86,9 @@ impl Parser<'_> {
         let repeated: Vec<(Arc<str>, Span)> = items
             .iter()
             .filter_map(|item| match &item.key.kind {
-                Kind::Name(text) | Kind::Text(text) => (!seen.insert(text)).then(|| (text.clone(), item.key.span)),
+                HclKind::Name(text) | HclKind::Text(text) => {
+                    (!seen.insert(text)).then(|| (text.clone(), item.key.span))
+                }
                 _ => None,
             })
             .collect();
@@ -130,7 +132,7 @@ impl Parser<'_> {
         Ok(For { key_name, value_name, collection, key, value, condition, group })
     }
 
-    pub(super) fn parse_for_name(&mut self) -> Parse<Name> {
+    pub(super) fn parse_for_name(&mut self) -> Parse<HclName> {
         self.skip_blank();
         match self.identifier() {
             Some(name) => Ok(name),

@@ -6,29 +6,29 @@ use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
 
 use crate::source::{FileId, Span};
 
-use super::{NESTING_LIMIT, Name, SyntaxError};
+use super::{HclName, NESTING_LIMIT, SyntaxError};
 
 /// A hostile file may hold millions of errors; nobody reads more than a few.
 const KEPT_MESSAGES: usize = 50;
 
 /// Where the text stands that a parser reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum CursorPlace {
     /// Each byte is the byte of a file, from this offset on.
     Linear { file: FileId, base: usize },
     /// All of it stands for one span: text with escapes that were resolved.
     Whole(Span),
 }
 
-impl Place {
+impl CursorPlace {
     pub(super) fn file(file: FileId, base: usize) -> Self {
-        Place::Linear { file, base }
+        CursorPlace::Linear { file, base }
     }
 
     pub(super) fn span(self, start: usize, end: usize) -> Span {
         match self {
-            Place::Linear { file, base } => Span::new(file, base + start, base + end),
-            Place::Whole(span) => span,
+            CursorPlace::Linear { file, base } => Span::new(file, base + start, base + end),
+            CursorPlace::Whole(span) => span,
         }
     }
 }
@@ -44,7 +44,7 @@ pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) bytes: &'t [u8],
     pub(super) at: usize,
-    pub(super) place: Place,
+    pub(super) place: CursorPlace,
     pub(super) newlines: bool,
     pub(super) depth: u32,
     /// How deep it may get.
@@ -66,7 +66,7 @@ pub(super) struct Parser<'t> {
 pub(super) const MOST_NODES: u32 = 1_000_000;
 
 impl<'t> Parser<'t> {
-    pub(super) fn new(text: &'t str, place: Place) -> Self {
+    pub(super) fn new(text: &'t str, place: CursorPlace) -> Self {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Parser {
             text,
@@ -259,11 +259,11 @@ impl<'t> Parser<'t> {
     }
 
     /// The identifier here, if there is one.
-    pub(super) fn identifier(&mut self) -> Option<Name> {
+    pub(super) fn identifier(&mut self) -> Option<HclName> {
         let length = identifier_length(self.rest(), self.text, self.at)?;
         let start = self.at;
         self.at += length;
-        Some(Name { text: Arc::from(self.slice(start, self.at)), span: self.span(start) })
+        Some(HclName { text: Arc::from(self.slice(start, self.at)), span: self.span(start) })
     }
 
     /// Whether this word stands here, as a whole.

@@ -5,45 +5,45 @@ use std::sync::Arc;
 use crate::source::Span;
 
 use super::cursor::{Parse, Parser};
-use super::template::Token;
-use super::{Expression, Kind, Name, Part};
+use super::template::HclToken;
+use super::{Expression, HclKind, HclName, TemplatePart};
 
 /// A directive that waits for its end, and what stands before it.
 struct Frame {
     open: Open,
     span: Span,
-    before: Vec<Part>,
+    before: Vec<TemplatePart>,
 }
 
 enum Open {
     If(Expression),
-    Else(Expression, Vec<Part>),
-    For { key_name: Option<Name>, value_name: Name, collection: Expression },
+    Else(Expression, Vec<TemplatePart>),
+    For { key_name: Option<HclName>, value_name: HclName, collection: Expression },
 }
 
 impl Parser<'_> {
     /// Matches the directives with their ends.
-    pub(super) fn assemble(&mut self, tokens: Vec<Token>) -> Parse<Vec<Part>> {
+    pub(super) fn assemble(&mut self, tokens: Vec<HclToken>) -> Parse<Vec<TemplatePart>> {
         let mut stack: Vec<Frame> = Vec::new();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<TemplatePart> = Vec::new();
         let mut literal = String::new();
         for token in tokens {
-            if let Token::Literal(text) = &token {
+            if let HclToken::Literal(text) = &token {
                 literal.push_str(text);
                 continue;
             }
             push_literal(&mut parts, &mut literal);
             let (open, span) = match token {
-                Token::Literal(_) => continue,
-                Token::Interpolation(expression) => {
-                    parts.push(Part::Interpolation(expression));
+                HclToken::Literal(_) => continue,
+                HclToken::Interpolation(expression) => {
+                    parts.push(TemplatePart::Interpolation(expression));
                     continue;
                 }
-                Token::If(condition, span) => (Open::If(condition), span),
-                Token::For { key_name, value_name, collection, span } => {
+                HclToken::If(condition, span) => (Open::If(condition), span),
+                HclToken::For { key_name, value_name, collection, span } => {
                     (Open::For { key_name, value_name, collection }, span)
                 }
-                Token::Else(span) | Token::EndIf(span) | Token::EndFor(span) => {
+                HclToken::Else(span) | HclToken::EndIf(span) | HclToken::EndFor(span) => {
                     self.close_directive(&token, span, &mut stack, &mut parts)?;
                     continue;
                 }
@@ -62,25 +62,25 @@ impl Parser<'_> {
 
     fn close_directive(
         &mut self,
-        token: &Token,
+        token: &HclToken,
         span: Span,
         stack: &mut Vec<Frame>,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<TemplatePart>,
     ) -> Parse<()> {
         let Some(frame) = stack.pop() else {
             return self.fail_in("this template directive closes nothing", span);
         };
         let inner = std::mem::replace(parts, frame.before);
         let part = match (frame.open, token) {
-            (Open::If(condition), Token::Else(_)) => {
+            (Open::If(condition), HclToken::Else(_)) => {
                 let before = std::mem::take(parts);
                 stack.push(Frame { open: Open::Else(condition, inner), span: frame.span, before });
                 return Ok(());
             }
-            (Open::If(condition), Token::EndIf(_)) => Part::If { condition, yes: inner, no: Vec::new() },
-            (Open::Else(condition, yes), Token::EndIf(_)) => Part::If { condition, yes, no: inner },
-            (Open::For { key_name, value_name, collection }, Token::EndFor(_)) => {
-                Part::For { key_name, value_name, collection, body: inner }
+            (Open::If(condition), HclToken::EndIf(_)) => TemplatePart::If { condition, yes: inner, no: Vec::new() },
+            (Open::Else(condition, yes), HclToken::EndIf(_)) => TemplatePart::If { condition, yes, no: inner },
+            (Open::For { key_name, value_name, collection }, HclToken::EndFor(_)) => {
+                TemplatePart::For { key_name, value_name, collection, body: inner }
             }
             _ => return self.fail_in("this template directive does not fit the one that is open", span),
         };
@@ -89,35 +89,35 @@ impl Parser<'_> {
     }
 }
 
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+fn push_literal(parts: &mut Vec<TemplatePart>, literal: &mut String) {
     if !literal.is_empty() {
-        parts.push(Part::Literal(Arc::from(literal.as_str())));
+        parts.push(TemplatePart::Literal(Arc::from(literal.as_str())));
         literal.clear();
     }
 }
 
 /// Parts as an expression: a plain string where there is nothing to fill in.
-pub(super) fn template(mut parts: Vec<Part>) -> Kind {
+pub(super) fn template(mut parts: Vec<TemplatePart>) -> HclKind {
     match parts.len() {
-        0 => return Kind::Text(Arc::from("")),
+        0 => return HclKind::Text(Arc::from("")),
         1 => {
-            if let Some(Part::Literal(text)) = parts.first() {
-                return Kind::Text(text.clone());
+            if let Some(TemplatePart::Literal(text)) = parts.first() {
+                return HclKind::Text(text.clone());
             }
         }
         _ => {}
     }
     parts.shrink_to_fit();
-    Kind::Template(parts.into_boxed_slice())
+    HclKind::Template(parts.into_boxed_slice())
 }
 
 /// `<<-`: removes from each line the blanks that all lines have in common. Lines of nothing but blanks do not count.
-pub(super) fn remove_indentation(tokens: &mut [Token]) {
+pub(super) fn remove_indentation(tokens: &mut [HclToken]) {
     let mut common = usize::MAX;
     let mut at_line_start = true;
     let mut starts = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
-        let Token::Literal(text) = token else {
+        let HclToken::Literal(text) = token else {
             if std::mem::take(&mut at_line_start) {
                 common = 0;
             }
@@ -134,7 +134,7 @@ pub(super) fn remove_indentation(tokens: &mut [Token]) {
         at_line_start = text.ends_with('\n');
     }
     for index in starts {
-        if let Some(Token::Literal(text)) = tokens.get_mut(index) {
+        if let Some(HclToken::Literal(text)) = tokens.get_mut(index) {
             let cut = text.char_indices().nth(common).map_or(text.len(), |(at, _)| at);
             text.drain(..cut);
         }

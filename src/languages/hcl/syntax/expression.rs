@@ -5,7 +5,10 @@ use std::sync::Arc;
 use crate::languages::hcl::number::Number;
 
 use super::cursor::{Parse, Parser};
-use super::{BinaryOperator, Call, Conditional, Expression, Kind, Name, Step, StepKind, SyntaxError, UnaryOperator};
+use super::{
+    BinaryOperator, Call, Conditional, Expression, HclKind, HclName, StepKind, SyntaxError, TraversalStep,
+    UnaryOperator,
+};
 
 /// Operators from the loosest to the tightest; those of one level are read from left to right.
 const LEVELS: [&[(&str, BinaryOperator)]; 6] = [
@@ -52,7 +55,7 @@ impl Parser<'_> {
             }
             let no = parser.parse_expression()?;
             let span = condition.span.to(no.span);
-            Ok(Expression { kind: Kind::Conditional(Box::new(Conditional { condition, yes, no })), span })
+            Ok(Expression { kind: HclKind::Conditional(Box::new(Conditional { condition, yes, no })), span })
         })
     }
 
@@ -65,7 +68,7 @@ impl Parser<'_> {
         }
         let Some((_, last)) = rest.last() else { return Ok(first) };
         let span = first.span.to(last.span);
-        Ok(Expression { kind: Kind::Binary(Box::new(first), rest.into_boxed_slice()), span })
+        Ok(Expression { kind: HclKind::Binary(Box::new(first), rest.into_boxed_slice()), span })
     }
 
     fn eat_operator(&mut self, operators: &[(&str, BinaryOperator)]) -> Option<BinaryOperator> {
@@ -80,10 +83,10 @@ impl Parser<'_> {
         let steps = self.parse_steps()?;
         let Some(last) = steps.last() else { return Ok(term) };
         let span = term.span.to(last.span);
-        Ok(Expression { kind: Kind::Traversal(Box::new(term), steps.into_boxed_slice()), span })
+        Ok(Expression { kind: HclKind::Traversal(Box::new(term), steps.into_boxed_slice()), span })
     }
 
-    fn parse_steps(&mut self) -> Parse<Vec<Step>> {
+    fn parse_steps(&mut self) -> Parse<Vec<TraversalStep>> {
         let mut steps = Vec::new();
         loop {
             let before = self.at;
@@ -98,7 +101,7 @@ impl Parser<'_> {
                 b'[' => {
                     self.at += 1;
                     let kind = self.parse_bracket(start)?;
-                    steps.push(Step { kind, span: self.span(start) });
+                    steps.push(TraversalStep { kind, span: self.span(start) });
                 }
                 _ => {
                     self.at = before;
@@ -110,12 +113,12 @@ impl Parser<'_> {
     }
 
     /// What follows a dot: a name, an index as Terraform 0.11 wrote it, or a star.
-    fn parse_dot(&mut self, start: usize, steps: &mut Vec<Step>) -> Parse<()> {
+    fn parse_dot(&mut self, start: usize, steps: &mut Vec<TraversalStep>) -> Parse<()> {
         self.count()?;
         self.skip_blank();
         if self.eat("*") {
             let each = self.parse_names_of_splat()?;
-            steps.push(Step { kind: StepKind::Splat(each.into_boxed_slice()), span: self.span(start) });
+            steps.push(TraversalStep { kind: StepKind::Splat(each.into_boxed_slice()), span: self.span(start) });
             return Ok(());
         }
         if self.peek().is_ascii_digit() {
@@ -126,13 +129,13 @@ impl Parser<'_> {
                 return self.fail("this is no index");
             };
             let span = self.span(digits_at);
-            let index = Expression { kind: Kind::Number(number), span };
-            steps.push(Step { kind: StepKind::Index(Box::new(index)), span: self.span(start) });
+            let index = Expression { kind: HclKind::Number(number), span };
+            steps.push(TraversalStep { kind: StepKind::Index(Box::new(index)), span: self.span(start) });
             return Ok(());
         }
         match self.identifier() {
             Some(name) => {
-                steps.push(Step { kind: StepKind::Attribute(name.text), span: self.span(start) });
+                steps.push(TraversalStep { kind: StepKind::Attribute(name.text), span: self.span(start) });
                 Ok(())
             }
             None => self.fail(format!("expected a name after `.`, found {}", self.seen())),
@@ -140,7 +143,7 @@ impl Parser<'_> {
     }
 
     /// `.*` applies the names that follow to each element; a bracket after them is about the whole list.
-    fn parse_names_of_splat(&mut self) -> Parse<Vec<Step>> {
+    fn parse_names_of_splat(&mut self) -> Parse<Vec<TraversalStep>> {
         let mut each = Vec::new();
         loop {
             let before = self.at;
@@ -203,9 +206,9 @@ impl Parser<'_> {
                     parser.close(")", start, "this parenthesis")?;
                     Ok(inner)
                 })?;
-                Kind::Parentheses(Box::new(inner))
+                HclKind::Parentheses(Box::new(inner))
             }
-            b'0'..=b'9' => Kind::Number(self.parse_number()?),
+            b'0'..=b'9' => HclKind::Number(self.parse_number()?),
             b'"' => return self.parse_quoted(),
             b'<' if self.byte(1) == b'<' => return self.parse_heredoc(),
             b'-' => self.parse_unary(UnaryOperator::Minus)?,
@@ -217,10 +220,10 @@ impl Parser<'_> {
         Ok(Expression { kind, span: self.span(start) })
     }
 
-    fn parse_unary(&mut self, operator: UnaryOperator) -> Parse<Kind> {
+    fn parse_unary(&mut self, operator: UnaryOperator) -> Parse<HclKind> {
         self.at += 1;
         let operand = self.nested(Self::parse_term_with_steps)?;
-        Ok(Kind::Unary(operator, Box::new(operand)))
+        Ok(HclKind::Unary(operator, Box::new(operand)))
     }
 
     fn parse_number(&mut self) -> Parse<Number> {
@@ -258,7 +261,7 @@ impl Parser<'_> {
             if self.identifier().is_none() {
                 return self.fail(format!("expected a name after `::`, found {}", self.seen()));
             }
-            name = Name { text: Arc::from(self.slice(start, self.at)), span: self.span(start) };
+            name = HclName { text: Arc::from(self.slice(start, self.at)), span: self.span(start) };
         }
         let after_name = self.at;
         self.skip_blank();
@@ -267,15 +270,15 @@ impl Parser<'_> {
         }
         self.at = after_name;
         let kind = match &*name.text {
-            "true" => Kind::Bool(true),
-            "false" => Kind::Bool(false),
-            "null" => Kind::Null,
-            _ => Kind::Name(name.text),
+            "true" => HclKind::Bool(true),
+            "false" => HclKind::Bool(false),
+            "null" => HclKind::Null,
+            _ => HclKind::Name(name.text),
         };
         Ok(Expression { kind, span: self.span(start) })
     }
 
-    fn parse_call(&mut self, name: Name) -> Parse<Expression> {
+    fn parse_call(&mut self, name: HclName) -> Parse<Expression> {
         let open = self.at;
         self.at += 1;
         let (arguments, expand) = self.with_newlines(false, |parser| {
@@ -303,6 +306,6 @@ impl Parser<'_> {
             Ok((arguments, expand))
         })?;
         let span = name.span.to(self.span(open));
-        Ok(Expression { kind: Kind::Call(Box::new(Call { name, arguments, expand })), span })
+        Ok(Expression { kind: HclKind::Call(Box::new(Call { name, arguments, expand })), span })
     }
 }

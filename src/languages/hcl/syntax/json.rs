@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::languages::hcl::number::Number;
 use crate::source::{FileId, Span};
 
-use super::cursor::{MOST_NODES, Parser, Place};
-use super::{Attribute, BlockNode, Body, Expression, Item, Kind, NESTING_LIMIT, Name, Parsed, SyntaxError};
+use super::cursor::{CursorPlace, MOST_NODES, Parser};
+use super::{Attribute, BlockNode, Body, Expression, HclKind, HclName, NESTING_LIMIT, ObjectItem, Parsed, SyntaxError};
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub(crate) enum JsonKind {
     /// The text, and whether it stands in the file byte for byte.
     Text(Arc<str>, bool),
     List(Vec<Json>),
-    Object(Vec<(Name, Json)>),
+    Object(Vec<(HclName, Json)>),
 }
 
 impl Json {
@@ -31,7 +31,7 @@ impl Json {
         self.entries().iter().rev().find(|(name, _)| &*name.text == key).map(|(_, value)| value)
     }
 
-    pub(crate) fn entries(&self) -> &[(Name, Json)] {
+    pub(crate) fn entries(&self) -> &[(HclName, Json)] {
         match &self.kind {
             JsonKind::Object(entries) => entries,
             _ => &[],
@@ -154,7 +154,7 @@ impl Reader<'_> {
             }
             let start = self.at;
             let (text, _) = self.string()?;
-            let name = Name { text, span: self.span(start) };
+            let name = HclName { text, span: self.span(start) };
             self.skip_blank();
             if self.peek() != b':' {
                 return Err(self.error("expected `:` after a property name"));
@@ -337,10 +337,10 @@ fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
 }
 
 fn blocks(
-    keyword: &Name,
+    keyword: &HclName,
     value: &Json,
     labels: usize,
-    given: &mut Vec<Name>,
+    given: &mut Vec<HclName>,
     into: &mut Vec<BlockNode>,
     errors: &mut Vec<SyntaxError>,
 ) {
@@ -387,22 +387,22 @@ pub(crate) fn expression(json: &Json, errors: &mut Vec<SyntaxError>) -> Expressi
 
 /// A value as an expression: its strings are what they are, as in `.tfvars.json`.
 pub(crate) fn literal(json: &Json) -> Expression {
-    convert(json, &mut |text, _, _| Kind::Text(text.clone()))
+    convert(json, &mut |text, _, _| HclKind::Text(text.clone()))
 }
 
-fn convert(json: &Json, string: &mut impl FnMut(&Arc<str>, bool, Span) -> Kind) -> Expression {
+fn convert(json: &Json, string: &mut impl FnMut(&Arc<str>, bool, Span) -> HclKind) -> Expression {
     let kind = match &json.kind {
-        JsonKind::Null => Kind::Null,
-        JsonKind::Bool(value) => Kind::Bool(*value),
-        JsonKind::Number(value) => Kind::Number(value.clone()),
+        JsonKind::Null => HclKind::Null,
+        JsonKind::Bool(value) => HclKind::Bool(*value),
+        JsonKind::Number(value) => HclKind::Number(value.clone()),
         JsonKind::Text(text, verbatim) => string(text, *verbatim, json.span),
-        JsonKind::List(items) => Kind::List(items.iter().map(|item| convert(item, string)).collect()),
-        JsonKind::Object(entries) => Kind::Object(
+        JsonKind::List(items) => HclKind::List(items.iter().map(|item| convert(item, string)).collect()),
+        JsonKind::Object(entries) => HclKind::Object(
             entries
                 .iter()
                 .map(|(name, value)| {
                     let key = Expression { kind: string(&name.text, false, name.span), span: name.span };
-                    Item { key, value: convert(value, string) }
+                    ObjectItem { key, value: convert(value, string) }
                 })
                 .collect(),
         ),
@@ -410,16 +410,16 @@ fn convert(json: &Json, string: &mut impl FnMut(&Arc<str>, bool, Span) -> Kind) 
     Expression { kind, span: json.span }
 }
 
-fn template(text: &Arc<str>, verbatim: bool, span: Span, errors: &mut Vec<SyntaxError>) -> Kind {
+fn template(text: &Arc<str>, verbatim: bool, span: Span, errors: &mut Vec<SyntaxError>) -> HclKind {
     if !(text.contains("${") || text.contains("%{")) {
-        return Kind::Text(text.clone());
+        return HclKind::Text(text.clone());
     }
-    let place = if verbatim { Place::file(span.file, span.start as usize + 1) } else { Place::Whole(span) };
+    let place = if verbatim { CursorPlace::file(span.file, span.start as usize + 1) } else { CursorPlace::Whole(span) };
     match Parser::new(text, place).parse_whole_template() {
         Ok(expression) => expression.kind,
         Err(error) => {
             errors.push(error);
-            Kind::Invalid
+            HclKind::Invalid
         }
     }
 }

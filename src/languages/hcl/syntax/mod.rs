@@ -56,7 +56,7 @@ impl SyntaxError {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Name {
+pub(crate) struct HclName {
     pub(crate) text: Arc<str>,
     pub(crate) span: Span,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Body {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Attribute {
-    pub(crate) name: Name,
+    pub(crate) name: HclName,
     pub(crate) expression: Expression,
 }
 
@@ -84,8 +84,8 @@ impl Attribute {
 
 #[derive(Debug, Clone)]
 pub(crate) struct BlockNode {
-    pub(crate) keyword: Name,
-    pub(crate) labels: Vec<Name>,
+    pub(crate) keyword: HclName,
+    pub(crate) labels: Vec<HclName>,
     pub(crate) body: Body,
     /// Keyword and labels.
     pub(crate) header: Span,
@@ -117,24 +117,24 @@ impl Body {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
-    pub(crate) kind: Kind,
+    pub(crate) kind: HclKind,
     pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub(crate) enum HclKind {
     Null,
     Bool(bool),
     Number(Number),
     Text(Arc<str>),
-    Template(Box<[Part]>),
+    Template(Box<[TemplatePart]>),
     /// The first name of a reference: `var`, `local`, `aws_instance`, or a variable of a `for`.
     Name(Arc<str>),
     /// What comes before the dots and brackets, and these.
-    Traversal(Box<Expression>, Box<[Step]>),
+    Traversal(Box<Expression>, Box<[TraversalStep]>),
     Call(Box<Call>),
     List(Box<[Expression]>),
-    Object(Box<[Item]>),
+    Object(Box<[ObjectItem]>),
     For(Box<For>),
     Unary(UnaryOperator, Box<Expression>),
     /// Operators of one precedence, from left to right.
@@ -146,7 +146,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Step {
+pub(crate) struct TraversalStep {
     pub(crate) kind: StepKind,
     pub(crate) span: Span,
 }
@@ -156,28 +156,28 @@ pub(crate) enum StepKind {
     Attribute(Arc<str>),
     Index(Box<Expression>),
     /// `.*` or `[*]` with what applies to each element.
-    Splat(Box<[Step]>),
+    Splat(Box<[TraversalStep]>),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// `lookup`, or `provider::aws::arn_parse`.
-    pub(crate) name: Name,
+    pub(crate) name: HclName,
     pub(crate) arguments: Vec<Expression>,
     /// The last argument ends with `...`.
     pub(crate) expand: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
+pub(crate) struct ObjectItem {
     pub(crate) key: Expression,
     pub(crate) value: Expression,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct For {
-    pub(crate) key_name: Option<Name>,
-    pub(crate) value_name: Name,
+    pub(crate) key_name: Option<HclName>,
+    pub(crate) value_name: HclName,
     pub(crate) collection: Expression,
     /// With a key it makes an object.
     pub(crate) key: Option<Expression>,
@@ -195,11 +195,11 @@ pub(crate) struct Conditional {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum TemplatePart {
     Literal(Arc<str>),
     Interpolation(Expression),
-    If { condition: Expression, yes: Vec<Part>, no: Vec<Part> },
-    For { key_name: Option<Name>, value_name: Name, collection: Expression, body: Vec<Part> },
+    If { condition: Expression, yes: Vec<TemplatePart>, no: Vec<TemplatePart> },
+    For { key_name: Option<HclName>, value_name: HclName, collection: Expression, body: Vec<TemplatePart> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,42 +229,42 @@ impl Expression {
     /// Written out in full: no reference, no function.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => true,
-            Kind::Template(parts) => parts.iter().all(|part| matches!(part, Part::Literal(_))),
-            Kind::List(items) => items.iter().all(Expression::is_literal),
-            Kind::Object(items) => items.iter().all(|item| item.key.is_literal_key() && item.value.is_literal()),
-            Kind::Unary(_, operand) | Kind::Parentheses(operand) => operand.is_literal(),
+            HclKind::Null | HclKind::Bool(_) | HclKind::Number(_) | HclKind::Text(_) => true,
+            HclKind::Template(parts) => parts.iter().all(|part| matches!(part, TemplatePart::Literal(_))),
+            HclKind::List(items) => items.iter().all(Expression::is_literal),
+            HclKind::Object(items) => items.iter().all(|item| item.key.is_literal_key() && item.value.is_literal()),
+            HclKind::Unary(_, operand) | HclKind::Parentheses(operand) => operand.is_literal(),
             _ => false,
         }
     }
 
     fn is_literal_key(&self) -> bool {
-        matches!(self.kind, Kind::Name(_)) || self.is_literal()
+        matches!(self.kind, HclKind::Name(_)) || self.is_literal()
     }
 }
 
 /// Parses a file of blocks and attributes.
 pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
-    let parser = cursor::Parser::new(text, cursor::Place::file(file, 0));
+    let parser = cursor::Parser::new(text, cursor::CursorPlace::file(file, 0));
     cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
 }
 
 /// Parses one expression that fills the whole text, such as the value of `--var`.
 pub(crate) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
-    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_expression()
+    cursor::Parser::new(text, cursor::CursorPlace::file(file, 0)).parse_whole_expression()
 }
 
 /// Parses one expression that stands for one place as a whole.
 pub(crate) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
-    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_expression()
+    cursor::Parser::new(text, cursor::CursorPlace::Whole(place)).parse_whole_expression()
 }
 
 /// Parses text as the inside of a template: a file for `templatefile`.
 pub(crate) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
-    cursor::Parser::new(text, cursor::Place::file(file, 0)).parse_whole_template()
+    cursor::Parser::new(text, cursor::CursorPlace::file(file, 0)).parse_whole_template()
 }
 
 /// Parses a template that stands for one place as a whole.
 pub(crate) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
-    cursor::Parser::new(text, cursor::Place::Whole(place)).parse_whole_template()
+    cursor::Parser::new(text, cursor::CursorPlace::Whole(place)).parse_whole_template()
 }

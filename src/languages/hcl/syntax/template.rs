@@ -6,20 +6,20 @@ use crate::source::Span;
 
 use super::cursor::{Failed, Parse, Parser};
 use super::directives::{remove_indentation, template};
-use super::{Expression, Kind, Name, SyntaxError};
+use super::{Expression, HclKind, HclName, SyntaxError};
 
 /// Each heredoc without an end costs a look through the rest of the file; a file has one, unless it is hostile.
 const LOST_HEREDOCS: u32 = 16;
 
 /// What a template consists of before `%{ if }` and `%{ for }` are matched with their ends. Literals are cut at line
 /// breaks, as Terraform cuts them: `~` trims no further than to the end of a line, and `<<-` counts blanks by line.
-pub(super) enum Token {
+pub(super) enum HclToken {
     Literal(String),
     Interpolation(Expression),
     If(Expression, Span),
     Else(Span),
     EndIf(Span),
-    For { key_name: Option<Name>, value_name: Name, collection: Expression, span: Span },
+    For { key_name: Option<HclName>, value_name: HclName, collection: Expression, span: Span },
     EndFor(Span),
 }
 
@@ -60,7 +60,7 @@ impl Parser<'_> {
         {
             self.at = start + length + 2;
             let text = Arc::from(self.slice(start + 1, start + 1 + length));
-            return Ok(Expression { kind: Kind::Text(text), span: self.span(start) });
+            return Ok(Expression { kind: HclKind::Text(text), span: self.span(start) });
         }
         self.at += 1;
         self.nested(|parser| parser.parse_template_until(End::Quote, start, false))
@@ -71,7 +71,7 @@ impl Parser<'_> {
         let start = self.at;
         let expression = self.parse_quoted()?;
         match expression.kind {
-            Kind::Text(text) => Ok(text),
+            HclKind::Text(text) => Ok(text),
             _ => self.fail_at("a template is not possible here", start, self.at),
         }
     }
@@ -130,7 +130,7 @@ impl Parser<'_> {
         Ok(Expression { kind: template(parts), span })
     }
 
-    fn parse_tokens(&mut self, end: End<'_>, start: usize) -> Parse<Vec<Token>> {
+    fn parse_tokens(&mut self, end: End<'_>, start: usize) -> Parse<Vec<HclToken>> {
         let mut tokens = Vec::new();
         let mut trim_next = false;
         loop {
@@ -142,13 +142,13 @@ impl Parser<'_> {
             }
             if done {
                 if !literal.is_empty() {
-                    tokens.push(Token::Literal(literal));
+                    tokens.push(HclToken::Literal(literal));
                 }
                 return Ok(tokens);
             }
             let opens = self.starts_with("${") || self.starts_with("%{");
             if !opens {
-                tokens.push(Token::Literal(literal));
+                tokens.push(HclToken::Literal(literal));
                 continue;
             }
             let opened = self.at;
@@ -158,13 +158,13 @@ impl Parser<'_> {
                 literal.truncate(literal.trim_end().len());
             }
             if !literal.is_empty() {
-                tokens.push(Token::Literal(literal));
+                tokens.push(HclToken::Literal(literal));
             }
             let token = self.with_newlines(false, |parser| {
                 let token = if control {
                     parser.parse_control(opened)?
                 } else {
-                    Token::Interpolation(parser.parse_expression()?)
+                    HclToken::Interpolation(parser.parse_expression()?)
                 };
                 parser.skip_blank();
                 trim_next = parser.eat("~");
@@ -276,16 +276,16 @@ impl Parser<'_> {
         }
     }
 
-    fn parse_control(&mut self, opened: usize) -> Parse<Token> {
+    fn parse_control(&mut self, opened: usize) -> Parse<HclToken> {
         self.skip_blank();
         let Some(keyword) = self.identifier() else {
             return self.fail(format!("expected `if`, `else`, `endif`, `for` or `endfor`, found {}", self.seen()));
         };
         Ok(match &*keyword.text {
-            "if" => Token::If(self.parse_expression()?, self.span(opened)),
-            "else" => Token::Else(self.span(opened)),
-            "endif" => Token::EndIf(self.span(opened)),
-            "endfor" => Token::EndFor(self.span(opened)),
+            "if" => HclToken::If(self.parse_expression()?, self.span(opened)),
+            "else" => HclToken::Else(self.span(opened)),
+            "endif" => HclToken::EndIf(self.span(opened)),
+            "endfor" => HclToken::EndFor(self.span(opened)),
             "for" => {
                 let first = self.parse_for_name()?;
                 self.skip_blank();
@@ -297,7 +297,7 @@ impl Parser<'_> {
                 }
                 self.at += "in".len();
                 let collection = self.parse_expression()?;
-                Token::For { key_name, value_name, collection, span: self.span(opened) }
+                HclToken::For { key_name, value_name, collection, span: self.span(opened) }
             }
             other => {
                 let message = format!("`{other}` is none of `if`, `else`, `endif`, `for`, `endfor`");

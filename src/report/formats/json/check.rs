@@ -22,7 +22,7 @@ struct Document<'a> {
     findings: Vec<Finding<'a>>,
     resources: Vec<Counted<'a>>,
     runs: Vec<Run<'a>>,
-    undetermined: Vec<Unknown<'a>>,
+    undetermined: Vec<UnknownEntry<'a>>,
     totals: Vec<Total<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
     /// The region of these is a setting.
@@ -30,7 +30,7 @@ struct Document<'a> {
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
     scorecard: Scorecard,
-    catalog: Catalog<'a>,
+    catalog: CatalogAge<'a>,
     /// fail, not judged or pass.
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
@@ -106,7 +106,7 @@ struct Baseline {
 }
 
 #[derive(Serialize)]
-pub(in crate::report) struct Unknown<'a> {
+pub(in crate::report) struct UnknownEntry<'a> {
     rule: &'a str,
     address: Option<&'a str>,
     root: Option<String>,
@@ -117,7 +117,7 @@ pub(in crate::report) struct Unknown<'a> {
 }
 
 #[derive(Serialize)]
-pub(in crate::report) struct Catalog<'a> {
+pub(in crate::report) struct CatalogAge<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
@@ -161,8 +161,8 @@ pub(in crate::report) fn check(report: &Report) -> String {
     })
 }
 
-pub(in crate::report) fn catalog<'a>(report: &'a Report) -> Catalog<'a> {
-    Catalog {
+pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
+    CatalogAge {
         version: &report.catalog.version,
         as_of: &report.catalog.as_of,
         oldest_row_used: report.bill.oldest_row.as_deref(),
@@ -224,12 +224,12 @@ fn related<'a>(report: &Report, span: crate::source::Span, message: &'a str) -> 
     Related { path: location.path, line: location.line, message }
 }
 
-pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> Unknown<'a> {
+pub(in crate::report) fn undetermined<'a>(report: &'a Report, it: &'a Undetermined) -> UnknownEntry<'a> {
     let location = report.paths.locate(report.sources, it.span);
     let address = it.address(report.inventory);
     let root = root(report, it.resource);
     let run = run(report, it.resource);
-    Unknown { rule: &it.rule, address, root, run, path: location.path, line: location.line, cause: &it.cause }
+    UnknownEntry { rule: &it.rule, address, root, run, path: location.path, line: location.line, cause: &it.cause }
 }
 
 fn root(report: &Report, resource: Option<ResourceId>) -> Option<String> {

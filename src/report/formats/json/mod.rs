@@ -5,7 +5,7 @@ mod cost;
 mod inspect;
 mod wire;
 
-pub(in crate::report) use check::{Catalog, Finding, Unknown, catalog, check, finding, undetermined};
+pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, check, finding, undetermined};
 pub(in crate::report) use cost::cost;
 pub use inspect::inspect;
 pub(in crate::report) use wire::{

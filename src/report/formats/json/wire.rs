@@ -7,7 +7,7 @@ use crate::compare::Spent;
 use crate::complete;
 use crate::inventory;
 use crate::inventory::{Key, Resource, ResourceId, Value};
-use crate::pricing::{self, Item, Period, Status};
+use crate::pricing::{self, BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
 use crate::rules;
@@ -183,7 +183,7 @@ pub(super) struct Price {
 }
 
 impl Price {
-    pub(super) fn new(item: Option<&Item>) -> Price {
+    pub(super) fn new(item: Option<&BillItem>) -> Price {
         let (status, reason) = match item.map(|item| &item.status) {
             Some(Status::Priced) => ("priced", None),
             Some(Status::Estimated(why)) => ("estimated", Some(why.clone())),
@@ -210,7 +210,7 @@ impl Price {
     }
 }
 
-fn not_included(item: &Item) -> Vec<String> {
+fn not_included(item: &BillItem) -> Vec<String> {
     let disks = item.attached.iter().flat_map(|it| it.not_known.iter().cloned());
     item.licence.iter().cloned().chain(disks).collect()
 }
@@ -246,7 +246,7 @@ pub(in crate::report) fn unknown_machines<'a>(report: &Report<'a>) -> Vec<Unknow
 /// Resources without a price, and why.
 pub(in crate::report) fn unpriced<'a>(report: &Report<'a>) -> Vec<UnknownMachine<'a>> {
     let resources = report.inventory.resources.iter().zip(&report.bill.items);
-    let shown = |(it, item): (&'a Resource, &'a Item)| {
+    let shown = |(it, item): (&'a Resource, &'a BillItem)| {
         let Status::Unpriced(cause) = &item.status else { return None };
         let at = report.paths.locate(report.sources, it.span);
         Some(UnknownMachine { address: &it.address, path: at.path, line: at.line, cause })

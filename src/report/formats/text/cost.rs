@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::summary;
-use super::table::Table;
+use super::table::TextTable;
 use crate::catalog::Money;
 use crate::inventory::{Fact, Key, Resource, Role};
-use crate::pricing::{Item, Period};
+use crate::pricing::{BillItem, Period};
 use crate::report::views::judged;
 use crate::report::views::money::{mark_of, usd, usd_per_hour};
 use crate::report::{Most, Report, Sort, Style, escape};
@@ -18,16 +18,16 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
     let resources = || report.inventory.resources.iter().zip(&report.bill.items);
     for role in [Role::Rented, Role::Requested] {
-        let mut groups: BTreeMap<String, Vec<(&Resource, &Item)>> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Vec<(&Resource, &BillItem)>> = BTreeMap::new();
         for (resource, item) in resources().filter(|(resource, _)| resource.role == role) {
             let name = style.choice.group.map(|by| by.of(report, resource)).unwrap_or_default();
             groups.entry(name).or_default().push((resource, item));
         }
-        let sum = |lines: &[(&Resource, &Item)]| {
+        let sum = |lines: &[(&Resource, &BillItem)]| {
             let counted = lines.iter().filter(|(resource, _)| resource.is_added());
             counted.filter_map(|(_, item)| item.monthly).map(|monthly| monthly.expected).sum::<Money>()
         };
-        let mut groups: Vec<(String, Vec<(&Resource, &Item)>)> = groups.into_iter().collect();
+        let mut groups: Vec<(String, Vec<(&Resource, &BillItem)>)> = groups.into_iter().collect();
         groups.sort_by_key(|(name, lines)| (Reverse(sum(lines)), name.clone()));
         for (name, mut lines) in groups {
             sort(&mut lines, report, style.choice.sort);
@@ -36,7 +36,7 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
                 let _ = writeln!(text, "{name}: {} a month", usd(sum(&lines)));
             }
             let headings = [role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling", "where"];
-            let mut table = Table::new(&headings, 3..9);
+            let mut table = TextTable::new(&headings, 3..9);
             let most = match style.choice.most {
                 Most::Top(most) => most,
                 Most::All | Most::Screen => usize::MAX,
@@ -55,9 +55,9 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     text
 }
 
-fn sort(lines: &mut [(&Resource, &Item)], report: &Report, by: Sort) {
+fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
     // Months first, then runs, then hours.
-    let money = |item: &Item| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
+    let money = |item: &BillItem| item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
     let path = |it: &Resource| report.sources.path(report.sources.origin(it.span).file);
     lines.sort_by(|a, b| match by {
         Sort::Path => (path(a.0), a.0.span).cmp(&(path(b.0), b.0.span)),
@@ -68,7 +68,7 @@ fn sort(lines: &mut [(&Resource, &Item)], report: &Report, by: Sort) {
     });
 }
 
-fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&Item>) -> Vec<String> {
+fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>) -> Vec<String> {
     let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
     let price = match item.and_then(|item| item.per_hour) {
         Some(range) => usd_per_hour(range.expected),

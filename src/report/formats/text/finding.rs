@@ -21,7 +21,7 @@ const MOST_RELATED: usize = 5;
 
 /// What a report has said already: it is not said again.
 #[derive(Default)]
-pub(in crate::report) struct Told {
+pub(in crate::report) struct AlreadyPrinted {
     /// Resources with their cost.
     resources: HashSet<ResourceId>,
     /// Lines of files that were shown.
@@ -29,7 +29,7 @@ pub(in crate::report) struct Told {
     help: HashSet<String>,
 }
 
-impl Told {
+impl AlreadyPrinted {
     /// Whether the line of the finding was shown, and its resource was named, with another finding.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
@@ -65,7 +65,7 @@ impl Renderer {
         report: &Report,
         decided: &Decided,
         others: &[&Decided],
-        told: &Told,
+        told: &AlreadyPrinted,
     ) {
         let finding = &decided.finding;
         let is_named = finding.resource.is_some_and(|id| told.resources.contains(&id));

@@ -7,9 +7,9 @@ mod summary;
 mod table;
 
 pub(in crate::report) use cost::cost;
-pub(in crate::report) use finding::{Renderer, Told};
+pub(in crate::report) use finding::{AlreadyPrinted, Renderer};
 pub(in crate::report) use summary::{estimated, headline};
-pub(in crate::report) use table::Table;
+pub(in crate::report) use table::TextTable;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
@@ -34,7 +34,7 @@ pub(in crate::report) fn check(report: &Report, style: Style) -> String {
 fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
     let renderer = finding::Renderer::new(style);
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
-    let mut said = Told::default();
+    let mut said = AlreadyPrinted::default();
     for group in style.choice.groups(report) {
         let mut heading = group.name.map(|name| summary::heading(&name, &group.findings, style));
         for (decided, others) in style.choice.entries(report, &group.findings) {

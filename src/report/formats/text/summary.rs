@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::cost;
-use super::table::Table;
+use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, Role};
-use crate::pricing::{Item, Period, Status};
+use crate::pricing::{BillItem, Period, Status};
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
 use crate::report::views::money::{currency, mark, usd};
@@ -221,7 +221,7 @@ fn bill(text: &mut String, report: &Report) {
         let all = report.inventory.resources.iter().filter(counts).filter(|it| it.role == role).count();
         all.saturating_sub(ends(role).sum())
     };
-    let mut table = Table::new(&["", "", "floor", "expected", "ceiling"], 2..5);
+    let mut table = TextTable::new(&["", "", "floor", "expected", "ceiling"], 2..5);
     let at_least = |role| if judged::is_at_least(report, role) { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
@@ -245,8 +245,8 @@ fn bill(text: &mut String, report: &Report) {
             mark(*role, *per),
         );
     }
-    let has_disks = |it: &&Item| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
-    let is_open = |it: &Item| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
+    let has_disks = |it: &&BillItem| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
+    let is_open = |it: &BillItem| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
     let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
     line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached, "");
     text.push_str(&table.print());

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 /// Columns that line up: the first to the left, numbers to the right.
-pub(in crate::report) struct Table {
+pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
     /// Columns that stand to the right.
     numbers: Range<usize>,
 }
 
-impl Table {
+impl TextTable {
     pub(in crate::report) fn new(headings: &[&str], numbers: Range<usize>) -> Self {
-        Table { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
+        TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_empty_ones_vanish() {
-        let mut table = Table::new(&["name", "", "floor"], 2..3);
+        let mut table = TextTable::new(&["name", "", "floor"], 2..3);
         assert_eq!(table.print(), "");
         table.row(vec!["a".into(), String::new(), "$1".into()]);
         table.row(vec!["longer".into(), String::new(), "$1,000".into()]);

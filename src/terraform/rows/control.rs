@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Range, Value, ValueType};
+use crate::inventory::{Change, Fact, Key, Known, Link, LinkKind, Range, Shift, Value, ValueType};
+use crate::source::Span;
 
 use super::super::block::Block;
 use super::build::Built;
@@ -86,6 +87,24 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
     }
 }
 
+/// A schedule counts what the group counts: units, where machines have weights.
+fn in_machines(shift: Shift, units: Option<Result<f64, Span>>) -> Shift {
+    let Some(units) = units else { return shift };
+    let machines = |count: Fact<f64>| match units {
+        Ok(each) => count.map(|count| (count / each).ceil()),
+        Err(_) if count.is_absent() => count,
+        Err(span) => Fact::unknown("how many units of its capacity a machine is is not known", span),
+    };
+    let change = match shift.change {
+        Change::Set { min, desired, max } => {
+            Change::Set { min: machines(min), desired: machines(desired), max: machines(max) }
+        }
+        Change::AtLeast { count, until } => Change::AtLeast { count: machines(count), until },
+        same @ (Change::Start | Change::Stop) => same,
+    };
+    Shift { change, ..shift }
+}
+
 /// A control may set facts that the resource does not have, and the range of its number.
 fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
     let resource = &mut built.resource;
@@ -97,7 +116,8 @@ fn decide(built: &mut Built, scope: &RowScope<'_>, row: &TypeRow) {
             resource.set(*key, said);
         }
     }
-    resource.shifts.extend(shifts(scope, &row.shifts));
+    let units = built.units;
+    resource.shifts.extend(shifts(scope, &row.shifts).into_iter().map(|shift| in_machines(shift, units)));
     for count in &row.count.0 {
         if matches!(scope.holds(&count.when), Truth::No) {
             continue;

@@ -87,6 +87,15 @@ fn machines_of(units: Fact<Range>, scope: &RowScope<'_>, each: &[AttributePath])
     })
 }
 
+/// How many units the lightest kind of machine makes, where units are counted; where not all say it, where the first stands.
+pub(super) fn lightest_units(scope: &RowScope<'_>, each: &[AttributePath]) -> Option<Result<f64, Span>> {
+    let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
+    let first = nodes.first()?;
+    let weights: Vec<f64> = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0).collect();
+    let lightest = weights.iter().copied().reduce(f64::min).filter(|_| weights.len() == nodes.len());
+    Some(lightest.ok_or(first.span()))
+}
+
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
 /// does that for a number that stays what it is.
 fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {

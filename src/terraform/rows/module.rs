@@ -52,7 +52,13 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
             resource.set(Key::Accelerator, fact(accelerator));
             resource.set(Key::AcceleratorCount, count.as_ref().map_or(Fact::Absent, fact));
         }
-        builder.resources.push(Built { resource, block: block.address.clone(), covered_by: Vec::new(), place: None, units: None });
+        builder.resources.push(Built {
+            resource,
+            block: block.address.clone(),
+            covered_by: Vec::new(),
+            place: None,
+            units: None,
+        });
     }
 }
 

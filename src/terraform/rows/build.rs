@@ -11,7 +11,7 @@ use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
 use super::super::block::{Attribute, Block};
-use super::count::{count, lightest_units, times};
+use super::count::{Units, count, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;
 use super::labels::{labels, open_defaults, selector};
@@ -32,8 +32,8 @@ pub(super) struct Built {
     pub(super) covered_by: Vec<String>,
     /// The zone or region as the text writes it.
     pub(super) place: Option<String>,
-    /// Its numbers count units: how many of them a machine makes, or that this is not known.
-    pub(super) units: Option<Result<f64, Span>>,
+    /// Its numbers count units: how many of them a machine makes, or where that is not said.
+    pub(super) units: Option<Result<Units, Span>>,
 }
 
 pub(super) struct Builder<'a> {
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);
         let place = scope.fact(&row.region, Wanted::TEXT).value().map(ToString::to_string);
-        let units = row.count.0.iter().find_map(|count| lightest_units(&scope, &count.units.0));
+        let units = row.count.0.iter().find_map(|count| Units::of(&scope, &count.units.0));
         self.resources.push(Built { resource, block: block.address.clone(), covered_by, place, units });
     }
 }

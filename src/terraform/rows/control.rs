@@ -7,7 +7,7 @@ use crate::source::Span;
 
 use super::super::block::Block;
 use super::build::Built;
-use super::count::{range, times};
+use super::count::{Units, range, times};
 use super::fact::Wanted;
 use super::language::TypeRow;
 use super::links::{BlockIndex, Linked, follow_all};
@@ -88,12 +88,12 @@ fn sum(there: Fact<Range>, more: Fact<Range>) -> Fact<Range> {
 }
 
 /// A schedule counts what the group counts: units, where machines have weights.
-fn in_machines(shift: Shift, units: Option<Result<f64, Span>>) -> Shift {
+fn in_machines(shift: Shift, units: Option<Result<Units, Span>>) -> Shift {
     let Some(units) = units else { return shift };
     let machines = |count: Fact<f64>| match units {
-        Ok(each) => count.map(|count| (count / each).ceil()),
+        Ok(units) => count.map(|count| units.machines(count)),
         Err(_) if count.is_absent() => count,
-        Err(span) => Fact::unknown("how many units of its capacity a machine is is not known", span),
+        Err(span) => Fact::unknown(Units::NOT_KNOWN, span),
     };
     let change = match shift.change {
         Change::Set { min, desired, max } => {

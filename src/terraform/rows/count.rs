@@ -67,33 +67,47 @@ pub(super) fn range(scope: &RowScope<'_>, count: &Count) -> Fact<Range> {
     }
 }
 
-/// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
-fn machines_of(units: Fact<Range>, scope: &RowScope<'_>, each: &[AttributePath]) -> Fact<Range> {
-    let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
-    let Some(first) = nodes.first() else { return units };
-    let weights: Vec<f64> = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0).collect();
-    let lightest = weights.iter().copied().reduce(f64::min);
-    let heaviest = weights.iter().copied().reduce(f64::max);
-    let (Some(lightest), Some(heaviest), true) = (lightest, heaviest, weights.len() == nodes.len()) else {
-        return match units {
-            Fact::Absent => Fact::Absent,
-            _ => Fact::unknown("how many units of its capacity a machine is is not known", first.span()),
-        };
-    };
-    units.map(|range| Range {
-        floor: (range.floor / heaviest).ceil(),
-        expected: (range.expected / lightest).ceil(),
-        ceiling: (range.ceiling / lightest).ceil(),
-    })
+/// How many units of a group's capacity a machine makes: of the lightest kind, and of the heaviest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Units {
+    lightest: f64,
+    heaviest: f64,
 }
 
-/// How many units the lightest kind of machine makes, where units are counted; where not all say it, where the first stands.
-pub(super) fn lightest_units(scope: &RowScope<'_>, each: &[AttributePath]) -> Option<Result<f64, Span>> {
-    let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
-    let first = nodes.first()?;
-    let weights: Vec<f64> = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0).collect();
-    let lightest = weights.iter().copied().reduce(f64::min).filter(|_| weights.len() == nodes.len());
-    Some(lightest.ok_or(first.span()))
+impl Units {
+    pub(super) const NOT_KNOWN: &str = "how many units of its capacity a machine is is not known";
+
+    /// What the row's paths say; where not all do, the place of the first. None where units are not counted.
+    pub(super) fn of(scope: &RowScope<'_>, each: &[AttributePath]) -> Option<Result<Units, Span>> {
+        let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
+        let first = nodes.first()?;
+        let said = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0);
+        let weights: Vec<f64> = said.collect();
+        if weights.len() < nodes.len() {
+            return Some(Err(first.span()));
+        }
+        let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        Some(Ok(Units { lightest, heaviest: weights.iter().copied().fold(0.0, f64::max) }))
+    }
+
+    /// The most machines that make so many units.
+    pub(super) fn machines(self, units: f64) -> f64 {
+        (units / self.lightest).ceil()
+    }
+}
+
+/// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
+fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[AttributePath]) -> Fact<Range> {
+    match Units::of(scope, each) {
+        None => count,
+        Some(Err(_)) if count.is_absent() => count,
+        Some(Err(span)) => Fact::unknown(Units::NOT_KNOWN, span),
+        Some(Ok(units)) => count.map(|range| Range {
+            floor: (range.floor / units.heaviest).ceil(),
+            expected: units.machines(range.expected),
+            ceiling: units.machines(range.ceiling),
+        }),
+    }
 }
 
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody

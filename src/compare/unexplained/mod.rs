@@ -19,7 +19,9 @@ mod handed;
 mod inputs;
 mod objects;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use super::State;
 use super::Touched;
@@ -50,7 +52,7 @@ pub(in crate::compare) fn not_explained(
         touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
     let speaking = speaking(states);
     inputs::reopen(states, &speaking, unjudged, &files, &touched.submodules);
-    let mut told = Told { states, of: BTreeMap::new() };
+    let mut told = Told { states, explained: OnceCell::new(), of: BTreeMap::new() };
     told.ask(&files);
     told.look_at_objects(&files, &speaking);
     if !speaking.is_empty() {
@@ -65,6 +67,8 @@ pub(in crate::compare) fn not_explained(
 /// One thing of each file.
 struct Told<'s> {
     states: &'s States<'s>,
+    /// Looked for once, where a line asks.
+    explained: OnceCell<Explained>,
     of: BTreeMap<String, Unjudged>,
 }
 
@@ -82,8 +86,11 @@ impl Told<'_> {
         self.of.insert(file.path.to_owned(), told);
     }
 
+    fn explained(&self) -> &Explained {
+        self.explained.get_or_init(|| Explained::of(self.states))
+    }
+
     fn ask(&mut self, files: &[Changed]) {
-        let explained = Explained::of(self.states);
         let looked_at = files.iter().filter(|file| asks::is_looked_at(self.states.head, file));
         for file in looked_at.filter(|file| !is_refused(self.states, file.path)) {
             let asking = asks::Asking::of(self.states.head, file);
@@ -91,7 +98,7 @@ impl Told<'_> {
             let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
             let asked = new.find_map(|line| {
                 let name = asking.asked(line)?;
-                (!explained.has(file.path, line.number)).then_some((line.number, name))
+                (!self.explained().has(file.path, line.number)).then_some((line.number, name))
             });
             if let Some((line, name)) = asked {
                 let reason = format!("line {} names `{name}`, and nothing that was read explains it", line + 1);
@@ -101,9 +108,12 @@ impl Told<'_> {
     }
 
     fn look_at_objects(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
-        let explained = Explained::of(self.states);
         for file in files.iter().filter(|file| !is_refused(self.states, file.path)) {
-            if let Some((line, why)) = objects::changed(self.states, file, explained.lines(file.path), speaking) {
+            let is_explained = |lines: Range<usize>| {
+                let explained = self.explained().lines(file.path);
+                explained.range(lines).next().is_some()
+            };
+            if let Some((line, why)) = objects::changed(self.states, file, is_explained, speaking) {
                 self.at(file, Some(line), format!("line {}: {why}", line + 1));
             }
         }

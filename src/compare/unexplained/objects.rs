@@ -85,7 +85,7 @@ fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
 pub(super) fn changed(
     states: &States,
     file: &Changed,
-    explained: &BTreeSet<usize>,
+    is_explained: impl Fn(Range<usize>) -> bool,
     speaking: &BTreeSet<String>,
 ) -> Option<(usize, String)> {
     let is_example = file.path.split('/').any(is_example);
@@ -95,10 +95,7 @@ pub(super) fn changed(
     let objects = Objects { states, file, speaking };
     objects.hours().or_else(|| {
         let mut parts = objects.parts().into_iter();
-        parts.find_map(|part| {
-            let is_explained = part.lines.clone().any(|line| explained.contains(&line));
-            if is_explained { None } else { objects.look_at(&part) }
-        })
+        parts.find_map(|part| objects.look_at(&part).filter(|_| !is_explained(part.lines.clone())))
     })
 }
 

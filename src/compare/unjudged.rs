@@ -6,7 +6,7 @@ use super::State;
 use crate::analysis::Analysis;
 use crate::decide::{self, Call, Seen};
 use crate::inventory::Unjudged;
-use crate::source::{Span, join};
+use crate::source::{Span, is_below, join};
 use crate::terraform::{self, Data};
 
 /// Notes in the inventory what was not judged.
@@ -55,10 +55,6 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
         Unjudged { known: decide::digest(&values), ..told }
     };
     blocks.filter(speaks).map(tell).collect()
-}
-
-fn is_below(path: &str, directory: &str) -> bool {
-    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What is known of the blocks of machines that are not: how many there are, what they are given.

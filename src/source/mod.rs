@@ -37,5 +37,7 @@ pub use needles::Needles;
 pub use pattern::matches;
 pub(crate) use static_regex::{compiled, static_regex};
 pub use threads::{each, those};
-pub use tree::{BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, is_example, join, normalize, parent};
+pub use tree::{
+    BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, file_name, is_below, is_example, join, normalize, parent,
+};
 pub(crate) use unified::{Hunk, changes, unified};

@@ -168,6 +168,16 @@ pub fn is_example(name: &str) -> bool {
     EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// Whether a path lies below a directory; everything lies below the root.
+pub fn is_below(path: &str, directory: &str) -> bool {
+    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The last part of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// The directory that holds a path; the root is the empty string.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)

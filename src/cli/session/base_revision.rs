@@ -15,7 +15,7 @@ use crate::compare::Touched;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
-use crate::source::{Entry, ReadError, Tree};
+use crate::source::{Entry, ReadError, Tree, is_below};
 use crate::terraform;
 
 const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
@@ -137,11 +137,7 @@ fn commit(
 
 /// The whole repository is read where files were named; else what was named.
 fn is_wanted(head: &Session, file: &str) -> bool {
-    head.reads_all() || head.scope.named.iter().any(|it| it.is_empty() || file == it || is_below(file, it))
-}
-
-fn is_below(file: &str, directory: &str) -> bool {
-    file.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    head.reads_all() || head.scope.named.iter().any(|it| file == it || is_below(file, it))
 }
 
 /// Another directory in the place of the one that was named, or of the running one: paths, settings and patterns mean

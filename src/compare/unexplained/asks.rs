@@ -7,7 +7,7 @@ use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
 use crate::compare::State;
 use crate::decide;
-use crate::source::{from_base64, is_example, parent, static_regex};
+use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
 /// Words of templates about what only a release or a cluster decides.
 const CLUSTER_DECIDES: [&str; 6] =
@@ -27,10 +27,14 @@ pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
 
 /// A template or the values of a chart that is here.
 pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let has_chart = |directory: &str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
-    let mut above = std::iter::successors(Some(parent(path)), |it| (!it.is_empty()).then(|| parent(it)));
-    (path.contains("templates/") || name.contains("values")) && above.any(has_chart)
+    let name = file_name(path);
+    (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
+}
+
+/// The directory of the chart that a path is a part of, or is.
+pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
+    let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
+    std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }
 
 /// What lines of a file ask for.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::compare::State;
 use crate::front_ends::files;
-use crate::source::{Hunk, changes};
+use crate::source::{Hunk, changes, file_name};
 
 /// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ const CODE: [&str; 24] = [
 
 impl Role {
     pub(super) fn of(path: &str) -> Role {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if NAMES_OF_DOCUMENTS.contains(&name) || ends(&DOCUMENTS) {
             Role::Beside

@@ -7,7 +7,7 @@ use regex::Regex;
 use super::States;
 use super::change::{Changed, Role};
 use crate::front_ends::files;
-use crate::source::{join, parent, static_regex};
+use crate::source::{file_name, join, parent, static_regex};
 
 /// Programs that programs call: as deep as anybody looks.
 const DEEPEST: usize = 4;
@@ -23,7 +23,7 @@ pub(super) fn takers(
     changed: &[Changed],
 ) -> BTreeMap<String, String> {
     let names: BTreeMap<&str, Vec<&String>> = wanted.iter().fold(BTreeMap::new(), |mut names, path| {
-        names.entry(last(path)).or_default().push(path);
+        names.entry(file_name(path)).or_default().push(path);
         names
     });
     let mut found: BTreeMap<String, String> = BTreeMap::new();
@@ -52,7 +52,7 @@ pub(super) fn takers(
         let mut called = Vec::new();
         for (taker, text) in &next {
             for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
-                for path in names.get(last(word)).into_iter().flatten().filter(|_| last(word).len() > 2) {
+                for path in names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2) {
                     let is_direct = of_terraform.contains(taker);
                     let is_program = !matches!(Role::of(path), Role::Beside);
                     if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
@@ -113,10 +113,6 @@ fn is_meant(word: &str, path: &str, taker: &str) -> bool {
     let is_end = path.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let is_near = || path.starts_with(parent(taker)) || parent(taker).starts_with(parent(path));
     is_end && (word.contains('/') || is_near())
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The parts of a root that call programs, or take files that are read by nobody.

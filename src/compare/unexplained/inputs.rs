@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::States;
+use super::asks::chart_around;
 use super::change::{Changed, Role};
 use crate::inventory::{Skipped, Standing, Unjudged};
-use crate::source::{ReadError, parent};
+use crate::source::{ReadError, file_name, is_below, parent};
 
 /// Opens what is told as before and whose inputs changed.
 pub(super) fn reopen(
@@ -63,8 +64,8 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
 
 /// The directory of the chart or the kustomization that something is a part of.
 fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
-    let is_directory = !it.path.rsplit('/').next().is_some_and(|name| name.contains('.'));
-    match chart_of(states, &it.path) {
+    let is_directory = !file_name(&it.path).contains('.');
+    match chart_around(states.head, &it.path) {
         Some(chart) => Some(chart),
         None if is_directory && it.reason != Skipped::UNCALLED => Some(it.path.as_str()),
         None if it.path.contains("ustomization") => Some(parent(&it.path)),
@@ -82,7 +83,7 @@ fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool
         Err(error) => !matches!(error, ReadError::Missing | ReadError::Outside),
     };
     // A name of one part is a word of anything; behind a key or a stroke it is a place.
-    let name = directory.rsplit('/').next().unwrap_or(directory);
+    let name = file_name(directory);
     let is_named = |text: &str| {
         [format!("/{name}"), format!("path: {name}"), format!("chart: {name}")].iter().any(|it| text.contains(it))
     };
@@ -106,7 +107,7 @@ fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     if is_program(it) {
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
-    let name = file.path.rsplit('/').next().unwrap_or(file.path).to_ascii_lowercase();
+    let name = file_name(file.path).to_ascii_lowercase();
     let text = states.head.sources.tree().read(&it.path).unwrap_or_default();
     // What it imports, and more of the same language beside it.
     let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
@@ -114,25 +115,7 @@ fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     if is_more || memchr::memmem::find(&text, name.as_bytes()).is_some() {
         return true;
     }
-    let stem = it.path.rsplit('/').next().unwrap_or(&it.path).split('.').next().unwrap_or_default();
+    let stem = file_name(&it.path).split('.').next().unwrap_or_default();
     is_below(file.path, folder)
         && (WORDS.iter().any(|word| name.contains(word)) || !stem.is_empty() && name.starts_with(stem))
-}
-
-fn chart_of<'p>(states: &States, path: &'p str) -> Option<&'p str> {
-    let mut directory = path;
-    loop {
-        let is_chart = states.head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
-        if is_chart {
-            return Some(directory);
-        }
-        if directory.is_empty() {
-            return None;
-        }
-        directory = parent(directory);
-    }
-}
-
-fn is_below(path: &str, directory: &str) -> bool {
-    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -10,7 +10,7 @@ use super::States;
 use super::asks::{Asking, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
 use crate::decide;
-use crate::source::{is_example, join, parent, static_regex};
+use crate::source::{is_below, is_example, join, parent, static_regex};
 
 static_regex!(
 /// Whoever applies what stands elsewhere.
@@ -244,10 +244,7 @@ fn leads_to(file: &Changed, text: &str, speaking: &BTreeSet<String>) -> bool {
     let own = parent(file.path);
     PATHS.captures_iter(text).filter_map(|it| it.get(1)).any(|found| {
         let path = found.as_str().trim_matches(['"', '\'', '/']).trim_start_matches("./");
-        let is_there = |directory: &str| {
-            !directory.is_empty()
-                && speaking.iter().any(|it| it.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
-        };
+        let is_there = |directory: &str| !directory.is_empty() && speaking.iter().any(|it| is_below(it, directory));
         is_there(path) || join(own, path).is_some_and(|path| path != own && is_there(&path))
     })
 }

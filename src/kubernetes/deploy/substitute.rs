@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::languages::yaml::{Node, NodeData, NodeEntry, Stream, YamlDocument};
-use crate::source::{Sources, Span, join, static_regex};
+use crate::source::{Sources, Span, is_below, join, static_regex};
 
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
@@ -110,10 +110,7 @@ fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Optio
 
 impl Filler {
     fn fills(&self, path: &str) -> bool {
-        let is_below = |directory: &String| {
-            directory.is_empty() || path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'))
-        };
-        self.files.contains(path) || self.below.as_ref().is_some_and(is_below)
+        self.files.contains(path) || self.below.as_ref().is_some_and(|directory| is_below(path, directory))
     }
 
     fn fill(&self, node: &Node, depth: usize) -> Node {

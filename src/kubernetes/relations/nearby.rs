@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::source::parent;
+use crate::source::{is_below, parent};
 
 /// Why an object in one file speaks of one in another, if it does: one stands in a folder around the other, or nothing else in
 /// the tree has that name.
@@ -12,17 +12,13 @@ pub(super) fn why(from: &str, to: &str, is_only: bool) -> Option<Arc<str>> {
     if from == to {
         return Some(format!("it is named there; both stand in `{}`", shown(from)).into());
     }
-    if is_around(from, to) {
+    if is_below(to, from) {
         return Some(format!("it is named there, in `{}` around it", shown(from)).into());
     }
-    if is_around(to, from) {
+    if is_below(from, to) {
         return Some(format!("it is named there, in `{}` below it", shown(from)).into());
     }
     is_only.then(|| "it is named there, and nothing else in the tree has that name".into())
-}
-
-fn is_around(outer: &str, inner: &str) -> bool {
-    outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// All paths stand in one folder.

@@ -141,7 +141,8 @@ impl Session {
         let Looked { place, mut found, tree, largest, variable_files, piped } = look(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
-        let tree = with_given(tree, input, piped.clone());
+        let given = piped.as_ref().map(|(name, _)| name.clone());
+        let tree = with_given(tree, input, piped);
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
         sources.limit(bounds::of(&config));
@@ -152,12 +153,11 @@ impl Session {
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
         let values = chart_values(input, &config, &found.files)?;
-        let piped = piped.as_ref().map(|(name, _)| name.as_str());
         let session = Session {
             settings: Settings {
                 terraform: terraform::Options {
                     given_runs: config.runs().into_iter().map(given_run).collect(),
-                    ..terraform_options(input, &place, &variable_files, piped)?
+                    ..terraform_options(input, &place, &variable_files, given.as_deref())?
                 },
                 runs: crate::runs::RunOptions { named: named_directories(&place), exclude: excluded(input, &config) },
                 pricing: prices::settings(&config, today),

@@ -45,12 +45,23 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// What became of suppressions.
-#[derive(Default)]
+/// What lies between two states that were decided about, and what became of suppressions.
 pub(crate) struct Reconsidered {
+    delta: Delta,
+    /// Resources that the change made clearly dearer.
+    grown: HashSet<ResourceId>,
     outgrown: Outgrown,
     /// The rules and places, in the earlier state, of suppressions that are not there any more.
     pub(crate) removed: Vec<(String, Span)>,
+}
+
+impl Reconsidered {
+    /// Of states whose suppressions nobody can look at: saved reports.
+    pub(crate) fn without_text(gate: &Gate, before: &Judged, after: &Judged) -> Reconsidered {
+        let delta = difference(before.side(), after.side());
+        let grown = grown(&delta, gate.growth, before, after);
+        Reconsidered { delta, grown, outgrown: Outgrown::default(), removed: Vec::new() }
+    }
 }
 
 /// Decides once more about the later state, knowing the earlier one: what suppressions do not cover any more is open, what
@@ -65,11 +76,11 @@ pub(crate) fn reconsider(
     let undecided = lost::undecided(stopped, change, head.sources, after);
     after.inventory.unjudged.extend(undecided);
     let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
-    let delta = difference(was.side(), is.side());
-    let grown = grown(&delta, gate.growth, &was, &is);
+    let Reconsidered { delta, grown, .. } = Reconsidered::without_text(gate, &was, &is);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
     let states = States { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
-    let reconsidered = Reconsidered { outgrown: states.outgrown(), removed: states.removed() };
+    let (outgrown, removed) = (states.outgrown(), states.removed());
+    let reconsidered = Reconsidered { delta, grown, outgrown, removed };
     for at in &reconsidered.outgrown.reopened {
         later.findings.get_mut(*at).into_iter().for_each(outgrown::reopen);
     }
@@ -106,17 +117,15 @@ pub(crate) fn findings(
     gate: &Gate,
     before: &Judged,
     after: &Judged,
-    reconsidered: &Reconsidered,
+    reconsidered: Reconsidered,
     text: &dyn Fn(&Sources, &Finding) -> String,
 ) -> Findings {
-    let outgrown = &reconsidered.outgrown;
-    let delta = difference(before.side(), after.side());
+    let Reconsidered { delta, grown, outgrown, .. } = reconsidered;
     let selves = earlier_selves(&delta);
     let earlier = identities(before, text, Some);
     let later = identities(after, text, |id| selves.get(&id).copied());
     let accepted = newly_accepted(before, &earlier, after, &later, &outgrown.renewed);
     let compared = decide::compare(&earlier, &later);
-    let grown = grown(&delta, gate.growth, before, after);
     let budgets = budgets(before.totals, after.totals);
     let is_worse = |at: &usize| {
         let Some(decided) = after.findings.get(*at) else { return false };

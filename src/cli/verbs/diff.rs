@@ -70,7 +70,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     notes.extend(removed);
     let before_report = base.report(&before, &earlier.findings);
     let after_report = head.report(&after, &later.findings);
-    let failed = tell(arguments, &gate, (before_report, after_report), &reconsidered, &compare::text_of, notes)?;
+    let failed = tell(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
     head.demand_whole_rules(&after)?;
     if failed {
         return Ok(Outcome::Failed);
@@ -85,7 +85,7 @@ fn tell(
     arguments: &Diff,
     gate: &Gate,
     (before, mut after): (Report<'_>, Report<'_>),
-    reconsidered: &Reconsidered,
+    reconsidered: Reconsidered,
     text: &dyn Fn(&Sources, &Finding) -> String,
     notes: Vec<String>,
 ) -> Result<bool, Failure> {
@@ -176,6 +176,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     // No text is at hand.
     let text = |_: &Sources, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
-    let failed = tell(arguments, &gate, reports, &Reconsidered::default(), &text, Vec::new())?;
+    let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
+    let failed = tell(arguments, &gate, reports, reconsidered, &text, Vec::new())?;
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Session, discover, names_of};
 use crate::cli::Failure;
+use crate::cli::world::file_tree::below;
 use crate::cli::world::git::GitTree;
-use crate::cli::world::git_index;
 use crate::compare::Touched;
 
 /// Between a commit and the work tree, or what is staged.
@@ -17,30 +17,29 @@ pub(super) fn since(
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Touched, Failure> {
     let same = base.same_files();
-    let tracked = if is_staged { None } else { git_index::tracked(repository) };
-    let now: BTreeMap<String, String> = match tracked {
-        Some(tracked) => tracked.into_iter().map(|it| (it.path, it.id)).collect(),
-        None => {
-            let staged = GitTree::staged(repository)?;
-            staged.ids().map(|(path, id)| (path.to_owned(), id.to_owned())).collect()
-        }
+    let staged = match base.tracked() {
+        Some(_) if !is_staged => None,
+        _ => Some(GitTree::staged(repository)?),
+    };
+    let now: BTreeMap<&str, &str> = match &staged {
+        Some(staged) => staged.ids().collect(),
+        None => base.tracked().into_iter().flatten().collect(),
     };
     let submodules: BTreeSet<String> = base.submodules().into_iter().collect();
-    let before: BTreeMap<&str, &str> = base.ids().collect();
-    let is_other = |path: &str| before.get(path).copied() != now.get(path).map(String::as_str);
+    let is_other = |path: &str| base.id(path) != now.get(path).copied();
     let may_differ = |path: &&str| is_wanted(path) && !submodules.contains(*path) && !same.contains(*path);
     // What is staged has no other text than that of its objects.
     let differs = |path: &&str| !is_staged || is_other(path);
-    let added = now.keys().map(String::as_str).filter(|path| !before.contains_key(path));
-    let files = before.keys().copied().chain(added).filter(may_differ).filter(differs).map(str::to_owned);
-    let files = files.collect();
+    let added = now.keys().copied().filter(|path| base.id(path).is_none());
+    let all = base.ids().map(|(path, _)| path).chain(added);
+    let files = all.filter(may_differ).filter(differs).map(str::to_owned).collect();
     let submodules = submodules.into_iter().filter(|path| is_wanted(path) && is_other(path)).collect();
     Ok(Touched { files, submodules })
 }
 
 /// Between two directories, of which `there` has files of its own names.
 pub(super) fn between(head: &Session, there: &Path, in_tree: impl Fn(&Path) -> Option<String>) -> Touched {
-    let directories = head.scope.named.iter().map(|it| crate::cli::world::file_tree::below(&head.scope.root, it));
+    let directories = head.scope.named.iter().map(|it| below(&head.scope.root, it));
     let here = directories.filter(|it| it.is_dir()).flat_map(|it| discover::every_file(&it));
     let here = here.filter_map(|path| Some(names_of(path.strip_prefix(&head.scope.root).ok()?)));
     let files = here.chain(discover::every_file(there).iter().filter_map(|path| in_tree(path))).collect();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::file_tree::{DiskTree, below, read_limited};
-use super::git_index::makes_other_text;
+use super::git_index::{Indexed, makes_other_text};
 use super::started::{Started, read};
 use super::{deadline, git_files, git_index, programs, reference};
 use crate::cli::Failure;
@@ -33,6 +33,8 @@ pub(in crate::cli) struct GitTree {
     reader: Mutex<Reader>,
     largest_file: u64,
     laid_under: Option<Laid>,
+    /// git's own list of the work tree that it was laid over, where that can be read.
+    tracked: Option<Vec<Indexed>>,
 }
 
 /// The work tree, where its files are as the commit has them: a change touches few, and git unpacks each one by one.
@@ -136,6 +138,7 @@ impl GitTree {
             reader,
             largest_file: Limits::DEFAULT.file_bytes,
             laid_under: None,
+            tracked: None,
         })
     }
 }
@@ -209,21 +212,21 @@ impl GitTree {
     /// Reads from the work tree what lies there as the commit has it.
     #[must_use]
     pub(in crate::cli) fn over(self, work_tree: &Path) -> Self {
-        let same = Arc::new(self.same(work_tree));
+        let tracked = git_index::tracked(work_tree);
+        let same = Arc::new(self.same(work_tree, tracked.as_deref().unwrap_or_default()));
         let disk = DiskTree::new(work_tree.to_owned(), vec![work_tree.to_owned()]).up_to(self.largest_file);
-        GitTree { laid_under: Some(Laid { same, disk }).filter(|it| !it.same.is_empty()), ..self }
+        GitTree { laid_under: Some(Laid { same, disk }).filter(|it| !it.same.is_empty()), tracked, ..self }
     }
 
-    fn same(&self, work_tree: &Path) -> HashSet<String> {
+    fn same(&self, work_tree: &Path, tracked: &[Indexed]) -> HashSet<String> {
         let is_attributes = |path: &str| path.rsplit('/').next() == Some(".gitattributes");
         let before = self.entries.keys().filter(|path| is_attributes(path)).filter_map(|path| self.read(path).ok());
-        let tracked = git_index::tracked(work_tree).unwrap_or_default();
         let now = tracked.iter().filter(|it| is_attributes(&it.path));
         let now = now.filter_map(|it| read_limited(&below(work_tree, &it.path), LONGEST_ATTRIBUTES).ok());
         if before.chain(now).chain([git_files::own_attributes(work_tree)]).any(|it| makes_other_text(&it)) {
             return HashSet::new();
         }
-        git_index::same(work_tree, &tracked, |path| {
+        git_index::same(work_tree, tracked, |path| {
             self.entries.get(path).filter(|it| it.kind == ObjectKind::File).map(|it| it.id.as_str())
         })
     }
@@ -246,6 +249,16 @@ impl GitTree {
         };
         self.entries.iter().try_for_each(plain)?;
         Ok(self.entries.keys().map(String::as_str).collect())
+    }
+
+    /// What git tracks in the work tree, each path with what git calls its text.
+    pub(in crate::cli) fn tracked(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
+        self.tracked.as_ref().map(|all| all.iter().map(|it| (it.path.as_str(), it.id.as_str())))
+    }
+
+    /// What git calls what stands at a path.
+    pub(in crate::cli) fn id(&self, path: &str) -> Option<&str> {
+        self.entries.get(path).map(|object| object.id.as_str())
     }
 
     /// Each path with what git calls what stands there.

@@ -16,6 +16,7 @@ mod unexplained;
 mod unjudged;
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::Settings;
 use crate::analysis::Analysis;
@@ -43,6 +44,17 @@ pub(crate) struct State<'a> {
     pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
     /// An amount as people read it.
     pub(crate) usd: fn(Money) -> String,
+}
+
+impl State<'_> {
+    /// The text of a file, as it is held where somebody has read it.
+    fn text(&self, path: &str) -> Option<Arc<str>> {
+        if self.sources.has(path) {
+            return self.sources.open(path).ok().map(|file| self.sources.text(file));
+        }
+        let bytes = self.sources.tree().read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into())
+    }
 }
 
 /// What a change touches, by paths of both states.

@@ -1,6 +1,7 @@
 //! Files that something unread takes: a program that Terraform runs, and what that program takes in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use regex::Regex;
 
@@ -30,22 +31,21 @@ pub(super) fn takers(
     let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
     let is_root =
         |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
-    let tree = states.head.sources.tree();
-    let text_of = |path: &str| Some(String::from_utf8_lossy(&tree.read(path).ok()?).into_owned());
-    let mut next: Vec<(String, String)> = states
+    let text_of = |path: &str| states.head.text(path);
+    let mut next: Vec<(String, Arc<str>)> = states
         .head
         .files
         .iter()
         .filter(is_root)
-        .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?)))
+        .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?.into())))
         .collect();
     let mut of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     let scripts = states.head.files.iter().filter(|path| files::is_script_alone(path) || path.contains("workflow"));
-    let calling = |text: String| {
+    let calling = |text: &str| {
         let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        (!lines.is_empty()).then(|| lines.join("\n").into())
     };
-    next.extend(scripts.filter_map(|path| Some((path.clone(), calling(text_of(path)?)?))));
+    next.extend(scripts.filter_map(|path| Some((path.clone(), calling(&text_of(path)?)?))));
     next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
     let mut seen: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     for _ in 0..DEEPEST {

@@ -89,12 +89,8 @@ impl Taken {
         let of_roots = states.head.files.iter().filter(is_of_root);
         let files: BTreeSet<&String> = of_roots.chain(speaking.iter().filter(|path| !path.ends_with('/'))).collect();
         let mut taken = Taken { variables: BTreeSet::new(), placeholders: BTreeSet::new(), workspaces: false };
-        let read = |path: &str| {
-            let bytes = states.head.sources.tree().read(path).ok()?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
-        };
         for path in files {
-            let Some(text) = read(path) else { continue };
+            let Some(text) = states.head.text(path) else { continue };
             let is_terraform = files::is_terraform(path);
             taken.variables.extend(names(&DECLARED, &text).into_iter().filter(|name| is_terraform && !is_naming(name)));
             taken.workspaces |= text.contains("terraform.workspace");
@@ -102,10 +98,10 @@ impl Taken {
                 taken.placeholders.extend(names(&PLACEHOLDERS, line));
             }
         }
-        let callers = states.head.files.iter().filter(|path| is_caller(path)).filter_map(|path| read(path));
-        for text in callers.chain(
-            changed.iter().filter(|file| file.role == Role::Script || file.is_yaml()).map(|file| file.is.clone()),
-        ) {
+        let callers = states.head.files.iter().filter(|path| is_caller(path));
+        let callers = callers.filter_map(|path| states.head.text(path));
+        let changed = changed.iter().filter(|file| file.role == Role::Script || file.is_yaml());
+        for text in callers.chain(changed.map(|file| file.is.as_str().into())) {
             let makes_machines = MODULES.is_match(&text);
             let fills_in = |line: &str| makes_machines && line.contains("{{") && speaks(line);
             let calls = text.lines().filter(|line| taken.hands_over(line) || fills_in(line));
@@ -177,17 +173,12 @@ impl Taken {
 
     /// The first line that only one state has and that hands something over, and what.
     pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
-        let is_data = file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
-        let is_calling = || file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is);
-        if !(file.role == Role::Script || is_data || is_calling()) {
-            return None;
-        }
         // A line that is only moved hands over what it did.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
         let handed = |line: Line| {
             let by_call =
-                || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling());
+                || CALLS_CLOUDS.find(line.text).map(|it| format!("`{}`", it.as_str())).filter(|_| is_calling(file));
             if is_near { self.is_handed(line, file).or_else(by_call) } else { self.far(line, file) }
         };
         let mut new = new.filter_map(|line| Some((line, handed(line)?)));
@@ -206,6 +197,21 @@ impl Taken {
         let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
         let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
         Some((None, format!("it handed over {what} before, and does not any more")))
+    }
+}
+
+/// A program that calls clouds.
+fn is_calling(file: &Changed) -> bool {
+    file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is)
+}
+
+/// Whether a file may hand over anything: a script, a pipeline, settings, or a program that calls clouds.
+pub(super) fn may_hand_over(file: &Changed) -> bool {
+    let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
+    match file.role {
+        Role::Script => true,
+        Role::Beside => false,
+        Role::Read | Role::Code => is_data() || is_calling(file),
     }
 }
 

@@ -122,7 +122,7 @@ impl Told<'_> {
     fn look_at_what_is_handed_over(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         let states = self.states;
         let mut taken = None;
-        for file in files.iter().filter(|file| file.role != Role::Beside) {
+        for file in files.iter().filter(|file| handed::may_hand_over(file)) {
             if is_explained_manifest(states, file) {
                 continue;
             }

@@ -66,6 +66,8 @@ impl RowScope<'_> {
             Some(Unknown { span, candidates, .. }) if candidates.len() == 1 && is_settled(spec) => {
                 candidates.into_iter().next().map_or(Fact::Absent, |value| Fact::known(value, span, Origin::Resolved))
             }
+            // It may say nothing as well, which no candidate stands for.
+            Some(doubt) if !is_settled(spec) => Fact::Unknown(Unknown { candidates: Vec::new(), ..doubt }),
             Some(doubt) => Fact::Unknown(doubt),
             None => Fact::Absent,
         }

@@ -15,6 +15,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("kinds", "src/kubernetes/rows/kinds.toml"),
     ("devices", "src/kubernetes/rows/devices.toml"),
     ("programs", "src/inventory/programs.toml"),
+    ("accelerators", "src/inventory/accelerators.toml"),
     ("embedded", "src/terraform/kubernetes.toml"),
 ];
 

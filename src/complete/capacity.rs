@@ -1,7 +1,7 @@
 //! What a pod asks of a machine, and whether a machine has it.
 
 use crate::catalog::{Catalog, Machine};
-use crate::inventory::{Fact, Key, Origin, Resource, Role};
+use crate::inventory::{Fact, Key, Origin, Resource, Role, accelerators};
 
 use super::machines::plain;
 
@@ -37,7 +37,7 @@ impl CapacityRequest {
         let devices = Exact::of(devices);
         let parts = parts(resource);
         // Devices of these are seen as one by pods on several machines, or as several where there is one.
-        let several = matches!(resource.text(Key::Vendor), Some("google" | "aws"));
+        let several = resource.text(Key::Vendor).is_some_and(accelerators::are_joined);
         let is_on_one_machine = resource.role == Role::Requested && !several && parts.is_empty();
         CapacityRequest { devices, cpus: number(Key::Cpus), memory_gib: number(Key::Memory), parts, is_on_one_machine }
     }

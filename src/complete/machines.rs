@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Host, Machine, Recognized};
 use crate::inventory::{
-    CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value,
+    CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value, accelerators,
 };
 use crate::source::Span;
 
@@ -632,15 +632,11 @@ fn only_provider(inventory: &Inventory) -> Option<String> {
 
 /// Its name, labels or taints say that it is about accelerators.
 fn speaks_of_accelerators(resource: &Resource) -> bool {
-    let tells = |text: &str| {
-        let lower = text.to_ascii_lowercase();
-        let mut words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
-        words.any(|word| matches!(word, "gpu" | "gpus" | "nvidia" | "accelerator" | "tpu" | "cuda"))
-    };
-    tells(&resource.address)
-        || resource.selector.taints.iter().any(|taint| tells(&taint.key))
+    accelerators::are_in_name(&resource.address)
+        || resource.selector.taints.iter().any(|taint| accelerators::are_in_name(&taint.key))
         || resource.selector.labels.iter().any(|(key, value)| {
-            tells(key) && value.value().is_none_or(|value| !matches!(&**value, "false" | "none" | "cpu" | "0"))
+            accelerators::are_in_name(key)
+                && value.value().is_none_or(|value| !matches!(&**value, "false" | "none" | "cpu" | "0"))
         })
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Range, Resource, Role, Taint};
 use crate::source::Span;
 
@@ -156,7 +157,7 @@ impl PoolIndex {
                 unknown.candidates.iter().filter_map(with).collect::<Vec<_>>()
             }
             // A label of the cloud's says nothing about whose nodes these are.
-            Fact::Unknown(_) if !put_by_the_cloud(key) => {
+            Fact::Unknown(_) if !is_put_by_cloud(key) => {
                 let from = (key.to_owned(), Arc::from(""));
                 self.pools.range(from..).take_while(|((it, _), _)| it == key).map(|(_, pools)| pools).collect()
             }
@@ -172,7 +173,7 @@ impl PoolIndex {
     /// The only pool that has the devices of a pod which selects nothing, where it carries a taint that the pod tolerates.
     fn tolerated(&self, inventory: &Inventory, pod: usize, vendor: Vendor<'_>) -> Option<Join> {
         let pod = &inventory.resources[pod];
-        if pod.selector.labels.keys().any(|key| !put_by_the_cloud(key)) {
+        if pod.selector.labels.keys().any(|key| !is_put_by_cloud(key)) {
             return None;
         }
         let wanted = vendor(pod)?;
@@ -239,12 +240,12 @@ fn hosts(pool: &Resource, pod: &Resource) -> bool {
             asked.candidates.is_empty() || asked.candidates.contains(&carried.value)
         }
         (Some(_), _) | (None, Fact::Absent) => true,
-        (None, _) => proven || put_by_the_cloud(key),
+        (None, _) => proven || is_put_by_cloud(key),
     });
     let refused = pod.selector.refuses.iter().any(|(key, refused)| {
         pool.selector.labels.get(&**key).and_then(Fact::value).is_some_and(|carried| refused.covers(carried))
     });
-    let taints = pool.selector.taints.iter().all(|taint| put_by_the_cloud(&taint.key) || tolerates(pod, taint));
+    let taints = pool.selector.taints.iter().all(|taint| is_put_by_cloud(&taint.key) || tolerates(pod, taint));
     let agree = agrees(pool, pod, Key::Machine) && agrees(pool, pod, Key::Accelerator);
     // Who names no pool but a kind of accelerator does not mean one that is too small: it belongs to another example.
     labels && !refused && taints && agree && (names_it(pool, pod) || is_large_enough(pool, pod))
@@ -262,11 +263,11 @@ fn is_proven(pool: &Resource, pod: &Resource) -> bool {
             wanted(key) && carried.is_some() && carried == asked.value()
         })
     };
-    let named = shared(&|key| is_name_of_pools(key) && !key.ends_with("instance-type"));
-    let own = |taint: &&Taint| !put_by_the_cloud(&taint.key);
+    let named = shared(&|key| names_pools(key) && !key.ends_with("instance-type"));
+    let own = |taint: &&Taint| !is_put_by_cloud(&taint.key);
     let tolerated =
         pool.selector.taints.iter().filter(own).any(|taint| pod.selector.taints.iter().any(|it| it.key == taint.key));
-    named || tolerated && shared(&|key| !put_by_the_cloud(key))
+    named || tolerated && shared(&|key| !is_put_by_cloud(key))
 }
 
 /// Both rent the same machine, as far as it is known: one, or one of the same.
@@ -282,16 +283,8 @@ fn names_it(pool: &Resource, pod: &Resource) -> bool {
     pod.selector
         .labels
         .keys()
-        .any(|key| pool.selector.labels.contains_key(key) && (!put_by_the_cloud(key) || is_name_of_pools(key)))
+        .any(|key| pool.selector.labels.contains_key(key) && (!is_put_by_cloud(key) || names_pools(key)))
 }
-
-fn is_name_of_pools(key: &str) -> bool {
-    NAMES_OF_POOLS.iter().any(|name| key.ends_with(name))
-}
-
-/// What the keys of labels end with by which clouds name pools and classes.
-const NAMES_OF_POOLS: &[&str] =
-    &["nodepool", "nodegroup", "agentpool", "provisioner-name", "compute-class", "instance-type"];
 
 const SIZES: [Key; 3] = [Key::AcceleratorCount, Key::Cpus, Key::Memory];
 
@@ -307,32 +300,6 @@ fn agrees(pool: &Resource, pod: &Resource, key: Key) -> bool {
         (Some(pool), Some(pod)) => pool.eq_ignore_ascii_case(pod),
         _ => true,
     }
-}
-
-/// Label and taint keys below a domain of Kubernetes, a cloud or an accelerator vendor.
-fn put_by_the_cloud(key: &str) -> bool {
-    const DOMAINS: &[&str] = &[
-        "kubernetes.io",
-        "k8s.io",
-        "cloud.google.com",
-        "eks.amazonaws.com",
-        "k8s.amazonaws.com",
-        "kubernetes.azure.com",
-        "karpenter.sh",
-        "karpenter.k8s.aws",
-        "karpenter.azure.com",
-        "nvidia.com",
-        "amd.com",
-        "google.com",
-        "habana.ai",
-        "aws.amazon.com",
-    ];
-    let Some((domain, _)) = key.split_once('/') else { return false };
-    // A kubelet may not give itself a role: its owner does.
-    if domain == "node-role.kubernetes.io" {
-        return false;
-    }
-    DOMAINS.iter().any(|known| domain.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
 fn attach(pod: &mut Resource, pool: &Resource, span: Span, why: Arc<str>) {

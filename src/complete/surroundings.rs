@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Resource, Role, Sign, Value, signs};
+use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Resource, Role, Sign, Value, accelerators, signs};
 use crate::source::{Sources, Span, each, parent};
 
 /// Searches all files but those that are known to be plain, sorted: notes what the tree has, and tells each resource
@@ -89,16 +89,8 @@ fn pool(resource: &Resource) -> Option<(String, bool)> {
         return None;
     }
     let mut common = accelerator;
-    for (key, value) in labels.iter().filter(|(key, _)| !tells_pools_apart(key)) {
+    for (key, value) in labels.iter().filter(|(key, _)| !accelerators::tells_pools_apart(key)) {
         common.push_str(&format!(" {key}={}", value.value().map_or("?", |value| value)));
     }
     Some((common, is_spot))
-}
-
-/// Labels that a provider gives each pool by itself, by a part of their key.
-fn tells_pools_apart(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["nodepool", "nodegroup", "agentpool", "capacity", "spot", "priority", "instance-type"]
-        .iter()
-        .any(|part| key.contains(part))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
-use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Standing, Unjudged};
+use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Standing, Unjudged, accelerators};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
@@ -189,7 +189,6 @@ impl Seen<'_> {
     }
 }
 
-/// Words of which nobody speaks who means no accelerator.
 /// Most files that are looked at beside one of a language that is written in several.
 const MOST_BESIDE: usize = 200;
 
@@ -216,7 +215,7 @@ fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<Strin
     let lines = || text.lines().filter(|line| !is_comment(line));
     let machine =
         lines().find_map(|line| named_in_line(line, catalog).map(|name| name.trim_start_matches("ml.").to_owned()));
-    let is_word = |name: &&str| WHOLE_WORDS.iter().any(|word| name.eq_ignore_ascii_case(word));
+    let is_word = |name: &&str| accelerators::is_asking(name);
     let word = || lines().flat_map(names).find(is_word).filter(|_| !language.by_names_alone).map(str::to_owned);
     machine.or_else(word)
 }
@@ -238,27 +237,8 @@ fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
 const SHORT_NAME: usize = 3;
 
 fn speaks_of_maker(line: &str, name: &str) -> bool {
-    contains_any(&line.replace(name, " ").to_ascii_lowercase(), &MAKERS)
+    accelerators::card_is_meant(&line.replace(name, " ").to_ascii_lowercase())
 }
-
-/// Whether a text of small letters has one of these: an `output` has no TPU.
-fn contains_any(text: &str, words: &[&str]) -> bool {
-    let mut outputs = text.match_indices("output").map(|(at, _)| at + "ou".len()).peekable();
-    let mut is_inside = |at: usize| {
-        while outputs.next_if(|start| *start < at).is_some() {}
-        outputs.peek() == Some(&at)
-    };
-    words.iter().any(|word| match *word {
-        "tpu" => text.match_indices("tpu").any(|(at, _)| !is_inside(at)),
-        word => text.contains(word),
-    })
-}
-
-const MAKERS: [&str; 8] = ["nvidia", "tesla", "gpu", "tpu", "accelerator", "amd.com", "neuron", "habana"];
-
-/// Words that ask for accelerators where they stand alone.
-const WHOLE_WORDS: [&str; 9] =
-    ["gpu", "gpus", "nvidia", "tpu", "tpus", "neuron", "inferentia", "trainium", "nvidia.com"];
 
 fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
@@ -276,12 +256,10 @@ pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
     value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }
 
-const WORDS: [&str; 7] = ["gpu", "nvidia", "accelerator", "cuda", "neuron", "inferentia", "tpu"];
-
 /// Whether a text speaks of accelerators, or names a machine that carries some.
 pub fn names_accelerators(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_ascii_lowercase();
-    if contains_any(&text, &WORDS) {
+    if accelerators::are_mentioned(&text) {
         return true;
     }
     // A card of a few letters counts where it is a value by itself: `card = "L4"`; `"V2"` is a version of anything.
@@ -307,10 +285,6 @@ mod tests {
         }
         for text in ["cidr = \"10.0.0.0/16\"", "instance_types = [\"m5.large\", \"t3.medium\"]", "name = \"vpc-1\""] {
             assert!(!names_accelerators(text, &catalog), "{text}");
-        }
-        for (text, says) in [("output", false), ("tpu_output", true), ("output = tpu", true), ("outputs output", false)]
-        {
-            assert_eq!(contains_any(text, &WORDS), says, "{text}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Front ends fill it, everything after them reads it. It knows no Terraform type, no Kubernetes kind, no price.
 //! A fact says where it stands and how it is known; what is not known stays unknown, with its cause.
 
+pub mod accelerators;
 mod fact;
 mod key;
 mod language;

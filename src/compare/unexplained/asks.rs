@@ -7,6 +7,7 @@ use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
 use crate::compare::State;
 use crate::decide;
+use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
 /// Words of templates about what only a release or a cluster decides.
@@ -77,7 +78,7 @@ impl<'c> Asking<'c> {
                 continue;
             }
             let Some(name) = decide::named_machine(value, self.catalog) else { continue };
-            let is_of_accelerators = (key.contains("gpu") || key.contains("accelerator")) && name.len() > 3;
+            let is_of_accelerators = accelerators::are_mentioned(&key) && name.len() > 3;
             let is_whole = value.trim_matches(['"', '\'', '[', ']', ' ']).split([',', '"', ' ']).any(|it| it == name);
             let is_command = key.contains("command");
             if self.is_machine(&name) && (is_whole || is_command)
@@ -121,12 +122,17 @@ impl<'c> Asking<'c> {
 static_regex!(
 /// A key of devices with a number, or with what a template fills in. Of makers that no table knows by the name alone; behind
 /// the colon of an image no blank stands.
-static DEVICES: Regex = concat!(
-    r"((?:nvidia|amd|habana|intel)\.(?:com|ai)/[a-z0-9.-]+|google\.com/tpu|aws\.amazon\.com/neuron[a-z]*)",
-    r#"\\?["']?\s*[:=]\s*\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#,
-    r"|(\b[a-z0-9-]+(?:\.[a-z0-9-]+)*/(?:nvidia|v?gpu|[hb][12]00|a100|cuda)[a-z0-9._-]*)",
-    r#"\\?["']?\s*:\s+\\?["']?(?:[1-9]|\{\{|\$[\{(A-Za-z])"#,
-));
+static DEVICES: Regex = {
+    let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
+    let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
+    format!(
+        r#"((?:{})[a-z0-9.-]*)\\?["']?\s*[:=]\s*\\?["']?{amount}|(\b{DOMAIN}/{DEVICE}[a-z0-9._-]*)\\?["']?\s*:\s+\\?["']?{amount}"#,
+        known.join("|"),
+    )
+});
+
+const DOMAIN: &str = r"[a-z0-9-]+(?:\.[a-z0-9-]+)*";
+const DEVICE: &str = "(?:nvidia|v?gpu|[hb][12]00|a100|cuda)";
 
 static_regex!(
 /// A family of machines by itself.

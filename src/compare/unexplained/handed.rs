@@ -14,14 +14,12 @@ use regex::Regex;
 use super::States;
 use super::change::{Changed, Line, Role, lines};
 use crate::front_ends::files;
+use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};
 
-/// What values of charts and placeholders speak of that matter.
-const WORDS: [&str; 25] = [
+/// What values of charts and placeholders speak of that matter, beside accelerators.
+const WORDS: [&str; 19] = [
     "replica",
-    "gpu",
-    "nvidia",
-    "accelerator",
     "instance",
     "count",
     "limit",
@@ -34,9 +32,6 @@ const WORDS: [&str; 25] = [
     "capacity",
     "min",
     "max",
-    "amd.com",
-    "tpu",
-    "neuron",
     "schedule",
     "suspend",
     "enabled",
@@ -78,7 +73,7 @@ fn names(pattern: &Regex, text: &str) -> Vec<String> {
 
 fn speaks(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| key.contains(word))
+    WORDS.iter().any(|word| key.contains(word)) || accelerators::are_mentioned(&key)
 }
 
 impl Taken {

@@ -10,6 +10,7 @@ use super::States;
 use super::asks::{Asking, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
 use crate::decide;
+use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};
 
 static_regex!(
@@ -25,19 +26,8 @@ static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|p
 static_regex!(
 /// Kinds that write into other objects when these are admitted or spread over clusters.
 static WRITERS: Regex = r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#);
-/// What they write that matters.
-const WRITTEN: [&str; 10] = [
-    "replica",
-    "gpu",
-    "limits",
-    "requests",
-    "parallelism",
-    "nodeselector",
-    "instance",
-    "machine",
-    "accelerator",
-    "nvidia",
-];
+/// What they write that matters, beside accelerators.
+const WRITTEN: [&str; 7] = ["replica", "limits", "requests", "parallelism", "nodeselector", "instance", "machine"];
 
 static_regex!(
 /// What of an object says how often or how long it runs, in words of others.
@@ -183,7 +173,7 @@ impl<'o> Objects<'o> {
         let low = part.text.to_ascii_lowercase();
         let writes = !self.speaking.is_empty()
             && WRITERS.is_match(&part.text)
-            && WRITTEN.iter().any(|word| low.contains(word))
+            && (WRITTEN.iter().any(|word| low.contains(word)) || accelerators::are_mentioned(&low))
             && !part.is_only_named();
         writes.then(|| "it changes what other objects become when they are applied".to_owned())
     }

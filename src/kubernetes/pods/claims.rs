@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Value};
+use crate::inventory::{Fact, Key, Origin, Value, accelerators};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -85,14 +85,10 @@ fn claimed(claim: &Node, index: &ObjectIndex<'_>) -> Option<PodRequest> {
 
 /// A claim that nobody described, whose name says that it is about accelerators. Of how many, and of whose, is not known.
 fn elsewhere(name: &str, claim: &Node) -> Option<PodRequest> {
-    const WORDS: [&str; 6] = ["gpu", "gpus", "nvidia", "tpu", "gaudi", "neuron"];
-    let names = [Some(name), claim.text_at("name").map(|name| &**name)];
-    let mut words = names.into_iter().flatten().flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric()));
+    let mut names = [Some(name), claim.text_at("name").map(|name| &**name)].into_iter().flatten();
     let device = Device { key: String::new(), vendor: String::new(), ..Device::default() };
     let why = format!("the claim `{}` is not in the text", amount::shorten(name));
-    words
-        .any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
-        .then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
+    names.any(accelerators::are_in_name).then(|| PodRequest::new(&device, Fact::unknown(why, claim.span), claim.span))
 }
 
 /// A claim and the place of its name.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
-use crate::inventory::Unjudged;
+use crate::inventory::{Unjudged, accelerators};
 use crate::source::{Sources, Span, join, parent, static_regex};
 
 use crate::kubernetes::objects::chart;
@@ -14,8 +14,8 @@ use crate::kubernetes::rows::table::KindRow;
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::yaml::Node;
 
-/// What changes of numbers and of accelerators speak of.
-const WORDS: [&str; 8] = ["replicas", "gpu", "nvidia", "accelerator", "instance", "parallelism", "count", "limits"];
+/// What changes of numbers speak of.
+const NUMBERS: [&str; 5] = ["replicas", "instance", "parallelism", "count", "limits"];
 
 /// Generators that read files of the repository, or hold others that do.
 const READING: [&str; 3] = ["files", "matrix", "merge"];
@@ -48,7 +48,10 @@ impl Deployed {
         let address = object.address();
         let matters = |span: Span, what: &str| {
             let text = sources.snippet(span);
-            let speaks = || WORDS.iter().any(|word| text.to_ascii_lowercase().contains(word));
+            let speaks = || {
+                let text = text.to_ascii_lowercase();
+                NUMBERS.iter().any(|word| text.contains(word)) || accelerators::are_mentioned(&text)
+            };
             let is_open = !matches!(what, "components" | "patches" | "postRenderers" | "replicas") || speaks();
             (has_accelerators && is_open) || filter::look(text.as_bytes()) == Matter::Asks
         };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::inventory::programs::{DeclaringWords, chooses, flag, told};
-use crate::inventory::{Key, Part, Resource, Value};
+use crate::inventory::{Key, Part, Resource, Value, accelerators};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{Edit, Span};
 
@@ -36,7 +36,7 @@ impl<'a> Argument<'a> {
 /// Takes away what tells a fact, where the program then chooses well itself.
 pub(super) fn without(document: &Document, paper: &Page<'_>, resource: &Resource, key: Key) -> Result<Vec<Edit>> {
     let Some(argument) = Argument::of(resource, key) else { return inexpressible(resource, Part::Fact(key)) };
-    if resource.text(Key::Vendor) == Some("aws") {
+    if resource.text(Key::Vendor).is_some_and(accelerators::are_compiled_for) {
         return left_alone("for these accelerators a model is compiled with what it is told");
     }
     if !chooses(argument.program, key) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::inventory::accelerators;
 use crate::languages::hcl::value::{Data, Value};
 
 use super::super::block::Block;
@@ -222,27 +223,22 @@ fn is_accelerator(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let Some(name) = lower.strip_prefix("nvidia-") else { return false };
     let name = name.strip_prefix("tesla-").unwrap_or(name);
-    name.len() < 32 && CHIPS.contains(&name.split('-').next().unwrap_or_default())
+    name.len() < 32 && accelerators::is_chip_or_series(name.split('-').next().unwrap_or_default())
 }
-
-const CHIPS: [&str; 17] = [
-    "k80", "p4", "p100", "v100", "t4", "a10", "a10g", "a100", "l4", "h100", "h200", "b200", "b300", "gb200", "gb300",
-    "rtx", "l40s",
-];
 
 /// The chip alone, where the name of an argument says that it is one: `gpu_class = "t4"`.
 fn is_chip(text: &str) -> bool {
     let lower = text.to_ascii_lowercase().replace('_', "-");
     let (chip, memory) = lower.split_once('-').unwrap_or((&lower, ""));
     let is_memory = memory.strip_suffix("gb").unwrap_or(memory).bytes().all(|c| c.is_ascii_digit());
-    CHIPS.contains(&chip) && chip != "rtx" && is_memory
+    accelerators::is_chip(chip) && is_memory
 }
 
 /// The chip of a platform, as some clouds call machines of which the number of accelerators is said apart: `gpu-h100`,
 /// `gpu-h100-c`.
 fn platform(text: &str) -> Option<&str> {
     let mut parts = text.strip_prefix("gpu-")?.split('-');
-    let chip = parts.next().filter(|chip| CHIPS.contains(chip))?;
+    let chip = parts.next().filter(|chip| accelerators::is_chip_or_series(chip))?;
     parts.all(|part| part.bytes().all(|c| c.is_ascii_alphabetic())).then_some(chip)
 }
 
@@ -250,7 +246,7 @@ fn platform(text: &str) -> Option<&str> {
 fn tells_accelerator(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut words = lower.split('_');
-    let about = words.any(|word| matches!(word, "gpu" | "gpus" | "accelerator" | "accelerators"));
+    let about = words.any(accelerators::are_in_name);
     about
         && words
             .next()

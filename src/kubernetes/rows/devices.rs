@@ -94,6 +94,18 @@ pub(in crate::kubernetes) enum Said {
     Pool,
 }
 
+/// The label by which a pod asks for nodes on spot.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::kubernetes) struct SpotLabel {
+    pub key: String,
+    provider: String,
+    /// How a label begins that must stand beside it.
+    beside: Option<String>,
+    #[serde(default)]
+    pub tainted: bool,
+}
+
 /// What a name of a pool or class gives away.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,6 +151,7 @@ struct File {
     share: Vec<DeviceShare>,
     label: Vec<Label>,
     name: Vec<NameForm>,
+    spot: Vec<SpotLabel>,
     class: Vec<Device>,
     annotation: Vec<Device>,
 }
@@ -153,6 +166,7 @@ pub(in crate::kubernetes) struct Devices {
     share_patterns: Vec<DeviceShare>,
     labels: HashMap<String, Label>,
     pub names: Vec<NamePattern>,
+    spot: Vec<SpotLabel>,
     annotations: HashMap<String, Device>,
     classes: HashMap<String, Device>,
 }
@@ -181,6 +195,7 @@ impl Devices {
             shares: shares.into_iter().map(|share| (share.key.clone(), share)).collect(),
             labels: file.label.into_iter().map(|label| (label.key.clone(), label)).collect(),
             names: names.collect(),
+            spot: file.spot,
             annotations: file.annotation.into_iter().map(|it| (it.key.clone(), it)).collect(),
             classes: file.class.into_iter().map(|class| (class.key.clone(), class)).collect(),
         })
@@ -216,6 +231,11 @@ impl Devices {
 
     pub(in crate::kubernetes) fn label(&self, key: &str) -> Option<&Label> {
         self.labels.get(key)
+    }
+
+    /// The label by which a pod of a provider asks for nodes on spot, where it has labels that begin as the row says.
+    pub(in crate::kubernetes) fn spot(&self, provider: &str, has: impl Fn(&str) -> bool) -> Option<&SpotLabel> {
+        self.spot.iter().find(|it| it.provider == provider && it.beside.as_deref().is_none_or(&has))
     }
 
     /// The device of a class or driver of dynamic resource allocation.

@@ -1,6 +1,6 @@
 //! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
 
-use crate::inventory::{Key, LinkKind, Part, Resource, Value};
+use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
 use crate::kubernetes::rows::devices::{DEVICES, Said};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
@@ -143,17 +143,14 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
         return left_alone("it asks for a pool by name: that decides");
     }
     let has = |start: &str| keys.iter().any(|entry| entry.key.starts_with(start));
-    let (key, value, tainted) = match resource.text(Key::Provider) {
-        Some("gcp") => ("cloud.google.com/gke-spot", "true", true),
-        Some("azure") if has("karpenter.") => ("karpenter.sh/capacity-type", "spot", false),
-        Some("azure") => ("kubernetes.azure.com/scalesetpriority", "spot", true),
-        Some("aws") if has("karpenter.") => ("karpenter.sh/capacity-type", "spot", false),
-        Some("aws") if has("eks.amazonaws.com/") => ("eks.amazonaws.com/capacityType", "SPOT", false),
-        _ => return left_alone("which label its nodes on spot have is not known"),
+    let label = resource.text(Key::Provider).and_then(|provider| DEVICES.spot(provider, has));
+    let Some((label, value)) = label.and_then(|label| Some((label, word_for_spot(&label.key)?))) else {
+        return left_alone("which label its nodes on spot have is not known");
     };
+    let key = label.key.as_str();
     let mut edits = vec![set(document, paper, pod, &["nodeSelector", key], &AddedPiece::text(value))?];
     let tolerations = pod.get("tolerations").map(Node::items).unwrap_or_default();
-    if tainted && !tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == key)) {
+    if label.tainted && !tolerations.iter().any(|it| it.text_at("key").is_none_or(|known| &**known == key)) {
         let toleration = [("key", key), ("operator", "Equal"), ("value", value), ("effect", "NoSchedule")];
         let toleration = toleration.map(|(name, text)| (name.to_owned(), AddedPiece::text(text))).to_vec();
         edits.push(add_item(document, paper, pod, "tolerations", AddedPiece::Map(toleration))?);
@@ -163,11 +160,15 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
 
 /// Spot, as the label calls it that says how nodes are bought.
 pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
-    let label = DEVICES.label(label);
-    let word = label.and_then(|it| it.map.iter().find(|(_, meant)| *meant == "spot"));
-    let Some((word, _)) = word else { return left_alone("the label of its nodes has no word for spot") };
+    let Some(word) = word_for_spot(label) else { return left_alone("the label of its nodes has no word for spot") };
     document.is_own(value)?;
     paper.replace(value, &AddedPiece::text(word))
+}
+
+/// The value of a label that means spot.
+fn word_for_spot(label: &str) -> Option<&'static str> {
+    let mut words = DEVICES.label(label)?.map.iter();
+    words.find(|(_, meant)| *meant == Purchase::Spot.name()).map(|(word, _)| word.as_str())
 }
 
 /// Another value where the fact stands: a scalar of its own, or a switch.

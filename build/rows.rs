@@ -31,11 +31,30 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         Ok(like::resolved(&value.try_into()?).map_err(|why| format!("src/terraform/resources: {why}"))?)
     };
     let (types, modules) = (section("type")?, section("module")?);
+    fs::write(out.join("clouds.rs"), clouds(&mut table))?;
     let mut code = format!("static PROVIDERS: &str = {:?};\n", serde_json::to_string(&table)?);
     write_section(&mut code, "TYPES", &types)?;
     write_section(&mut code, "MODULES", &modules)?;
     fs::write(out.join("resources.rs"), code)?;
     Ok(())
+}
+
+/// The providers for whose cloud modules are made, taken out of their rows: what they are called here, by Terraform, and by
+/// modules too.
+fn clouds(table: &mut toml::Table) -> String {
+    let mut code = "pub(in crate::terraform) static CLOUDS: &[Cloud] = &[\n".to_owned();
+    let providers = table.get_mut("providers").and_then(toml::Value::as_table_mut);
+    for (provider, row) in providers.into_iter().flatten() {
+        let mut word = |word: &str| row.as_table_mut().and_then(|row| row.remove(word));
+        let (terraform, modules) = (word("terraform"), word("modules"));
+        if let Some(terraform) = terraform {
+            let modules = modules.unwrap_or_else(|| toml::Value::Array(Vec::new()));
+            code.push_str(&format!(
+                "    Cloud {{ provider: {provider:?}, terraform: {terraform}, modules: &{modules} }},\n"
+            ));
+        }
+    }
+    code + "];\n"
 }
 
 /// The files of a directory as one table; two of them may hold rows of one section, not of one name.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Catalog;
+use super::clouds::AWS;
 use super::format::millionths;
 use super::money::Money;
 use super::own::OwnPrice;
@@ -99,7 +100,7 @@ impl Export {
             "" if self.is_aws => cell(Column::Usage).contains("SpotUsage"),
             _ => return None,
         };
-        let provider = if self.is_aws { "aws" } else { provider(cell(Column::Provider))? };
+        let provider = if self.is_aws { AWS } else { provider(cell(Column::Provider), catalog)? };
         let plain = (details.is_none() && self.is_aws).then(|| cell(Column::Machine));
         let named = detail("InstanceType").or_else(|| detail("x_InstanceType")).or(plain);
         let machine = match named {
@@ -141,17 +142,7 @@ fn is_an_hour(unit: &str) -> bool {
     matches!(unit.to_ascii_lowercase().as_str(), "h" | "hr" | "hrs" | "hour" | "hours" | "1 hour" | "1 hr")
 }
 
-/// Names of those who bill, as exports write them.
-fn provider(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase();
-    let first = name.split([' ', '.', '-']).next().unwrap_or_default();
-    Some(match first {
-        "aws" | "amazon" => "aws",
-        "microsoft" | "azure" => "azure",
-        "google" | "gcp" => "gcp",
-        "oracle" | "oci" => "oci",
-        "nebius" => "nebius",
-        "coreweave" => "coreweave",
-        _ => return None,
-    })
+/// Who bills, as exports write it: `Amazon Web Services`, `Microsoft`, `Nebius B.V.`.
+fn provider<'c>(name: &str, catalog: &'c Catalog) -> Option<&'c str> {
+    catalog.provider_called(name.split([' ', '.', '-']).next()?)
 }

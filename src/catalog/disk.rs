@@ -1,6 +1,7 @@
 //! What a disk of some kind and size costs a month.
 
 use super::Catalog;
+use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
 use super::table::Cells;
 
@@ -70,9 +71,9 @@ impl Catalog {
     /// A disk by its type, or of the type that the provider uses where none is named.
     pub fn disk(&self, provider: &str, kind: Option<&str>, region: &str, gib: f64) -> Option<Disk<'_>> {
         let usual = match provider {
-            "aws" => "gp3",
-            "gcp" => "pd-balanced",
-            "azure" => "Premium_LRS",
+            AWS => "gp3",
+            GCP => "pd-balanced",
+            AZURE => "Premium_LRS",
             _ => return None,
         };
         let table = self.block.table("disks");

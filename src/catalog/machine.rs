@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Catalog;
 use super::accelerator::is_version;
+use super::clouds::{AWS, AZURE, GCP};
 use super::format::MACHINES;
 use super::table::{Block, Cells, compare, covers};
 
@@ -69,9 +70,9 @@ impl Catalog {
     pub fn machine(&self, provider: &str, name: &str) -> Option<Machine<'_>> {
         let name = name.trim();
         self.listed(provider, name).or_else(|| match &*provider.to_ascii_lowercase() {
-            "aws" => self.service_machine(name),
-            "gcp" => self.tpu_machine(name),
-            "azure" => {
+            AWS => self.service_machine(name),
+            GCP => self.tpu_machine(name),
+            AZURE => {
                 let name = name.len().checked_sub(6).and_then(|at| name.split_at_checked(at));
                 let plain = name.filter(|(_, end)| end.eq_ignore_ascii_case("_promo")).map(|(name, _)| name);
                 plain.and_then(|name| self.listed(provider, name))
@@ -93,7 +94,7 @@ impl Catalog {
         if let Some((provider, accelerator)) = self.family(provider, name) {
             return Recognized::Family { provider, accelerator };
         }
-        match n1_host(name).filter(|_| provider.eq_ignore_ascii_case("gcp")) {
+        match n1_host(name).filter(|_| provider.eq_ignore_ascii_case(GCP)) {
             Some(host) => Recognized::Host(host),
             None => Recognized::Plain,
         }
@@ -108,7 +109,7 @@ impl Catalog {
         }
         match only {
             Some(only) => self.providers().into_iter().find(|provider| *provider == only),
-            None => ["aws", "azure", "gcp"].into_iter().find(|cloud| self.family(cloud, name).is_some()),
+            None => self.assumed_clouds().into_iter().find(|cloud| self.family(cloud, name).is_some()),
         }
     }
 
@@ -127,7 +128,7 @@ impl Catalog {
             return Err(format!("{count} {name} cannot be attached to one machine: it takes 1, 2, ... up to {most}"));
         }
         Ok(Machine {
-            provider: "gcp".into(),
+            provider: GCP.into(),
             name: host.to_ascii_lowercase().into(),
             accelerator: name.into(),
             count,
@@ -144,7 +145,7 @@ impl Catalog {
         let guest = format!("run-nvidia-{}{zonal}", name.to_ascii_lowercase());
         self.block.table("gcp_components").find(&[&*guest])?;
         Some(Machine {
-            provider: "gcp".into(),
+            provider: GCP.into(),
             name: format!("Cloud Run of {cpus} vCPUs and {memory_gib} GiB").into(),
             accelerator: name.into(),
             count: 1.0,
@@ -245,7 +246,7 @@ impl Catalog {
     fn covered(&self, provider: &str, pattern: &str) -> Vec<Machine<'_>> {
         let region = self.base_region(provider);
         // Azure names its families without what all of their sizes begin with.
-        let is_short = provider.eq_ignore_ascii_case("azure") && !covers("Standard_*", pattern);
+        let is_short = provider.eq_ignore_ascii_case(AZURE) && !covers("Standard_*", pattern);
         let family = format!("Standard_{}*", pattern.trim_end_matches(['*', '.']));
         let pattern = if is_short { &family } else { pattern };
         let is_one = |it: &Machine<'_>| it.provider.eq_ignore_ascii_case(provider) && covers(pattern, &it.name);
@@ -328,7 +329,7 @@ impl Catalog {
 
     fn service_machine(&self, name: &str) -> Option<Machine<'_>> {
         let below = name.get(..3).filter(|start| start.eq_ignore_ascii_case("ml.")).and_then(|_| name.get(3..))?;
-        let machine = self.listed("aws", below)?;
+        let machine = self.listed(AWS, below)?;
         let (factor, evidence) = self.block.table("sagemaker").rows().find_map(|mut row| {
             let (pattern, factor, evidence) = (row.text(), row.millionths(), row.text());
             covers(pattern, name).then_some((factor?, evidence))
@@ -369,7 +370,7 @@ impl Catalog {
             _ => "",
         };
         Some(Machine {
-            provider: "gcp".into(),
+            provider: GCP.into(),
             name: format!("{} x {chips}", known.name).into(),
             accelerator: known.name.into(),
             count: chips,
@@ -395,7 +396,7 @@ impl Catalog {
 
     fn family(&self, provider: &str, name: &str) -> Option<(&str, Option<&str>)> {
         let name = match provider {
-            "aws" => name.strip_prefix("ml.").unwrap_or(name),
+            AWS => name.strip_prefix("ml.").unwrap_or(name),
             _ => name,
         };
         let mut is_known = false;

@@ -8,6 +8,7 @@
 mod accelerator;
 mod age;
 mod book;
+mod clouds;
 mod disk;
 mod format;
 mod machine;
@@ -30,6 +31,7 @@ pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
 pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
+pub use clouds::{AWS, AZURE, GCP};
 pub use disk::{Disk, Meter};
 pub use format::{CsvFile, TableError, records};
 pub use machine::{Host, Machine, Recognized};

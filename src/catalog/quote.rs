@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Catalog;
+use super::clouds::{AWS, GCP};
 use super::machine::{Machine, PriceKind};
 use super::money::Money;
 use super::own::OwnPrice;
@@ -155,7 +156,7 @@ impl Catalog {
     /// The region that a place belongs to which has prices of its own: a Local Zone or a Wavelength Zone of AWS.
     pub fn place_apart<'c>(&'c self, provider: &str, written: &str) -> Option<&'c str> {
         // `us-west-2-lax-1a`, `us-east-1-wl1-bos-wlz-1`; a zone by its number is `use1-az1`.
-        let region = self.within(provider, written).filter(|_| provider == "aws")?;
+        let region = self.within(provider, written).filter(|_| provider == AWS)?;
         let rest = written.get(region.len()..)?.strip_prefix('-')?;
         rest.contains(|c: char| c.is_ascii_digit()).then_some(region)
     }
@@ -285,7 +286,7 @@ impl Catalog {
     }
 
     fn service_quote<'c>(&'c self, below: &str, factor: i64, evidence: &'c str, region: &str) -> Option<Quote<'c>> {
-        let quote = self.listed_quote("aws", below, region)?;
+        let quote = self.listed_quote(AWS, below, region)?;
         if quote.unverified.is_some() {
             return Some(quote);
         }
@@ -315,7 +316,7 @@ impl Catalog {
         let keys = [&*machine.accelerator, variant];
         let listed = table.find(&[keys[0], keys[1], region]).map(read_chip);
         let believed = listed.clone().filter(has_price);
-        let estimate = || self.estimate_from(table, &keys, "gcp", region, read_chip);
+        let estimate = || self.estimate_from(table, &keys, GCP, region, read_chip);
         let chip = believed.or_else(estimate).or(listed)?;
         if chip.unverified.is_some() {
             return Some(chip);
@@ -345,7 +346,7 @@ impl Catalog {
         let table = self.block.table("gcp_components");
         let price = |component: &str| {
             let listed = table.find(&[component, region]).map(read_component);
-            let estimate = || self.estimate_from(table, &[component], "gcp", region, read_component);
+            let estimate = || self.estimate_from(table, &[component], GCP, region, read_component);
             listed.clone().filter(has_price).or_else(estimate).or(listed)
         };
         let [core, memory, guest] = names;

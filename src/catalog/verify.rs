@@ -1,6 +1,7 @@
 //! What cannot be true of prices: order, units, dates, relations between columns.
 
 use super::Catalog;
+use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
 use super::quote::{Basis, Offer};
 use super::table::covers;
@@ -10,11 +11,11 @@ pub const PER_ACCELERATOR_USD: std::ops::RangeInclusive<f64> = 0.02..=60.0;
 
 /// Families whose sizes cost the same for each accelerator, as their vendors publish them.
 const LINEAR: [(&str, &str); 5] = [
-    ("aws", "p3.*"),
-    ("azure", "Standard_NC#ads_A100_v4"),
-    ("azure", "Standard_NC#ad*_H100_v5"),
-    ("gcp", "a2-highgpu-*"),
-    ("gcp", "a3-highgpu-*"),
+    (AWS, "p3.*"),
+    (AZURE, "Standard_NC#ads_A100_v4"),
+    (AZURE, "Standard_NC#ad*_H100_v5"),
+    (GCP, "a2-highgpu-*"),
+    (GCP, "a3-highgpu-*"),
 ];
 
 /// Regions for which Google sells each thing at one price.
@@ -43,7 +44,7 @@ impl Catalog {
         regions.sort_unstable();
         regions.dedup();
         // Azure publishes three decimals and others six: a size may be off by half of the last for each accelerator.
-        let rounding = if provider == "azure" { 500.0 } else { 0.5 };
+        let rounding = if provider == AZURE { 500.0 } else { 0.5 };
         let mut doubts = Vec::new();
         for region in regions {
             let sizes: Vec<&Offer<'_>> = offers.iter().filter(|offer| offer.region == region).collect();
@@ -69,7 +70,7 @@ impl Catalog {
     /// Google's machines that do not cost the same where one price holds.
     fn not_one_price(&self) -> Vec<String> {
         let mut doubts = Vec::new();
-        for machine in self.machines().filter(|machine| machine.provider == "gcp") {
+        for machine in self.machines().filter(|machine| machine.provider == GCP) {
             let listed = |region| Some((region, self.quote(&machine, region)?));
             let quotes = ONE_PRICE.into_iter().filter_map(listed).filter(|(_, quote)| !quote.basis.is_estimate());
             let prices: Vec<(&str, Money)> = quotes.filter_map(|(region, it)| Some((region, it.on_demand?))).collect();

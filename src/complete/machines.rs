@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Host, Machine, Recognized};
+use crate::catalog::{AWS, Catalog, GCP, Host, Machine, Recognized};
 use crate::inventory::{
     CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value, accelerators,
 };
@@ -182,7 +182,7 @@ impl Completion<'_> {
             Recognized::Host(host) => self.host(resource, machine, &name, host),
             Recognized::Plain => {
                 let asked = resource.text(Key::Accelerator).map(str::to_owned);
-                if let Some(accelerator) = asked.filter(|_| provider == "gcp" && asked_for(resource))
+                if let Some(accelerator) = asked.filter(|_| provider == GCP && asked_for(resource))
                     && let Err(why) = self.catalog.equipped(&name, &accelerator, 1.0)
                 {
                     impossible(resource, why);
@@ -380,26 +380,25 @@ impl Completion<'_> {
 
     /// EFA is a network of AWS, and only some of its machines have so many interfaces of it.
     fn by_network(&self, resource: &mut Resource) {
-        const PROVIDER: &str = "aws";
         let Fact::Known(asked) = resource.fact(Key::EfaInterfaces).clone() else { return };
         let Some(interfaces) = asked.value.as_number().filter(|it| *it > 0.0) else { return };
         if resource.fact(Key::Provider).is_absent() {
             let origin = Origin::Inferred("EFA is a network of AWS".into());
-            resource.set(Key::Provider, Fact::known(Value::text(PROVIDER), asked.span, origin));
+            resource.set(Key::Provider, Fact::known(Value::text(AWS), asked.span, origin));
         }
-        if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(PROVIDER) {
+        if !resource.fact(Key::Machine).is_absent() || resource.text(Key::Provider) != Some(AWS) {
             return;
         }
         let vendor = resource.text(Key::Vendor).map(str::to_ascii_lowercase);
         let chip = resource.text(Key::Accelerator).map(str::to_owned);
         let suits = |machine: &Machine<'_>| {
             let known = self.catalog.accelerator(&machine.accelerator);
-            self.catalog.efa_interfaces(PROVIDER, &machine.name).is_some_and(|has| has >= interfaces)
+            self.catalog.efa_interfaces(AWS, &machine.name).is_some_and(|has| has >= interfaces)
                 && vendor.as_ref().is_none_or(|vendor| known.is_some_and(|it| it.vendor.eq_ignore_ascii_case(vendor)))
                 && chip.as_ref().is_none_or(|chip| *machine.accelerator == **chip)
                 && holds(resource, machine)
         };
-        let machines: Vec<Machine<'_>> = self.catalog.machines_of(PROVIDER).filter(suits).collect();
+        let machines: Vec<Machine<'_>> = self.catalog.machines_of(AWS).filter(suits).collect();
         let names: Vec<Value> = machines.iter().map(|machine| Value::text(&*machine.name)).collect();
         let why: Arc<str> = format!("a machine with {} interfaces of EFA", plain(interfaces)).into();
         let fact = match names.as_slice() {

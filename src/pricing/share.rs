@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::catalog::{Accelerator, Catalog, Machine, Money};
+use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
 use crate::inventory::{Fact, Key, Role, Value};
 
@@ -64,7 +64,7 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     let is_zonal = service == "cloud-run-zonal";
     let machine = pricing.catalog.run_instance(accelerator, is_zonal, cpus, memory_gib);
     let machine = machine.ok_or_else(|| format!("Cloud Run with {accelerator} has no price in the catalog"))?;
-    let (region, said) = pricing.region("gcp");
+    let (region, said) = pricing.region(GCP);
     let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
     unit.never_spot();
     said.into_iter().for_each(|step| unit.say(step));
@@ -288,7 +288,7 @@ impl<'a> Search<'a, '_> {
         if provider == OWN_PROVIDER {
             machines.extend(catalog.single(provider, accelerator, devices));
         }
-        if provider == "gcp" {
+        if provider == GCP {
             machines.extend(catalog.tpu(accelerator, devices));
             machines.extend(self.smallest_host(accelerator));
         }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Error as IoError, ErrorKind, Read};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Money, records};
+use crate::catalog::{AWS, Catalog, Money, records};
 use crate::http::{Client, Credential, Error, HttpRequest, Method};
 
 use super::guard::Rejected;
@@ -30,7 +30,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     let regions = client.follow_link(link("currentRegionIndexUrl")?)?.json()?;
     let mut list = List { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
     let mut notes = Vec::new();
-    for region in access.regions_of("aws", catalog) {
+    for region in access.regions_of(AWS, catalog) {
         let pointer = format!("/regions/{region}/currentVersionUrl");
         let Some(link) = regions.pointer(&pointer).and_then(Value::as_str) else {
             notes.push(format!("AWS lists no prices for {region}"));
@@ -167,7 +167,7 @@ impl Region {
             return;
         }
         let name = cell("Instance Type");
-        let Some(machine) = catalog.machine("aws", name).filter(|machine| machine.name == name) else { return };
+        let Some(machine) = catalog.machine(AWS, name).filter(|machine| machine.name == name) else { return };
         if !is("Currency", "USD") || !is("Unit", "Hrs") {
             let why = format!("priced in {} for {}", cell("Currency"), cell("Unit"));
             Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);

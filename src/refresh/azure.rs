@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Money};
+use crate::catalog::{AZURE, Catalog, Money};
 use crate::http::{Error, HttpErrorKind, HttpRequest, Method};
 
 use super::guard::Rejected;
@@ -19,7 +19,7 @@ const TERM_HOURS: [(&str, f64); 2] = [("1 Year", 8760.0), ("3 Years", 26_280.0)]
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     let client = access.client(PriceSource::Azure, crate::http::Credential::Anonymous)?;
     let mut meters = Meters { catalog, access, rows: BTreeMap::new(), rejected: Vec::new() };
-    for region in access.regions_of("azure", catalog) {
+    for region in access.regions_of(AZURE, catalog) {
         (access.progress)(&format!("Azure {region}"));
         let filter = format!(
             "serviceName eq 'Virtual Machines' and armRegionName eq '{}' and contains(armSkuName, 'Standard_N')",
@@ -67,7 +67,7 @@ impl Meters<'_> {
     fn read(&mut self, meter: &Value) {
         let text = |key: &str| meter.get(key).and_then(Value::as_str).unwrap_or_default();
         let (name, region) = (text("armSkuName"), text("armRegionName"));
-        let Some(machine) = self.catalog.machine("azure", name).filter(|_| !region.is_empty()) else { return };
+        let Some(machine) = self.catalog.machine(AZURE, name).filter(|_| !region.is_empty()) else { return };
         if is_decoy(meter) {
             return;
         }

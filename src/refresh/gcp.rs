@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Machine, Money, covers};
+use crate::catalog::{Catalog, GCP, Machine, Money, covers};
 use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
 
 use super::guard::Rejected;
@@ -90,7 +90,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
             ));
         }
     }
-    let rows = catalog.machines_of("gcp");
+    let rows = catalog.machines_of(GCP);
     let rows = rows.flat_map(|machine| meters.rows(&machine, &access.today)).collect();
     Ok(Fetched { rows, rejected: meters.rejected, notes: Vec::new() })
 }

@@ -16,7 +16,7 @@ mod vast;
 
 use std::collections::BTreeMap;
 
-use crate::catalog::Catalog;
+use crate::catalog::{AWS, AZURE, Catalog, GCP};
 use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
 pub use guard::Rejected;
@@ -42,9 +42,9 @@ impl Vendor {
     /// The provider whose prices these are.
     pub fn name(self) -> &'static str {
         match self {
-            Vendor::Aws => "aws",
-            Vendor::Azure => "azure",
-            Vendor::Gcp => "gcp",
+            Vendor::Aws => AWS,
+            Vendor::Azure => AZURE,
+            Vendor::Gcp => GCP,
             Vendor::Lambda => "lambda",
             Vendor::Runpod => "runpod",
             Vendor::Vast => "vast",

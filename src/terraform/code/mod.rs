@@ -1,5 +1,6 @@
 //! The code at hand: directories of files, read and parsed once for all who call them, and where a call leads.
 
+pub(super) mod clouds;
 pub(super) mod library;
 pub(super) mod module;
 pub(super) mod modules;

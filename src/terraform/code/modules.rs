@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::languages::hcl::syntax::json::parse_json;
 use crate::source::{Sources, join, normalize};
 
+use super::clouds::Cloud;
 use super::module::has_configuration;
 
 /// The modules that `terraform init` downloaded for one root.
@@ -107,9 +108,6 @@ pub(in crate::terraform) fn registry_name(source: &str) -> String {
     }
 }
 
-/// What modules call their provider where the provider calls itself otherwise.
-const ALSO_CALLED: [(&str, &str); 3] = [("azure", "azurerm"), ("gcp", "google"), ("nb", "nebius")];
-
 /// The provider whose resources a module of the registry makes, by its own name: `aws` of `terraform-aws-modules/eks/aws`.
 pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     if is_local(source) {
@@ -119,10 +117,7 @@ pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     let (path, _) = name.split_once("//").unwrap_or((&name, ""));
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
-        [_, _, called] => {
-            let own = ALSO_CALLED.iter().find(|(other, _)| other == called).map_or(*called, |(_, own)| own);
-            Some(own.to_owned())
-        }
+        [_, _, called] => Some(Cloud::of_modules(called).map_or(*called, |it| it.terraform).to_owned()),
         _ => None,
     }
 }

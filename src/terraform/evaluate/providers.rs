@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use crate::languages::hcl::syntax::{BlockNode, Expression, HclKind, StepKind};
 use crate::terraform::block::Provider;
+use crate::terraform::code::clouds::CLOUDS;
 use crate::terraform::code::modules::provider_of_source;
 
 use super::{Evaluator, Instance, Repetition, Scope};
-
-/// Providers of clouds, by their names in configurations.
-const CLOUDS: [&str; 6] = ["aws", "azurerm", "google", "oci", "ibm", "nebius"];
 
 impl Evaluator<'_> {
     /// The configuration that a resource uses: named by `provider`, or the default one of its type.
@@ -31,9 +29,10 @@ impl Evaluator<'_> {
     ) -> Option<Arc<Provider>> {
         let Some(name) = provider_of_source(source) else {
             // Of a source that does not say for which cloud it is: the only one that there is.
-            let mut clouds = CLOUDS.iter().filter(|name| module.code.providers.get(name).is_some());
+            let mut clouds =
+                CLOUDS.iter().map(|it| it.terraform).filter(|name| module.code.providers.get(name).is_some());
             let only = clouds.next().filter(|_| clouds.next().is_none())?;
-            return self.provider(module, &given_provider(node, only).unwrap_or_else(|| (*only).to_owned()));
+            return self.provider(module, &given_provider(node, only).unwrap_or_else(|| only.to_owned()));
         };
         self.provider(module, &given_provider(node, &name).unwrap_or(name))
     }

@@ -12,6 +12,7 @@ use super::count::times;
 use super::language::RowTable;
 use super::node::Held;
 use super::place::region_of;
+use crate::terraform::code::clouds::Cloud;
 use crate::terraform::code::modules::{provider_of_source, registry_name};
 
 /// Adds what a call rents: by the rows of its source, else whatever among its arguments looks like a machine type.
@@ -90,7 +91,7 @@ fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
 fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     const REGIONS: [&str; 5] = ["region", "aws_region", "location", "zone", "availability_zone"];
     let source = block.source.as_deref().and_then(provider_of_source);
-    let cloud = source.as_deref().and_then(|name| Some(CLOUDS.iter().find(|(known, _)| *known == name)?.1));
+    let cloud = source.as_deref().and_then(Cloud::of_terraform).map(|it| it.provider);
     let row = cloud.and_then(|cloud| table.providers.get(cloud));
     if let Some(cloud) = cloud {
         let why = Origin::Inferred("the module is made for it".into());
@@ -103,17 +104,6 @@ fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     let told = fact(&held).map(|text| Value::text(region_of(&text.to_string(), row)));
     resource.set(Key::Region, told);
 }
-
-/// The clouds for which modules are made, by the names of Terraform's providers.
-const CLOUDS: [(&str, &str); 7] = [
-    ("aws", "aws"),
-    ("azurerm", "azure"),
-    ("google", "gcp"),
-    ("oci", "oci"),
-    ("ibm", "ibm"),
-    ("alicloud", "alicloud"),
-    ("nebius", "nebius"),
-];
 
 fn fact(held: &Held) -> Fact<Value> {
     let value = match &held.value.data {

@@ -78,6 +78,7 @@ impl Analysis {
         self.inventory.diagnostics.retain(|it| it.span.is_none_or(stands));
         self.inventory.skipped.retain(|it| files.contains(&it.path));
         self.inventory.unjudged.retain(|it| files.contains(&it.path));
+        self.inventory.unlisted.retain(|it| stands(it.span));
         let mut keep = kept.iter().copied();
         self.inventory.resources.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();

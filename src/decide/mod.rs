@@ -13,6 +13,7 @@ mod judge;
 mod point;
 #[cfg(test)]
 mod tests;
+mod unlisted;
 mod verdict;
 
 use std::collections::BTreeMap;

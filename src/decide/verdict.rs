@@ -9,6 +9,8 @@ use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
 
+use super::unlisted;
+
 /// What came of a run. Every format says it with this word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Verdict {
@@ -68,6 +70,7 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.skipped());
     all.extend(seen.unreadable());
     all.extend(seen.foreign());
+    all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
     // What cannot be read has no price either: it is told once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
     all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
@@ -249,6 +252,15 @@ fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
     is_mixed && (catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
+}
+
+/// Whether a value is such a name and nothing else, and no short one.
+pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
+    let name = value.trim_start_matches("ml.");
+    let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
+    // A family is told by its first letters: `P1v2` is none of AWS.
+    let is_of_family = || name.contains(['.', '-', '_']) && catalog.provider_of(name).is_some();
+    name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }
 
 /// The first name in a value of a machine that carries accelerators, or of one of these.

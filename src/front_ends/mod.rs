@@ -55,6 +55,7 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.diagnostics.extend(kubernetes.diagnostics);
     inventory.skipped.extend(kubernetes.skipped);
     inventory.unjudged.extend(kubernetes.unjudged);
+    inventory.unlisted.extend(kubernetes.unlisted);
     inventory.foreign.extend(kubernetes.foreign);
     inventory.foreign.extend(scripts(sources, paths));
     inventory.skipped.sort();

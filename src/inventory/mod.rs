@@ -15,6 +15,7 @@ mod run;
 mod shift;
 mod sign;
 mod unjudged;
+mod unlisted;
 mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
@@ -30,4 +31,5 @@ pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};
 pub use sign::{Sign, may_have_sign, signs};
 pub use unjudged::{ONLY_CHANGES, Standing, Unjudged};
+pub use unlisted::{Said as SaidByName, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
 pub use wish::{Declined, Part, Wish};

@@ -14,6 +14,7 @@ use super::run::{Counted, Run, RunId};
 use super::shift::Shift;
 use super::sign::Sign;
 use super::unjudged::Unjudged;
+use super::unlisted::Unlisted;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,8 @@ pub struct Inventory {
     pub skipped: Vec<Skipped>,
     /// What matters and was not judged.
     pub unjudged: Vec<Unjudged>,
+    /// Resources and objects of types that no row describes, where they may have to do with accelerators.
+    pub unlisted: Vec<Unlisted>,
     /// Files in languages that nobody reads, whether or not they have to do with accelerators.
     pub foreign: Vec<Foreign>,
     /// What the tree has beside accelerators, and the first place that says so.

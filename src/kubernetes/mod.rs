@@ -17,7 +17,7 @@ mod write;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{GivenRun, Inventory, Resource, Skipped, WantedObjects};
+use crate::inventory::{GivenRun, Inventory, Resource, Skipped, Unlisted, WantedObjects};
 use crate::source::{FileId, Sources, Span, each};
 
 use crate::languages::yaml::{Node, Stream, YamlDocument};
@@ -102,6 +102,7 @@ pub fn read(
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
+    reading.inventory.unlisted = unlisted(&parsed, &found);
     let mut deployed = relations::unfollowed::Deployed::default();
     let changed =
         self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
@@ -294,6 +295,22 @@ fn relations(parsed: &[Parsed]) -> Vec<Relation> {
         Relation::new(&object, row.relates.as_ref()?, path)
     };
     objects(parsed).filter_map(relation).collect()
+}
+
+/// Objects of kinds without a row in which no pods are found.
+fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlisted> {
+    let roots = parsed.iter().filter(|file| !file.is_made()).flat_map(Parsed::current);
+    let of_unknown_kind = roots.filter_map(|document| match pods::workload::identify(&document.root) {
+        Some((object, None)) if is_custom(object.group) => pods::unlisted::of(&object, document.span),
+        _ => None,
+    });
+    let has_pods = |it: &Unlisted| found.iter().any(|(_, found)| it.body.contains(found.resource.span));
+    of_unknown_kind.filter(|it| !has_pods(it)).collect()
+}
+
+/// Kinds of Kubernetes itself ask for machines by what pods ask for, and in no other way.
+fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
 }
 
 /// Objects that have a row, and those that they carry.

@@ -14,6 +14,7 @@ mod plan;
 mod raw;
 mod rows;
 mod terragrunt;
+mod unlisted;
 mod write;
 
 use std::collections::HashSet;
@@ -161,6 +162,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }
+    reading.inventory.unlisted = unlisted::of(&reading.blocks);
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
 }

@@ -31,6 +31,7 @@ mod holds;
 mod init;
 mod kubernetes;
 mod kustomize;
+mod levers;
 mod manifest_fixes;
 mod pages;
 mod policy;

@@ -10,5 +10,6 @@ pub(super) mod queues;
 pub(super) mod request;
 pub(super) mod resource;
 pub(super) mod storage;
+pub(super) mod unlisted;
 pub(super) mod waits;
 pub(super) mod workload;

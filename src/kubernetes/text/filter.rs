@@ -17,6 +17,8 @@ use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unve
 
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
+/// Keys by which kinds without a row ask for machines and accelerators.
+const CUSTOM_KEYS: [&str; 4] = ["gpus", "gpuType", "gpuCount", "instanceType"];
 /// A kind of which there are many that change nothing, and the words of those that do.
 const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
@@ -280,7 +282,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
-    let keys: BTreeSet<&str> = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key()).collect();
+    let keys = KINDS.rows().iter().filter_map(|row| row.has.last()?.last_key());
+    let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
     // What may stand behind a key, for words of four letters are found faster than shorter ones.
     for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
         let needle = if key.len() < 4 { format!("{key}{behind}") } else { key.to_owned() };

@@ -27,6 +27,10 @@ pub(super) fn manifest(sources: &Sources, block: &Block, table: &Table) -> Optio
     Some(ManifestTree::Map(entries))
 }
 
+pub(super) fn is_object(kind: &str, table: &Table) -> bool {
+    table.kinds.contains_key(unversioned(kind))
+}
+
 /// `kubernetes_deployment` of `kubernetes_deployment_v1`.
 fn unversioned(kind: &str) -> &str {
     match kind.rsplit_once("_v") {

@@ -82,6 +82,15 @@ pub(super) fn manifests(
     found
 }
 
+/// Whether resources of the type are Kubernetes objects, or carry some.
+pub(super) fn carries_manifests(kind: &str) -> bool {
+    let table = table();
+    table.texts.contains_key(kind)
+        || table.objects.contains_key(kind)
+        || table.charts.contains_key(kind)
+        || blocks::is_object(kind, table)
+}
+
 /// The texts that a block carries, each with the places that it came from.
 fn carried(sources: &Sources, block: &Block, kind: &str, root: Option<&str>) -> Vec<(String, Vec<Segment>)> {
     let aligned = |values: &[Value]| values.iter().filter_map(|value| lines::align(sources, value)).collect();

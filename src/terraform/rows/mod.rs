@@ -40,6 +40,11 @@ use super::block::Block;
 use build::Builder;
 use language::RowRole;
 
+/// Whether a row describes resources of the type.
+pub(super) fn has_row(kind: &str) -> bool {
+    !load::table().of_type(kind).is_empty()
+}
+
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
 /// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
 pub(super) fn resources(

@@ -1,0 +1,29 @@
+//! Objects of kinds without a row in which no pod is found, with what they say of machines and accelerators.
+
+use crate::inventory::{Unlisted, is_open_map};
+use crate::kubernetes::objects::object::Object;
+use crate::languages::yaml::{Node, NodeData};
+use crate::source::Span;
+
+/// Deeper than anybody nests what says which machine it is.
+const DEEPEST: usize = 12;
+
+pub(in crate::kubernetes) fn of(object: &Object<'_>, body: Span) -> Option<Unlisted> {
+    let mut unlisted = Unlisted::new(&object.address(), object.kind, object.head, body);
+    // What others are told of an object says nothing about it.
+    let entries = object.root.entries().iter();
+    let own = entries.filter(|it| !matches!(&*it.key, "apiVersion" | "kind" | "status"));
+    own.for_each(|entry| add(&mut unlisted, &entry.key, &entry.value, 0));
+    (!unlisted.fields.is_empty()).then_some(unlisted)
+}
+
+fn add(unlisted: &mut Unlisted, name: &str, node: &Node, depth: usize) {
+    match &node.data {
+        NodeData::Scalar { .. } => unlisted.add(name, node.text().map(|text| &**text)),
+        _ if depth >= DEEPEST || is_open_map(name) => {}
+        NodeData::List(items) => items.iter().for_each(|item| add(unlisted, name, item, depth + 1)),
+        NodeData::Map(entries) => {
+            entries.iter().for_each(|entry| add(unlisted, &entry.key, &entry.value, depth + 1));
+        }
+    }
+}

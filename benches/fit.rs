@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpulint::catalog::{Models, Precision};
-use gpulint::fit::{Engine, Method, Sharding, Task, Training, Workload, estimate, verdict};
+use gpulint::fit::{Engine, Method, Sharding, Training, Workload, estimate, verdict};
+use gpulint::inventory::Task;
 
 const ROUNDS: u32 = 2_000_000;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource, Role, Value};
+use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource, Role};
 
 use super::homes::{Ground, around};
 use super::pools::is_pool;
@@ -14,7 +14,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
     let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
     for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
-        let purpose = pod.text(Key::Purpose).and_then(Purpose::from_name);
+        let purpose = pod.purpose();
         if matches!(purpose, Some(Purpose::Test | Purpose::Infra)) {
             continue;
         }
@@ -47,7 +47,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
     for (at, purpose, why) in inferred {
         let it = &mut inventory.resources[at];
         let span = it.span;
-        it.set(Key::Purpose, Fact::known(Value::text(purpose.name()), span, Origin::Inferred(why.into())));
+        it.set(Key::Purpose, Fact::known(purpose.into(), span, Origin::Inferred(why.into())));
     }
 }
 

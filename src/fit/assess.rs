@@ -8,10 +8,10 @@ use super::choose::{Market, MarketPlace};
 use super::demand::{Demand, FactReader, Missing, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
-use super::workload::{Engine, Task, Workload};
+use super::workload::{Engine, Workload};
 use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
-use crate::inventory::{Fact, Inventory, Key, Resource, Role};
+use crate::inventory::{Fact, Inventory, Key, Resource, Role, Task};
 use crate::pricing::{Bill, BillItem, PricingSettings};
 
 const FEW: usize = 32;

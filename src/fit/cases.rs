@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::estimate::{GIB, budget, cache_bytes, estimate, weight_bytes};
 use super::hardware::device;
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 use super::{FitVerdict, verdict};
 use crate::catalog::{Model, Models, Precision, TableError, records};
+use crate::inventory::Task;
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
 pub fn run(path: &str, text: &str, models: &Models) -> Result<String, TableError> {

@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::demand::Demand;
 use super::estimate::{budget, estimate};
 use super::hardware::{Device, device};
-use super::workload::Task;
 use super::{Choice, MARGIN};
 use crate::catalog::{Catalog, Machine, Money, Precision, Quote};
 use crate::complete::{allocatable_cpus, allocatable_gib};
-use crate::inventory::Purchase;
+use crate::inventory::{Purchase, Task};
 use crate::pricing::PricingSettings;
 
 /// Machines with graphics processors, with their prices at each place, found once.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::hardware::{Device, device};
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::programs::SERVED_NAME;
-use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Task, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
 #[derive(Debug, Clone)]
@@ -214,10 +214,10 @@ impl<'r> FactReader<'r> {
 
     /// Some models have one use only; else the text must say what is done with it.
     fn task(&mut self, model: &Model) -> Result<Task, Missing> {
-        let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.text(Key::Purpose)) {
-            (None, Some(purpose @ ("inference" | "training"))) => {
-                self.weaken(Origin::Inferred(format!("it is for {purpose}").into()));
-                Some(if purpose == "training" { Task::Train } else { Task::Serve })
+        let said = match (self.text(Key::Task)?.and_then(Task::from_name), self.resource.purpose()) {
+            (None, Some(purpose @ (Purpose::Inference | Purpose::Training))) => {
+                self.weaken(Origin::Inferred(format!("it is for {}", purpose.name()).into()));
+                Some(if purpose == Purpose::Training { Task::Train } else { Task::Serve })
             }
             (said, _) => said,
         };

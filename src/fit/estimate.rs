@@ -1,8 +1,9 @@
 //! How much memory a workload needs on each device. One pure function; no table is looked up and nothing is allocated.
 
 use super::training::training;
-use super::workload::{Engine, Task, Workload};
+use super::workload::{Engine, Workload};
 use crate::catalog::{Modality, Model, Precision};
+use crate::inventory::Task;
 
 pub(super) const GIB: f64 = 1_073_741_824.0;
 

@@ -15,14 +15,14 @@ mod workload;
 use std::collections::BTreeMap;
 
 use crate::catalog::Money;
-use crate::inventory::Fact;
+use crate::inventory::{Fact, Task};
 
 pub use assess::{assess, assess_all, options};
 pub use choose::{Market, MarketPlace};
 pub use demand::Demand;
 pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
 pub use hardware::{Device, device};
-pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Task, Training, Workload};
+pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;

@@ -1,6 +1,7 @@
 //! What a workload asks of memory: model, precision, context, batch, sharding.
 
 use crate::catalog::{Model, Precision};
+use crate::inventory::Task;
 
 /// Everything that decides how much memory a program needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,36 +34,6 @@ pub struct Workload<'m> {
     /// Attention writes its scores out instead of fusing them away.
     pub eager_attention: bool,
     pub training: Training,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Task {
-    Serve,
-    Embed,
-    Diffusion,
-    Speech,
-    Train,
-}
-
-impl Task {
-    pub const ALL: [Task; 5] = [Task::Serve, Task::Embed, Task::Diffusion, Task::Speech, Task::Train];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Task::Serve => "serve",
-            Task::Embed => "embed",
-            Task::Diffusion => "diffusion",
-            Task::Speech => "speech",
-            Task::Train => "train",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "asr" => Some(Task::Speech),
-            name => Self::ALL.into_iter().find(|task| task.name() == name),
-        }
-    }
 }
 
 /// How an engine manages memory.

@@ -14,6 +14,7 @@ mod resource;
 mod run;
 mod shift;
 mod sign;
+mod terms;
 mod unjudged;
 mod unlisted;
 mod wish;
@@ -21,15 +22,16 @@ mod wish;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
 pub use language::{Language, is_script, language_of_data, language_of_script};
-pub use purpose::{Evidence, Says, production, purpose};
+pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{
-    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link, LinkKind, Purchase,
-    Purpose, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
+    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link, LinkKind, Range,
+    Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};
 pub use sign::{Sign, may_have_sign, signs};
+pub use terms::{Purchase, Purpose, Task};
 pub use unjudged::{ONLY_CHANGES, Standing, Unjudged};
 pub use unlisted::{Said as SaidByName, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
 pub use wish::{Declined, Part, Wish};

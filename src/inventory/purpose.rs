@@ -4,7 +4,7 @@ use crate::source::Span;
 
 use super::fact::{Fact, Origin};
 use super::key::Value;
-use super::resource::Purpose;
+use super::terms::{Purpose, Task};
 
 /// Something that tells what a resource is for, and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +29,33 @@ pub enum Says<'a> {
     Does(Purpose, &'a str),
 }
 
-/// What a resource is for. It is absent rather than wrong: words of two purposes in one place tell nothing, and a name
+/// What a resource is for: what its type is for by definition, then what its program does, then what labels and names say,
+/// then what such things are mostly for.
+pub fn settle_purpose(
+    by_type: Fact<Value>,
+    by_task: Fact<Value>,
+    evidence: &[Evidence<'_>],
+    mostly: impl FnOnce() -> Fact<Value>,
+) -> Fact<Value> {
+    by_type.or(|| by_task).or(|| purpose(evidence)).or(mostly)
+}
+
+/// What something is for by what its program does. Whoever declares a task that nobody knows does not train.
+pub fn purpose_of_task(task: &Fact<Value>) -> Fact<Value> {
+    match task {
+        Fact::Known(_) => task.clone().map(|task| Task::of(&task).map_or(Purpose::Inference, Task::purpose).into()),
+        _ => Fact::Absent,
+    }
+}
+
+/// What labels and names say of the purpose. It is absent rather than wrong: words of two purposes in one place tell nothing, and a name
 /// is asked only where no label speaks.
-pub fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
+fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
     if let Some((purpose, span)) = evidence.iter().find_map(|it| match it.says {
         Says::Kind(purpose) => Some((purpose, it.span)),
         _ => None,
     }) {
-        return Fact::written(Value::text(purpose.name()), span);
+        return Fact::written(purpose.into(), span);
     }
     for level in [Level::Label, Level::Name, Level::Around] {
         let mut found: Vec<(Purpose, String, Span)> = Vec::new();
@@ -54,7 +73,7 @@ pub fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
         purposes.sort();
         purposes.dedup();
         return match joint(&purposes) {
-            Some(purpose) => Fact::known(Value::text(purpose.name()), span, Origin::Inferred(reason.into())),
+            Some(purpose) => Fact::known(purpose.into(), span, Origin::Inferred(reason.into())),
             None => Fact::Absent,
         };
     }

@@ -13,6 +13,7 @@ use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::shift::Shift;
 use super::sign::Sign;
+use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
 use super::unlisted::Unlisted;
 
@@ -427,57 +428,6 @@ pub struct Taint {
     pub span: Span,
 }
 
-macro_rules! names {
-    ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $type { $($variant),+ }
-
-        impl $type {
-            pub const ALL: &'static [$type] = &[$($type::$variant),+];
-
-            pub fn name(self) -> &'static str {
-                match self { $($type::$variant => $name),+ }
-            }
-
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|it| it.name() == name)
-            }
-        }
-    };
-}
-
-names! {
-    /// How a machine is bought.
-    Purchase {
-        OnDemand "on-demand",
-        Spot "spot",
-        Reserved "reserved",
-        CapacityReservation "capacity-reservation",
-        Calendar "calendar",
-        DedicatedHost "dedicated-host",
-        CapacityBlock "capacity-block",
-        FlexStart "flex-start",
-        Mixed "mixed",
-        SpotOrOnDemand "spot-or-on-demand",
-        OnPrem "on-prem",
-    }
-}
-
-names! {
-    /// What a resource is for.
-    Purpose {
-        Training "training",
-        Batch "batch",
-        Inference "inference",
-        Interactive "interactive",
-        Ci "ci",
-        Graphics "graphics",
-        Test "test",
-        Infra "infra",
-    }
-}
-
 impl Inventory {
     pub fn run(&self, id: &RunId) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == *id)
@@ -604,7 +554,15 @@ impl Resource {
     }
 
     pub fn purchase(&self) -> Option<Purchase> {
-        self.text(Key::Purchase).and_then(Purchase::from_name)
+        Purchase::said_by(self.fact(Key::Purchase))
+    }
+
+    pub fn purpose(&self) -> Option<Purpose> {
+        Purpose::said_by(self.fact(Key::Purpose))
+    }
+
+    pub fn task(&self) -> Option<Task> {
+        Task::said_by(self.fact(Key::Task))
     }
 }
 

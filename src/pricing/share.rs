@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
-use crate::inventory::{Fact, Key, Role, Value};
+use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};
 
 use super::bill::Pricing;
 use super::purchase::PurchaseVariant;
@@ -160,7 +160,8 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
                 "the accelerator is not known ({why}): from the cheapest common one of {vendor} to the dearest; `defaults.accelerator` in gpulint.toml says which"
             );
             let text = |key: Key| pricing.resource.text(key);
-            let trains = text(Key::Purpose) == Some("training") || text(Key::Task) == Some("train");
+            let trains =
+                pricing.resource.purpose() == Some(Purpose::Training) || pricing.resource.task() == Some(Task::Train);
             let processor = text(Key::Processor).map(str::to_owned);
             (Accelerators::Common { vendor: vendor.to_owned(), trains, processor }, why)
         }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::complete::complete_machines;
 use gpulint::fit::{
-    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Task, Training, Workload, assess_all,
-    budget, device, estimate, verdict,
+    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Training, Workload, assess_all, budget,
+    device, estimate, verdict,
 };
-use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Value};
+use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Task, Value};
 use gpulint::pricing::{self, PricingSettings};
 use gpulint::rules::{self, Rules};
 use gpulint::source::{MemoryTree, Sources, Span};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
-use super::super::resource::{Purpose, Resource};
+use super::super::purpose::purpose_of_task;
+use super::super::resource::Resource;
 use super::table;
 use super::values::{self, ValueMeaning};
 use super::{ProgramFacts, Word};
@@ -43,19 +44,9 @@ pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
             resource.set(key, fact);
         }
     }
-    follow_task(resource);
-}
-
-/// What a resource is for follows from what its program does.
-fn follow_task(resource: &mut Resource) {
-    let purpose = match resource.text(Key::Task) {
-        Some("train") => Purpose::Training,
-        Some(_) => Purpose::Inference,
-        None => return,
-    };
     if resource.fact(Key::Purpose).is_absent() {
-        let fact = resource.fact(Key::Task).clone().map(|_| Value::text(purpose.name()));
-        resource.set(Key::Purpose, fact);
+        let purpose = purpose_of_task(resource.fact(Key::Task));
+        resource.set(Key::Purpose, purpose);
     }
 }
 

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::fact::{Fact, Origin};
 use super::key::{Key, Value};
+use super::terms::Task;
 use read::FoundFacts;
 use table::{KnownProgram, TABLE};
 use words::{Command, CommandWord};
@@ -177,7 +178,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     let launched = command.words.get(start..).filter(|_| programs.first().is_some_and(|program| program.launcher));
     if let Some(script) = launched.and_then(script_that_serves) {
         let why = format!("it starts {}", words::base_name(&script.text));
-        facts.insert(Key::Task, Fact::known(Value::text("serve"), script.span, Origin::Inferred(why.into())));
+        facts.insert(Key::Task, Fact::known(Task::Serve.into(), script.span, Origin::Inferred(why.into())));
         // One process of a server may spread its model over all accelerators.
         facts.remove(&Key::Processes);
         facts.extend(launched.and_then(pods_together).map(|size| (Key::GroupSize, size)));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::super::key::{Key, Value};
+use super::super::terms::Task;
 use super::table::{DeclaredTarget, KnownProgram, Rank, TABLE, TextReader, normalize_flag, normalize_path};
 use super::values::{self, ValueMeaning, meaning};
 use super::words::{self, Command, CommandWord};
@@ -289,15 +290,15 @@ impl FoundFacts {
     pub(super) fn finish(mut self, programs: &[&KnownProgram], span: Span, known_by: Origin) -> ProgramFacts {
         let Some(program) = programs.first() else { return self.into_facts() };
         self.put(Key::Program, 0, Fact::known(Value::text(&*program.name), span, known_by.clone()));
-        if let Some(task) = programs.iter().find_map(|program| program.task.as_deref()) {
+        if let Some(task) = programs.iter().find_map(|program| program.task) {
             let origin = Origin::Inferred(format!("it runs {}", program.name).into());
             let origin = if program.launcher { origin } else { known_by };
-            self.put(Key::Task, GENERIC, Fact::known(Value::text(task), span, origin));
+            self.put(Key::Task, GENERIC, Fact::known(task.into(), span, origin));
         }
         self.expert_group();
         self.quantized_adapters();
         // A server that names no model is told elsewhere what to run, and on how many devices.
-        let serves = !program.launcher && program.task.as_deref() != Some("train");
+        let serves = !program.launcher && program.task != Some(Task::Train);
         let is_told_elsewhere = serves && !self.has(Key::Model) && self.open.is_none();
         for (key, value) in programs.iter().flat_map(|program| &program.defaults) {
             if self.has(*key) || is_told_elsewhere {

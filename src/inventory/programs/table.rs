@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::super::key::Key;
+use super::super::terms::Task;
 
 /// `programs.toml`, as the build script wrote it.
 const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.json"));
@@ -49,7 +50,7 @@ pub(super) type Rank = u16;
 #[derive(Debug, Default)]
 pub(super) struct KnownProgram {
     pub(super) name: String,
-    pub(super) task: Option<String>,
+    pub(super) task: Option<Task>,
     /// The image's path names the model.
     pub(super) model_from_image: bool,
     pub(super) positional: Option<DeclaredTarget>,
@@ -121,7 +122,7 @@ struct TableFile {
 #[serde(deny_unknown_fields, default)]
 struct ProgramRow {
     name: String,
-    task: Option<String>,
+    task: Option<Task>,
     like: Option<String>,
     images: String,
     commands: Vec<String>,
@@ -223,7 +224,7 @@ impl KnownProgram {
     fn build(row: &ProgramRow, rows: &HashMap<&str, &ProgramRow>) -> KnownProgram {
         let mut program = KnownProgram {
             name: row.name.clone(),
-            task: row.task.clone(),
+            task: row.task,
             model_from_image: row.model_from_image,
             launcher: row.launcher,
             ..KnownProgram::default()
@@ -245,7 +246,7 @@ impl KnownProgram {
     fn add(&mut self, row: &ProgramRow) {
         // A program that takes after another may have no such word: `none` is no fact.
         self.positional = row.positional.as_deref().map_or(self.positional, target);
-        self.task = row.task.clone().or(self.task.take());
+        self.task = row.task.or(self.task);
         add_names(&mut self.flags, &row.flags, normalize_flag);
         for (key, names) in &row.flags {
             let long = names.split_whitespace().find(|name| name.starts_with("--"));

@@ -36,7 +36,7 @@ pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &m
     if object.kind.ends_with("Job") {
         let inferred = |value| Fact::known(value, object.head, Origin::Inferred("its kind is a job".into()));
         fill(&mut above.facts, Key::EndsByItself, inferred(Value::Flag(true)));
-        fill(&mut above.facts, Key::Purpose, inferred(Value::text(Purpose::Batch.name())));
+        fill(&mut above.facts, Key::Purpose, inferred(Purpose::Batch.into()));
     }
     if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
         above.count = Fact::unknown(format!("a {} may only be what others are made of", object.kind), object.head);

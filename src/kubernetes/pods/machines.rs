@@ -1,8 +1,7 @@
 //! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Value,
-    programs,
+    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, programs,
 };
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -11,7 +10,7 @@ use super::containers;
 use super::nodes;
 use super::nodes::Condition;
 use super::pod::taints;
-use super::resource::settle_purpose;
+use super::resource::{serves, tell_purpose};
 use super::workload::{Above, FoundResource};
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
@@ -150,10 +149,9 @@ impl<'t> One<'_, 't> {
             }
         }
         let name = self.object.name.as_deref().map(|name| Evidence { says: Says::Name(name), span: self.object.head });
-        settle_purpose(name.as_slice(), facts);
+        tell_purpose(name.as_slice(), facts);
         // Commands end; a server that is one of them does not.
-        let serves = facts.get(&Key::Purpose).and_then(Fact::value).and_then(Value::as_text) == Some("inference");
-        if serves
+        if serves(facts)
             && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))
         {
             facts.remove(&Key::EndsByItself);

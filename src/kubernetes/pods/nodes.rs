@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Origin, Refused, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Purchase, Refused, Unknown, Value};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::{fallback, placeholder};
@@ -144,7 +144,7 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
         && let Some((value, span)) = condition.values.iter().find(|(value, _)| value.contains(part.as_str()))
     {
         let origin = Origin::Inferred(format!("`{value}` is no hardware that is rented out").into());
-        fill(facts, Key::Purchase, Fact::known(Value::text("on-prem"), *span, origin));
+        fill(facts, Key::Purchase, Fact::known(Purchase::OnPrem.into(), *span, origin));
     }
     let Some(fact) = label.fact else { return };
     let key = match fact {
@@ -241,10 +241,10 @@ fn several(condition: &Condition, mut values: Vec<(Fact<Value>, Span)>) -> Fact<
 
 /// Spot or on demand, whichever is there, is a purchase of its own.
 fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Value> {
-    let has = |name: &str| values.iter().any(|(fact, _)| fact.value().and_then(Value::as_text) == Some(name));
-    let either = (has("spot") && has("on-demand")) || (condition.preferred && has("spot"));
+    let has = |purchase| values.iter().any(|(fact, _)| Purchase::said_by(fact) == Some(purchase));
+    let either = has(Purchase::Spot) && (has(Purchase::OnDemand) || condition.preferred);
     if either {
-        return Fact::known(Value::text("spot-or-on-demand"), condition.span, Origin::Written);
+        return Fact::known(Purchase::SpotOrOnDemand.into(), condition.span, Origin::Written);
     }
     several(condition, values)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Origin, Selector, Taint, Unknown, Value};
+use crate::inventory::{Fact, Key, Origin, Purchase, Selector, Taint, Unknown, Value};
 use crate::languages::yaml::Node;
 use crate::source::Span;
 
@@ -178,8 +178,9 @@ impl Pod {
         for taint in self.tolerations() {
             let Some(value) = &taint.value else { continue };
             let label = DEVICES.label(&taint.key);
-            if label.and_then(|label| label.map.get(&**value)).is_some_and(|purchase| purchase == "spot") {
-                fill(facts, Key::Purchase, Fact::written(Value::text("spot-or-on-demand"), taint.span));
+            if label.and_then(|label| label.map.get(&**value)).is_some_and(|purchase| purchase == Purchase::Spot.name())
+            {
+                fill(facts, Key::Purchase, Fact::written(Purchase::SpotOrOnDemand.into(), taint.span));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Groups of pods become resources of the inventory.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value,
-    production, programs, purpose,
+    Evidence, Fact, FrontEnd, Key, Labels, Link, LinkKind, Origin, Purpose, Resource, Role, Says, Value, production,
+    programs, purpose_of_task, settle_purpose,
 };
 use crate::languages::yaml::Node;
 use crate::source::Span;
@@ -101,7 +101,7 @@ fn resource(
     fill(&mut facts, Key::TimeLimit, limit_of_queue(&resource.labels));
     storage::facts(&group.pod, index, &mut facts);
     fill(&mut facts, Key::Kept, waits::kept(&group.pod, object, index));
-    settle_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
+    tell_purpose(&evidence(object, &resource.labels, &group.pod, &awake), &mut facts);
     if !facts.contains_key(&Key::Kept) {
         fill(&mut facts, Key::OnlyLooks, looks(&group.pod));
     }
@@ -111,8 +111,7 @@ fn resource(
     }
     // A name that speaks of serving is none of what sleeps.
     let is_asleep = asleep.into_iter().any(request::asks);
-    let serves = |fact: &Fact<Value>| fact.value().and_then(Value::as_text) == Some("inference");
-    if is_asleep && facts.get(&Key::Purpose).is_some_and(serves) {
+    if is_asleep && serves(&facts) {
         facts.remove(&Key::Purpose);
     }
     // What is read without a row is a conclusion from its shape.
@@ -149,12 +148,11 @@ fn ends(pod: &Pod, facts: &Facts) -> Fact<Value> {
     if let Some(span) = sample {
         return inferred("its image tests a device and ends", span);
     }
-    let serves = facts.get(&Key::Purpose).and_then(Fact::value).and_then(Value::as_text) == Some("inference");
     let policy = pod
         .spec
         .get("restartPolicy")
         .filter(|policy| policy.text().is_some_and(|policy| matches!(&**policy, "Never" | "OnFailure")));
-    match policy.filter(|_| !serves && !listens(pod)) {
+    match policy.filter(|_| !serves(facts) && !listens(pod)) {
         Some(policy) => inferred("nothing starts it again when its commands are done", policy.span),
         None => Fact::Absent,
     }
@@ -227,18 +225,21 @@ fn limit_of_queue(labels: &Labels) -> Fact<Value> {
     said.map(|text| Value::Number(text.parse().unwrap_or_default()))
 }
 
-/// What a kind is for by definition, then what its program does, then what labels and names say, then what a kind is
-/// mostly for.
-pub(in crate::kubernetes) fn settle_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
+/// What an object is for; of its kind that is concluded only where it is mostly for something.
+pub(in crate::kubernetes) fn tell_purpose(evidence: &[Evidence<'_>], facts: &mut Facts) {
     fill(facts, Key::Production, production(evidence));
-    let weak = match facts.get(&Key::Purpose) {
-        Some(Fact::Known(known)) if matches!(known.origin, Origin::Inferred(_)) => facts.remove(&Key::Purpose),
-        _ => None,
+    let of_kind = facts.remove(&Key::Purpose).unwrap_or_default();
+    let (by_kind, mostly) = match of_kind.origin() {
+        Some(Origin::Inferred(_)) => (Fact::Absent, of_kind),
+        _ => (of_kind, Fact::Absent),
     };
-    let task = facts.get(&Key::Task).cloned().unwrap_or_default();
-    fill(facts, Key::Purpose, of_task(task));
-    fill(facts, Key::Purpose, purpose(evidence));
-    fill(facts, Key::Purpose, weak.unwrap_or_default());
+    let by_task = facts.get(&Key::Task).map(purpose_of_task).unwrap_or_default();
+    fill(facts, Key::Purpose, settle_purpose(by_kind, by_task, evidence, || mostly));
+}
+
+/// It answers requests.
+pub(in crate::kubernetes) fn serves(facts: &Facts) -> bool {
+    facts.get(&Key::Purpose).and_then(Purpose::said_by) == Some(Purpose::Inference)
 }
 
 /// A container whose command only shows the devices tests them.
@@ -254,20 +255,6 @@ fn keeps_room(part: &PodContainer) -> bool {
     let image = part.node.get("image").and_then(Node::text);
     let name = image.and_then(|image| image.rsplit('/').next());
     request::asks(part) && name.is_some_and(|name| name.split([':', '@']).next() == Some("pause"))
-}
-
-fn of_task(task: Fact<Value>) -> Fact<Value> {
-    match task {
-        Fact::Known(known) => {
-            let purpose = match known.value.as_text() {
-                Some("train") => Purpose::Training,
-                Some(_) => Purpose::Inference,
-                None => return Fact::Absent,
-            };
-            Fact::Known(Known { value: Value::text(purpose.name()), ..known })
-        }
-        _ => Fact::Absent,
-    }
 }
 
 fn evidence<'a>(

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Purpose, Value};
+use crate::inventory::{Fact, Key, Known, Link, LinkKind, Origin, Purpose};
 use crate::source::Span;
 
 use crate::kubernetes::objects::index::distance;
@@ -177,8 +177,9 @@ fn scattered<'r>(relations: &'r [Relation], found: &[(Arc<str>, FoundResource)])
 fn serve(found: &mut FoundResource, relation: &Relation) {
     if found.listens && found.resource.fact(Key::Purpose).is_absent() {
         let why = format!("{} sends requests to its port", relation.address);
-        let purpose = Value::text(Purpose::Inference.name());
-        found.resource.set(Key::Purpose, Fact::known(purpose, relation.span, Origin::Inferred(why.into())));
+        found
+            .resource
+            .set(Key::Purpose, Fact::known(Purpose::Inference.into(), relation.span, Origin::Inferred(why.into())));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The facts that rows read from objects.
 
-use crate::inventory::{Fact, Key, Known, Origin, Unknown, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Purchase, Unknown, Value};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::{AdaptiveRegex, Span};
 
@@ -68,8 +68,8 @@ fn written(source: &Source, key: Key, nodes: &[&Node]) -> Fact<Value> {
     }
     let Some(span) = facts.first().and_then(Fact::span) else { return Fact::Absent };
     let candidates: Vec<Value> = facts.iter().filter_map(|fact| fact.value().cloned()).collect();
-    if key == Key::Purchase && candidates.iter().any(|value| value.as_text() == Some("spot")) {
-        return Fact::written(Value::text("spot-or-on-demand"), span);
+    if key == Key::Purchase && candidates.iter().any(|value| Purchase::of(value) == Some(Purchase::Spot)) {
+        return Fact::written(Purchase::SpotOrOnDemand.into(), span);
     }
     let why = format!("it may be any of {} values", facts.len());
     Fact::Unknown(Unknown { span, why: why.into(), candidates })

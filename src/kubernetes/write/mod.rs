@@ -12,7 +12,7 @@ mod splice;
 
 use std::sync::Arc;
 
-use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Resource, Role, Value, Wish};
+use crate::inventory::{Declined, FrontEnd, Key, LinkKind, Part, Purchase, Resource, Role, Value, Wish};
 use crate::languages::yaml::{self, Node, NodeData};
 use crate::source::{Edit, FileId, Sources, Span};
 
@@ -255,10 +255,10 @@ fn fact(
     match key {
         Key::AcceleratorCount => return pod::accelerators(document, paper, resource, value),
         Key::SharedMemory if value.as_flag() == Some(true) => return pod::shared_memory(document, paper, resource),
-        Key::Purchase if value.as_text() == Some("spot") && resource.role == Role::Requested => {
+        Key::Purchase if Purchase::of(value) == Some(Purchase::Spot) && resource.role == Role::Requested => {
             return pod::spot(document, paper, resource);
         }
-        Key::Purchase if value.as_text() == Some("spot") => {
+        Key::Purchase if Purchase::of(value) == Some(Purchase::Spot) => {
             if let Some(edits) = machines::spot(document, paper, resource)? {
                 return Ok(edits);
             }

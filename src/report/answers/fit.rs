@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::fit::{Assessment, Choice, Task};
-use crate::inventory::Fact;
+use crate::fit::{Assessment, Choice};
+use crate::inventory::{Fact, Task};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::money::usd;
 use crate::catalog::Money;
-use crate::inventory::{Fact, Key, LinkKind, Purchase, Resource, ResourceId, Role};
+use crate::inventory::{Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
 use crate::pricing::Period;
 use crate::report::Report;
 use crate::rules::{Finding, Layer, Risk};
@@ -198,7 +198,7 @@ fn wrong_size(report: &Report) -> BTreeSet<ResourceId> {
 
 /// Whether work that can be interrupted is on spot, where it is known how it is bought and it could be.
 fn spot(resource: &Resource) -> Option<bool> {
-    let can_wait = matches!(resource.text(Key::Purpose), Some("training" | "batch"));
+    let can_wait = matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch));
     let on_pool = resource.links.iter().any(|link| link.kind == LinkKind::Pool);
     if !can_wait || on_pool || resource.flag(Key::SpotOffered) == Some(false) {
         return None;

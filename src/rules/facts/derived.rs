@@ -1,6 +1,6 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
-use crate::inventory::{Fact, Key, Origin, Resource};
+use crate::inventory::{Fact, Key, Origin, Purpose, Resource};
 use crate::languages::cel::CelValue;
 
 use super::{Stand, unknown_fact, value_of};
@@ -98,7 +98,7 @@ pub(super) fn copies(resource: &Resource) -> CelValue {
 
 /// It holds its accelerators while nothing runs, and neither requests nor an autoscaler are in charge of it.
 pub(super) fn only_waits(resource: &Resource) -> CelValue {
-    let serves = resource.text(Key::Purpose) == Some("inference");
+    let serves = resource.purpose() == Some(Purpose::Inference);
     let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
     CelValue::Flag(waits)
 }
@@ -127,7 +127,7 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
         "copies" if resource.fact(Key::Groups).is_absent() => Stand::of(name, &resource.count),
         "copies" => first_stand(name, resource, &[Key::Groups]),
         "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
-        "may_rest" if resource.text(Key::Purpose) != Some("inference") => {
+        "may_rest" if resource.purpose() != Some(Purpose::Inference) => {
             Stand { name, span: None, defined: None, origin: None }
         }
         "may_rest" => match resource.fact(Key::Production) {

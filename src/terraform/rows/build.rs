@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::inventory::{
     Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Purchase, Purpose, Range, Resource,
-    Role as InventoryRole, Says, Value, production, purpose,
+    Role as InventoryRole, Says, Value, production, purpose_of_task, settle_purpose,
 };
 use crate::languages::hcl::value::Data;
 use crate::source::Span;
@@ -192,21 +192,23 @@ fn reservations(scope: &RowScope<'_>, row: &TypeRow) -> Vec<String> {
 fn tell_purpose(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow) {
     let texts = Texts::of(resource, scope, row);
     let evidence: Vec<Evidence<'_>> = texts.evidence();
-    if resource.fact(Key::Purpose).is_absent() {
-        resource.set(Key::Purpose, purpose(&evidence));
+    let mut by_task = purpose_of_task(resource.fact(Key::Task));
+    if let Fact::Known(known) = &mut by_task {
+        known.origin = known.origin.clone().weakest(Origin::Inferred("the program that it runs".into()));
     }
-    if let (true, Fact::Known(network)) = (resource.fact(Key::Purpose).is_absent(), resource.fact(Key::Interconnect)) {
-        let why = format!("its machines have {} for training over several of them", network.value);
-        let purpose = Value::text(Purpose::Training.name());
-        let training = Known { value: purpose, origin: Origin::Inferred(why.into()), ..network.clone() };
-        resource.set(Key::Purpose, Fact::Known(training));
-    }
-    if resource.fact(Key::Purpose).is_absent() {
-        resource.set(Key::Purpose, scope.fact(&row.likely_purpose, Wanted::TEXT));
-    }
+    let mostly = || by_network(resource).or(|| scope.fact(&row.likely_purpose, Wanted::TEXT));
+    let purpose = settle_purpose(resource.fact(Key::Purpose).clone(), by_task, &evidence, mostly);
+    resource.set(Key::Purpose, purpose);
     if resource.fact(Key::Production).is_absent() {
         resource.set(Key::Production, production(&evidence));
     }
+}
+
+/// A network between machines is for training over several of them.
+fn by_network(resource: &Resource) -> Fact<Value> {
+    let Fact::Known(network) = resource.fact(Key::Interconnect) else { return Fact::Absent };
+    let why = format!("its machines have {} for training over several of them", network.value);
+    Fact::Known(Known { value: Purpose::Training.into(), origin: Origin::Inferred(why.into()), ..network.clone() })
 }
 
 /// What tells about a resource, owned: labels, names, and the names of modules around it.

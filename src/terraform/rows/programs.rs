@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::inventory::programs::{self, Container, ProgramFacts, Word};
-use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Value};
+use crate::inventory::{Fact, Key, Known, Origin, Resource, Value};
 use crate::languages::hcl::value::Data;
 use crate::source::static_regex;
 
@@ -50,10 +50,6 @@ pub(super) fn tell(resource: &mut Resource, scope: &RowScope<'_>, row: &TypeRow)
             fill(resource, programs::recognize(&container(&inner, place, accelerated)));
         }
     }
-    if resource.fact(Key::Purpose).is_absent() {
-        let purpose = of_task(resource.fact(Key::Task));
-        resource.set(Key::Purpose, purpose);
-    }
 }
 
 /// What of a script stops the machine; a script that is not known says nothing.
@@ -76,18 +72,6 @@ fn fill(resource: &mut Resource, facts: ProgramFacts) {
             resource.set(key, fact);
         }
     }
-}
-
-/// What a program does tells what the machine is for.
-fn of_task(task: &Fact<Value>) -> Fact<Value> {
-    let Fact::Known(known) = task else { return Fact::Absent };
-    let purpose = match known.value.as_text() {
-        Some("train") => Purpose::Training,
-        Some(_) => Purpose::Inference,
-        None => return Fact::Absent,
-    };
-    let origin = known.origin.clone().weakest(Origin::Inferred("the program that it runs".into()));
-    Fact::Known(Known { value: Value::text(purpose.name()), origin, ..known.clone() })
 }
 
 fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Container {

@@ -1,0 +1,98 @@
+//! Facts that are one of a few words: how a machine is bought, what a resource is for, what a program does with a model.
+
+use super::fact::Fact;
+use super::key::Value;
+
+macro_rules! terms {
+    ($(#[$doc:meta])* $type:ident { $($variant:ident $name:literal $(| $also:literal)*),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type { $($variant),+ }
+
+        impl $type {
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $($type::$variant => $name),+ }
+            }
+
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name $(| $also)* => Some($type::$variant),)+ _ => None }
+            }
+
+            pub fn of(value: &Value) -> Option<Self> {
+                value.as_text().and_then(Self::from_name)
+            }
+
+            /// What a fact says, where that is known and one of these words.
+            pub fn said_by(fact: &Fact<Value>) -> Option<Self> {
+                fact.value().and_then(Self::of)
+            }
+        }
+
+        impl From<$type> for Value {
+            fn from(term: $type) -> Value {
+                Value::text(term.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                Self::from_name(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is not known here")))
+            }
+        }
+    };
+}
+
+terms! {
+    /// How a machine is bought.
+    Purchase {
+        OnDemand "on-demand",
+        Spot "spot",
+        Reserved "reserved",
+        CapacityReservation "capacity-reservation",
+        Calendar "calendar",
+        DedicatedHost "dedicated-host",
+        CapacityBlock "capacity-block",
+        FlexStart "flex-start",
+        Mixed "mixed",
+        SpotOrOnDemand "spot-or-on-demand",
+        OnPrem "on-prem",
+    }
+}
+
+terms! {
+    /// What a resource is for.
+    Purpose {
+        Training "training",
+        Batch "batch",
+        Inference "inference",
+        Interactive "interactive",
+        Ci "ci",
+        Graphics "graphics",
+        Test "test",
+        Infra "infra",
+    }
+}
+
+terms! {
+    /// What a program does with a model.
+    Task {
+        Serve "serve",
+        Embed "embed",
+        Diffusion "diffusion",
+        Speech "speech" | "asr",
+        Train "train",
+    }
+}
+
+impl Task {
+    /// What something is for that runs such a program.
+    pub fn purpose(self) -> Purpose {
+        match self {
+            Task::Train => Purpose::Training,
+            Task::Serve | Task::Embed | Task::Diffusion | Task::Speech => Purpose::Inference,
+        }
+    }
+}

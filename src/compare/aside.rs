@@ -17,7 +17,7 @@ use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::complete::plain;
 use crate::front_ends::files;
-use crate::inventory::{Counted, Fact, Key, Resource, ResourceId, Unjudged};
+use crate::inventory::{Counted, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::source::{Sources, parent};
 use crate::{Settings, analyze, kubernetes};
@@ -77,10 +77,9 @@ impl Weight {
 
 /// What tells that two resources may be one thing: kind and name, or kind and file.
 fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
-    let address = resource.address.split(" (").next().unwrap_or_default();
-    let name = address.split('[').next().unwrap_or_default().rsplit(['.', '/']).next().unwrap_or_default();
+    let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
-    [format!("{} {name}", resource.kind), format!("{} in {path}", resource.kind)]
+    [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
 /// By how much grew what sums count, and what it weighs now, by identity.

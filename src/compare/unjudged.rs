@@ -87,7 +87,7 @@ fn calls(analysis: &Analysis) -> HashMap<Span, Call> {
     for block in modules {
         // A module that is called several times calls others as often.
         let call = calls.entry(block.span).or_insert_with(|| Call {
-            address: block.address.split('[').next().unwrap_or_default().to_owned(),
+            address: terraform::without_keys(&block.address),
             body: block.body,
             values: Vec::new(),
         });

@@ -7,7 +7,7 @@ use super::hardware::{Device, device};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::programs::SERVED_NAME;
-use crate::inventory::{Fact, Key, Known, Origin, Purpose, Resource, Task, Value};
+use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
 #[derive(Debug, Clone)]
@@ -190,8 +190,10 @@ impl<'r> FactReader<'r> {
     /// is taken for one.
     fn named_after<'c>(&mut self, catalog: &'c Catalog) -> Option<Identified<'c>> {
         self.resource.text(Key::Program)?;
-        let name = self.resource.address.rsplit('/').next().unwrap_or_default();
-        let name = name.split(':').next().unwrap_or_default();
+        if !matches!(self.resource.front_end, FrontEnd::Kubernetes | FrontEnd::Chart) {
+            return None;
+        }
+        let name = &*self.resource.declared.name;
         let found = catalog.models().identify(name).filter(|found| found.by == Identification::Listed)?;
         if !name.contains(|c: char| c.is_ascii_digit()) {
             return None;

@@ -25,8 +25,8 @@ pub use language::{Language, is_script, language_of_data, language_of_script};
 pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{
-    CountedIn, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link, LinkKind, Range,
-    Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
+    CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link,
+    LinkKind, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};

@@ -6,6 +6,7 @@ use crate::source::Span;
 
 use super::fact::{Origin, Unknown};
 use super::resource::FrontEnd;
+use super::run::RunId;
 
 /// An object or a block as its text writes it, whether or not it has to do with accelerators: what rules of a team's own
 /// may look at when no fact says it.
@@ -18,6 +19,8 @@ pub struct Raw {
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub address: Arc<str>,
+    /// What makes a block, where that is known.
+    pub run: Option<RunId>,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.

@@ -118,6 +118,18 @@ pub struct Home {
     pub parts: Vec<Arc<str>>,
 }
 
+/// What a block or an object is called, for those who look for it or for what names it.
+#[derive(Debug, Clone, Default)]
+pub struct Declaration {
+    /// In its run: the address of a resource that is a part of it, or one of several versions, says more.
+    pub address: Arc<str>,
+    pub name: Arc<str>,
+    /// Which of several groups of pods, as the address says it.
+    pub part: Arc<str>,
+    /// How other blocks name it: `aws_instance.a`, `module.b` for what is in there.
+    pub references: Vec<Arc<str>>,
+}
+
 /// One thing that rents accelerators or asks for them.
 ///
 /// A front end reports every resource whose row names a machine or accelerators; the catalog decides later which of
@@ -137,6 +149,8 @@ pub struct Resource {
     pub counted: Counted,
     /// Where it is deployed from.
     pub home: Home,
+    /// The block or object that it is made of.
+    pub declared: Declaration,
     pub role: Role,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
@@ -466,6 +480,7 @@ impl Resource {
             run: None,
             counted: Counted::Deployed,
             home: Home::default(),
+            declared: Declaration::default(),
             role,
             span,
             body,

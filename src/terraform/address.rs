@@ -43,7 +43,7 @@ pub(super) fn without_key(part: &str) -> &str {
 }
 
 /// `module.a.module.b` of `module.a["x"].module.b[0]`.
-pub(super) fn without_keys(address: &str) -> String {
+pub(crate) fn without_keys(address: &str) -> String {
     parts(address).into_iter().map(without_key).collect::<Vec<_>>().join(".")
 }
 

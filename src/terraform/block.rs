@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Range};
+use crate::inventory::{Declaration, Fact, Range};
 use crate::source::Span;
 
 use crate::languages::hcl::value::{Cause, Value};
+
+use super::address::{parts, without_key};
 
 /// One instance of a block after evaluation: `count`, `for_each` and `dynamic` are expanded.
 #[derive(Debug, Clone)]
@@ -59,5 +61,28 @@ impl Block {
     /// Its `count` is 0: it is what the first of them would be.
     pub(super) fn is_none(&self) -> bool {
         self.instances.value().is_some_and(|range| range.ceiling == 0.0)
+    }
+    /// How other blocks of its module name it: `aws_instance.a`, `module.b`.
+    pub(super) fn reference(&self) -> Option<String> {
+        Some(match (self.keyword.as_str(), self.labels.as_slice()) {
+            ("module", [name, ..]) => format!("module.{name}"),
+            ("data", [kind, name, ..]) => format!("data.{kind}.{name}"),
+            (_, [kind, name, ..]) => format!("{kind}.{name}"),
+            _ => return None,
+        })
+    }
+
+    /// What it is called, and how blocks of its module and those of the root name it.
+    pub(super) fn declaration(&self) -> Declaration {
+        let call = match parts(&self.address)[..] {
+            ["module", call, ..] => Some(format!("module.{}", without_key(call))),
+            _ => None,
+        };
+        Declaration {
+            address: self.address.as_str().into(),
+            name: self.labels.last().map(String::as_str).unwrap_or_default().into(),
+            part: Arc::default(),
+            references: self.reference().into_iter().chain(call).map(Arc::from).collect(),
+        }
     }
 }

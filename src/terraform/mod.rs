@@ -29,6 +29,7 @@ use load::variants;
 use load::{parallel, plans, roots, rounds};
 
 pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, PathTarget, Value};
+pub(crate) use address::without_keys;
 pub use block::{Attribute, Block, Provider};
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
@@ -191,7 +192,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
         if options.raw {
-            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform, &id(&directory)));
         }
         let first = reading.blocks.len();
         reading.blocks.extend(root.blocks);
@@ -219,11 +220,11 @@ impl TerraformReading {
         }
         self.inventory.diagnostics.extend(root.diagnostics);
         self.inventory.resources.extend(resources);
-        self.inventory.runs.push(run);
         self.embedded.extend(embedded);
         if options.raw {
-            self.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform));
+            self.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform, &run.id));
         }
+        self.inventory.runs.push(run);
         let first = self.blocks.len();
         self.blocks.extend(root.blocks);
         self.roots.push(Root {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, Unknown};
+use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, RunId, Unknown};
 use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
 
@@ -12,7 +12,7 @@ use super::block::{Attribute, Block};
 /// Blocks of a configuration that are something by themselves.
 const KEYWORDS: [&str; 3] = ["resource", "data", "module"];
 
-pub(super) fn of(blocks: &[Block], front_end: FrontEnd) -> impl Iterator<Item = Raw> {
+pub(super) fn of(blocks: &[Block], front_end: FrontEnd, run: &RunId) -> impl Iterator<Item = Raw> {
     let known = blocks.iter().filter(|block| KEYWORDS.contains(&block.keyword.as_str()));
     known.map(move |block| {
         let (kind, name) = match block.labels.as_slice() {
@@ -26,6 +26,7 @@ pub(super) fn of(blocks: &[Block], front_end: FrontEnd) -> impl Iterator<Item = 
             kind: kind.into(),
             name: name.into(),
             address: block.address.as_str().into(),
+            run: Some(run.clone()),
             span: block.span,
             body: block.body,
             origin: Origin::Written,

@@ -222,11 +222,8 @@ fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
 
 /// A block of Terraform that names a resource with accelerators by its address.
 fn refers(states: &States, text: &str) -> bool {
-    states.after.inventory.resources.iter().any(|it| {
-        let address = it.address.split('[').next().unwrap_or(&it.address);
-        let local = address.rsplit('.').take(2).collect::<Vec<_>>();
-        matches!(local[..], [name, kind] if text.contains(&format!("{kind}.{name}")))
-    })
+    let mut references = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
+    references.any(|reference| text.contains(&**reference))
 }
 
 /// It deploys a directory in which something with accelerators stands.

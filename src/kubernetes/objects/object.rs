@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Fact, Labels};
+use crate::inventory::{Declaration, Fact, Labels};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;
@@ -54,6 +54,12 @@ impl<'t> Object<'t> {
             Some(namespace) => format!("{}/{namespace}/{name}", self.kind),
             None => format!("{}/{name}", self.kind),
         }
+    }
+
+    /// What it is called; the part is one of its groups of pods or machines.
+    pub(in crate::kubernetes) fn declaration(&self, part: &str) -> Declaration {
+        let name = self.name.as_deref().unwrap_or("-");
+        Declaration { address: self.address().into(), name: name.into(), part: part.into(), references: Vec::new() }
     }
 }
 

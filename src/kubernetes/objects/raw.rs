@@ -29,6 +29,7 @@ fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
         kind: object.kind.into(),
         name: object.name.clone().unwrap_or_else(|| "".into()),
         address: object.address().into(),
+        run: None,
         span: object.head,
         body,
         origin: inferred.map_or(Origin::Written, |why| Origin::Inferred(why.clone())),

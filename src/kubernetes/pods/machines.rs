@@ -42,12 +42,12 @@ pub(in crate::kubernetes) fn resources(
             continue;
         }
         one.programs(&mut facts);
-        let mut address = object.address();
-        if let Some(name) = one.name().or(several.then(|| place.to_string())) {
-            address = format!("{address}:{name}");
-        }
+        let name = one.name().or(several.then(|| place.to_string()));
+        let part = name.map_or(String::new(), |name| format!(":{name}"));
+        let address = object.address() + &part;
         let head = one.head();
         let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
+        resource.declared = object.declaration(&part);
         (resource.count, resource.limits) = one.count(above.count.clone());
         resource.labels = object::labels([object.root]);
         resource.selector = one.selector(&conditions);

@@ -38,22 +38,18 @@ pub(in crate::kubernetes) fn finish(
         .map(|(r, g)| (g, r))
         .collect();
     let several = asking.len() > 1;
-    let mut addresses: Vec<String> = Vec::new();
+    let mut roles: Vec<String> = Vec::new();
     for (group, request) in asking {
-        let mut address = object.address();
-        if several && !group.role.is_empty() {
-            address = format!("{address}:{}", group.role.join(":"));
-        }
-        let twins = addresses.iter().filter(|known| **known == address).count();
-        addresses.push(address.clone());
-        if twins > 0 {
-            address = format!("{address}#{}", twins + 1);
-        }
+        let is_named = several && !group.role.is_empty();
+        let role = if is_named { format!(":{}", group.role.join(":")) } else { String::new() };
+        let twins = roles.iter().filter(|known| **known == role).count();
+        roles.push(role.clone());
+        let part = if twins > 0 { format!("{role}#{}", twins + 1) } else { role };
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
         let listens = listens(&group.pod);
         let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
-        let resource = resource(object, body, address, group, &request, index);
+        let resource = resource(object, body, &part, group, &request, index);
         out.push(FoundResource {
             resource,
             kind: object.kind.to_owned(),
@@ -74,14 +70,16 @@ pub(in crate::kubernetes) fn finish(
 fn resource(
     object: &Object<'_>,
     body: Span,
-    address: String,
+    part: &str,
     group: PodGroup,
     request: &PodRequest,
     index: &ObjectIndex<'_>,
 ) -> Resource {
     // Values are long: they are shown where they ask for accelerators.
     let head = if object.group == VALUES { request.span } else { object.head };
-    let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, address, head, body);
+    let mut resource =
+        Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, object.address() + part, head, body);
+    resource.declared = object.declaration(part);
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
     let conditions = group.pod.conditions();
     let queued = queues::conditions(object, &resource.labels, request, &conditions, index);

@@ -124,7 +124,7 @@ fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize) -> CelValue {
 struct Places {
     /// By file, sorted by where they start.
     objects: HashMap<FileId, Vec<usize>>,
-    /// By address, without what a row adds to it for a part of the block.
+    /// By address; one may stand in several runs.
     blocks: HashMap<Arc<str>, Vec<usize>>,
 }
 
@@ -150,14 +150,11 @@ impl Places {
     }
 
     fn block(&self, inventory: &Inventory, resource: &Resource) -> Option<usize> {
-        let around = |id: &&usize| inventory.blocks.get(**id).is_some_and(|raw| raw.span.file == resource.span.file);
-        let mut address = resource.address.as_str();
-        loop {
-            if let Some(ids) = self.blocks.get(address) {
-                return ids.iter().find(around).or(ids.first()).copied();
-            }
-            address = &address[..address.rfind(['.', ':', '#', '['])?];
-        }
+        let ids = self.blocks.get(&resource.declared.address)?;
+        let block = |id: &&usize| inventory.blocks.get(**id);
+        let same_run = |id: &&usize| block(id).is_some_and(|raw| raw.run == resource.run);
+        let same_file = |id: &&usize| block(id).is_some_and(|raw| raw.span.file == resource.span.file);
+        ids.iter().find(same_run).or_else(|| ids.iter().find(same_file)).or(ids.first()).copied()
     }
 }
 

@@ -87,6 +87,7 @@ impl<'a> Builder<'a> {
         let address = format!("{}{}", block.address, suffix.unwrap_or_default());
         let role = if row.role == RowRole::Requested { InventoryRole::Requested } else { InventoryRole::Rented };
         let mut resource = Resource::new(self.front_end, role, kind, address, span, body);
+        resource.declared = block.declaration();
         let provider = self.table.providers.get(&row.provider);
         set_facts(&mut resource, &scope, row, provider);
         if let ValueNode::Block(part) = &scope.part {

@@ -292,11 +292,5 @@ fn same_key<'a>(block: &Block, found: Vec<(&'a Block, Span)>) -> Vec<(&'a Block,
 
 /// `module.a["x"].` of a block inside of a module, and nothing in the root.
 pub(in crate::terraform) fn module_of(block: &Block) -> &str {
-    let own = match (block.keyword.as_str(), block.labels.as_slice()) {
-        ("module", [name, ..]) => format!("module.{name}"),
-        ("data", [kind, name, ..]) => format!("data.{kind}.{name}"),
-        (_, [kind, name, ..]) => format!("{kind}.{name}"),
-        _ => return "",
-    };
-    base(&block.address).strip_suffix(&own).unwrap_or_default()
+    block.reference().and_then(|own| base(&block.address).strip_suffix(&own)).unwrap_or_default()
 }

@@ -40,6 +40,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
         let (span, body) = if one { (block.span, block.body) } else { (told.said, told.said) };
         let address = format!("{}{suffix}", block.address);
         let mut resource = Resource::new(builder.front_end, Role::Rented, kind, address, span, body);
+        resource.declared = block.declaration();
         let why = format!("the module `{}` is not at hand", block.source.as_deref().unwrap_or_default());
         let told_number = number(&machine.sizes, told.said, block.instances.clone());
         resource.count = match told_number {

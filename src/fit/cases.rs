@@ -5,16 +5,19 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use super::demand::FactReader;
 use super::estimate::{GIB, budget, cache_bytes, estimate, weight_bytes};
-use super::hardware::device;
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Recompute, Training, Workload};
 use super::{FitVerdict, verdict};
-use crate::catalog::{Model, Models, Precision, TableError, records};
-use crate::inventory::Task;
+use crate::catalog::{Catalog, Precision, TableError, records};
+use crate::inventory::{Fact, FrontEnd, Key, Resource, Role, Task, Value};
+use crate::source::{MemoryTree, Sources, Span};
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
-pub fn run(path: &str, text: &str, models: &Models) -> Result<String, TableError> {
+pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
     let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
+    let sources = Sources::new(MemoryTree::new());
+    let span = Span::new(sources.derive(path, String::new(), Vec::new()), 0, 0);
     let mut header: Option<Vec<String>> = None;
     let mut lines = String::new();
     for (line, record) in records(text) {
@@ -27,7 +30,7 @@ pub fn run(path: &str, text: &str, models: &Models) -> Result<String, TableError
             continue;
         };
         let cells = header.iter().map(String::as_str).zip(record.iter().map(String::as_str)).collect();
-        let _ = writeln!(lines, "{}", answer(&Row { cells }, models));
+        let _ = writeln!(lines, "{}", answer(&Row { cells }, catalog, span));
     }
     Ok(lines)
 }
@@ -56,26 +59,26 @@ impl Row<'_> {
     }
 }
 
-fn answer(row: &Row<'_>, models: &Models) -> serde_json::Value {
+fn answer(row: &Row<'_>, catalog: &Catalog, span: Span) -> serde_json::Value {
     let id = row.text("id");
-    let Some(found) = models.identify(row.text("model")) else {
+    let resource = resource(row, span);
+    let mut reader = FactReader::new(&resource);
+    let Ok(demand) = reader.demand(catalog) else {
         return json!({ "id": id, "verdict": "unknown" });
     };
-    let model = &*found.model;
-    let precision = Precision::parse(row.text("weights")).or(found.precision).unwrap_or(model.published);
-    let workload = workload(row, model, precision);
+    let devices = row.number("gpu_count").unwrap_or(1.0);
+    let workload = measured(row, demand.on(devices, demand.tensor_parallel, demand.pipeline_parallel));
     let estimate = estimate(&workload);
-    let need = estimate.need();
-    let device = device(row.text("gpu"));
+    let device = reader.devices(catalog).ok().map(|(device, _)| device);
     let budget = device.map(|device| budget(&workload, device.usable_gib));
     let verdict = device.and_then(|device| verdict(&workload, device.usable_gib)).map_or("unknown", FitVerdict::name);
     json!({
         "id": id,
         "verdict": verdict,
-        "need_gib_per_gpu": round(need),
+        "need_gib_per_gpu": round(estimate.need()),
         "budget_gib_per_gpu": budget.map(round),
-        "weights_gib": round(weight_bytes(model, precision) / GIB),
-        "kv_gib": round(cache_bytes(model, workload.context, workload.cache_bytes) / GIB),
+        "weights_gib": round(weight_bytes(&demand.model, demand.precision) / GIB),
+        "kv_gib": round(cache_bytes(&demand.model, workload.context, workload.cache_bytes) / GIB),
         "total_gib": round(estimate.total),
     })
 }
@@ -84,89 +87,82 @@ fn round(gib: f64) -> f64 {
     (gib * 1000.0).round() / 1000.0
 }
 
-fn workload<'m>(row: &Row<'_>, model: &'m Model, precision: Precision) -> Workload<'m> {
+/// Tokens of context where a table says none.
+const USUAL_WINDOW: f64 = 8192.0;
+
+/// What a row says, as the facts that text would tell.
+fn resource(row: &Row<'_>, span: Span) -> Resource {
+    let mut resource = Resource::new(FrontEnd::Terraform, Role::Requested, "case", row.text("id"), span, span);
     let task = Task::from_name(row.text("task")).unwrap_or(Task::Serve);
+    let offload = if row.text("offload") == "model cpu offload" { "weights" } else { row.text("offload") };
+    let texts = [
+        (Key::Model, row.text("model")),
+        (Key::Precision, Some(row.text("weights")).filter(|it| Precision::parse(it).is_some()).unwrap_or_default()),
+        (Key::CachePrecision, if row.text("kv_dtype").is_empty() { "" } else { "fp8" }),
+        (Key::Task, task.name()),
+        (Key::Program, program(row.text("engine"))),
+        (Key::Accelerator, row.text("gpu")),
+        (Key::Method, row.text("method")),
+        (Key::Optimizer, row.text("optimizer")),
+        (Key::Sharding, row.text("sharding")),
+        (Key::Offload, offload),
+    ];
+    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        resource.set(key, Fact::written(Value::text(text), span));
+    }
     let devices = row.number("gpu_count").unwrap_or(1.0);
-    let pipeline_parallel = row.number("pp").or(row.noted("pp")).unwrap_or(1.0);
-    let training = training(row, precision);
-    let tensor_parallel = row.number("tp").or(row.noted("tp")).unwrap_or(match task {
-        Task::Train if training.sharding != Sharding::Megatron => 1.0,
-        _ => (devices / pipeline_parallel).max(1.0),
-    });
-    let window = if model.max_context > 0.0 { model.max_context } else { 8192.0 };
-    let engine = match row.text("engine") {
-        "vllm" | "nim" => Engine::Pooled { has_utilization: true },
-        "sglang" | "tgi" | "trt-llm" | "trt" | "azureml" | "atom" | "lmdeploy" => {
-            Engine::Pooled { has_utilization: false }
-        }
-        _ => Engine::Eager,
-    };
-    let full = precision.is_full() && task != Task::Train;
-    Workload {
-        model,
-        task,
-        engine,
-        precision: if full && model.published == precision && precision == Precision::Fp32 {
-            Precision::Fp32
-        } else {
-            precision
-        },
-        cache_bytes: match row.text("kv_dtype") {
-            "" => 2.0,
-            _ => 1.0,
-        },
-        // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
-        context: context(row, window),
-        batch: row.number("batch").unwrap_or(1.0),
-        concurrent: 1.0,
-        devices,
-        tensor_parallel,
-        pipeline_parallel,
-        expert_parallel: row.noted("ep").unwrap_or(1.0),
-        utilization: row.number("gpu_mem_util"),
-        draft_b: 0.0,
-        weights_offloaded: matches!(row.text("offload"), "weights" | "model cpu offload"),
-        eager_attention: row.notes("no flash attention"),
-        training,
+    let pipeline = row.number("pp").or(row.noted("pp")).unwrap_or(1.0);
+    let shares_layers = task != Task::Train || row.text("sharding") == "megatron";
+    let tensor = if shares_layers { (devices / pipeline).max(1.0) } else { 1.0 };
+    let numbers = [
+        (Key::AcceleratorCount, Some(devices)),
+        (Key::Context, row.number("context").or(Some(USUAL_WINDOW))),
+        (Key::BatchSize, row.number("batch").or(Some(1.0))),
+        (Key::TensorParallel, row.number("tp").or(row.noted("tp")).or(Some(tensor))),
+        (Key::PipelineParallel, Some(pipeline)),
+        (Key::ExpertParallel, row.noted("ep")),
+        (Key::MemoryUtilization, row.number("gpu_mem_util")),
+    ];
+    for (key, number) in numbers {
+        resource.set(key, number.map_or(Fact::Absent, |number| Fact::written(Value::Number(number), span)));
+    }
+    // Who trains a large model without saying so recomputes.
+    resource.set(Key::Recompute, Fact::written(Value::Flag(row.text("grad_ckpt") != "no"), span));
+    resource
+}
+
+/// The program that a table calls so.
+fn program(engine: &str) -> &str {
+    match engine {
+        "trt" => "trt-llm",
+        "swift" => "ms-swift",
+        other => other,
     }
 }
 
-/// Samples that are short and not packed leave most of a training sequence empty.
-fn context(row: &Row<'_>, window: f64) -> f64 {
+/// What a table says of a measurement and no text says of a deployment.
+fn measured<'m>(row: &Row<'_>, workload: Workload<'m>) -> Workload<'m> {
     const SHORT_SAMPLE: f64 = 512.0;
-    let context = row.number("context").unwrap_or(window.min(8192.0));
-    if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context }
-}
-
-fn training(row: &Row<'_>, precision: Precision) -> Training {
-    let engine = row.text("engine");
-    let sharding = Sharding::from_name(row.text("sharding")).unwrap_or(Sharding::None);
-    let method = Method::from_name(row.text("method")).unwrap_or(Method::Full);
-    let mixed =
-        matches!(engine, "deepspeed" | "deepspeed-chat" | "composer" | "megatron" | "nemo" | "torchtitan" | "azureml");
-    Training {
-        method,
-        optimizer: Optimizer::from_name(row.text("optimizer")).unwrap_or(Optimizer::AdamW),
-        sharding,
-        recompute: match row.text("grad_ckpt") {
-            "no" => Recompute::No,
-            "selective" => Recompute::Selective,
-            // Who trains a large model without saying so recomputes.
-            _ => Recompute::Full,
+    // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
+    let window = if workload.model.max_context > 0.0 { workload.model.max_context } else { USUAL_WINDOW };
+    let context = row.number("context").unwrap_or(window.min(USUAL_WINDOW));
+    // The examples that a trainer ships use its plugin for the loss.
+    let is_example = row.text("engine") == "axolotl" && row.notes("shipped example");
+    let recompute =
+        if row.text("grad_ckpt") == "selective" { Recompute::Selective } else { workload.training.recompute };
+    Workload {
+        // Samples that are short and not packed leave most of a training sequence empty.
+        context: if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context },
+        batch: row.number("batch").unwrap_or(1.0),
+        concurrent: 1.0,
+        eager_attention: row.notes("no flash attention"),
+        training: Training {
+            recompute,
+            sequence_parallel: row.noted("sequence_parallel").unwrap_or(1.0),
+            chunked_loss: row.notes("fused loss") || row.notes("chunked") || is_example,
+            fused_norms: workload.training.fused_norms || row.notes("fused loss"),
+            ..workload.training
         },
-        optimizer_offloaded: row.text("offload") == "optimizer",
-        sequence_parallel: row.noted("sequence_parallel").unwrap_or(1.0),
-        // The examples that a trainer ships use its plugin for the loss.
-        chunked_loss: row.notes("fused loss")
-            || row.notes("chunked")
-            || (engine == "axolotl" && row.notes("shipped example")),
-        fused_norms: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer") || row.notes("fused loss"),
-        // Its defaults are rank 8 on queries and values, and sharding that flattens adapters with what they adapt.
-        adapter_params: if engine == "litgpt" { 100.0 } else { 600.0 },
-        flat_gradients: engine == "litgpt" && method == Method::Lora && sharding == Sharding::Everything,
-        labelled_loss: engine == "swift",
-        pure_half: precision != Precision::Fp32 && sharding == Sharding::None && !mixed,
-        upcasts_embeddings: !matches!(engine, "litgpt" | "axolotl"),
-        parallel_loss: matches!(engine, "megatron" | "nemo" | "torchtitan" | "composer"),
+        ..workload
     }
 }

@@ -225,7 +225,8 @@ fn names_of_a_library_and_of_resources_lead_to_models() {
     assert_eq!(model(ollama("deepseek-r1:70b")).0, "deepseek-ai/DeepSeek-R1-Distill-Llama-70B");
     assert_eq!(model(ollama("llama3.1:70b-instruct-q8_0")), ("meta-llama/Llama-3.1-70B".into(), "gguf"));
     let mut named = l4();
-    named.resource.address = "NIMService/nim/meta-llama-3-1-8b-instruct".into();
+    named.resource.front_end = FrontEnd::Kubernetes;
+    named.resource.declared.name = "meta-llama-3-1-8b-instruct".into();
     let fact = named.number(Key::Context, 4096.0).assess();
     assert_eq!(fact.value().unwrap().model, "meta-llama/Llama-3.1-8B");
     assert!(matches!(fact.origin(), Some(Origin::Inferred(_))));

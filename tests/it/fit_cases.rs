@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use gpulint::catalog::{Models, records};
+use gpulint::catalog::{Catalog, records};
 use gpulint::fit::cases;
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn cases_of_the_environment() {
         return skip("GPULINT_FIT_CASES names no cases");
     };
     let text = std::fs::read_to_string(&path).unwrap();
-    let lines = cases::run(&path, &text, &Models::default()).unwrap();
+    let lines = cases::run(&path, &text, &Catalog::embedded()).unwrap();
     if let Ok(output) = std::env::var("GPULINT_FIT_OUTPUT") {
         std::fs::write(output, &lines).unwrap();
     }

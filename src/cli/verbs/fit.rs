@@ -223,7 +223,7 @@ fn read(file: &Path) -> Result<String, Failure> {
 }
 
 fn run_cases(file: &Path, catalog: &Catalog) -> Result<Outcome, Failure> {
-    let lines = cases::run(&file.display().to_string(), &read(file)?, catalog.models())
+    let lines = cases::run(&file.display().to_string(), &read(file)?, catalog)
         .map_err(|error| Failure::new(format!("{}:{}: {}", error.path, error.line, error.message)))?;
     output::print(&lines)?;
     Ok(Outcome::Passed)

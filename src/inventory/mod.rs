@@ -11,6 +11,7 @@ pub mod programs;
 mod purpose;
 mod raw;
 mod resource;
+pub mod row_path;
 mod run;
 mod shift;
 mod sign;

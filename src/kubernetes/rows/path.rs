@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::inventory::row_path::{Into, RowPath, Start, StepName};
 use crate::languages::yaml::Node;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -36,32 +37,27 @@ pub(in crate::kubernetes) struct Match<'t> {
 impl TryFrom<String> for ManifestPath {
     type Error = String;
 
+    /// Of the words of paths, those about blocks and text within text mean nothing here.
     fn try_from(text: String) -> Result<Self, String> {
-        let mut steps = Vec::new();
-        let mut rest = text.as_str();
-        while !rest.is_empty() {
-            let (key, after) = match rest.strip_prefix('"') {
-                Some(quoted) => quoted.split_once('"').ok_or_else(|| format!("`{text}` has an open quote"))?,
-                None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
-            };
-            rest = after;
-            match key {
-                "" => return Err(format!("`{text}` has an empty step")),
-                "*" => steps.push(Step::Any),
-                key => steps.push(Step::Key(key.into())),
-            }
-            if let Some(after) = rest.strip_prefix("[]") {
-                steps.push(Step::Each);
-                rest = after;
-            }
-            rest = match rest.strip_prefix('.') {
-                Some("") => return Err(format!("`{text}` ends in a dot")),
-                Some(after) => after,
-                None if rest.is_empty() => rest,
-                None => return Err(format!("`{text}`: a dot is missing before `{rest}`")),
-            };
+        if text.is_empty() {
+            return Ok(ManifestPath::default());
         }
-        Ok(ManifestPath { steps })
+        let path: RowPath = text.parse()?;
+        let refused = || format!("`{text}` is no path into a manifest");
+        let mut steps = Vec::with_capacity(path.steps.len());
+        for step in path.steps {
+            match (step.name, step.read) {
+                (StepName::Written(name), None) if name == "*" => steps.push(Step::Any),
+                (StepName::Written(name), None) => steps.push(Step::Key(name.into())),
+                _ => return Err(refused()),
+            }
+            match step.into {
+                Into::First => {}
+                Into::All => steps.push(Step::Each),
+                Into::Whole | Into::Where(..) => return Err(refused()),
+            }
+        }
+        if path.start == Start::Part { Ok(ManifestPath { steps }) } else { Err(refused()) }
     }
 }
 

@@ -18,10 +18,10 @@ use super::labels::{labels, open_defaults, selector};
 use super::language::{Constant, ProviderRow, RowRole, RowTable, Spec, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::node::ValueNode;
-use super::path::AttributePath;
 use super::place::region;
 use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
+use crate::inventory::row_path::RowPath;
 
 /// A resource, and the block that it came from.
 pub(super) struct Built {
@@ -257,7 +257,7 @@ pub(super) struct BlockPart<'a> {
 }
 
 /// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.
-pub(super) fn parts<'a>(block: &'a Block, each: &AttributePath) -> Vec<BlockPart<'a>> {
+pub(super) fn parts<'a>(block: &'a Block, each: &RowPath) -> Vec<BlockPart<'a>> {
     let scope = RowScope::of(block);
     let name = each.name();
     let mut parts = Vec::new();

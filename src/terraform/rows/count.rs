@@ -7,8 +7,8 @@ use crate::source::Span;
 use super::fact::Wanted;
 use super::language::{Count, Spec, Zones};
 use super::node::ValueNode;
-use super::path::AttributePath;
 use super::scope::{RowScope, Truth};
+use crate::inventory::row_path::RowPath;
 
 /// Zones that a regional pool of Google Kubernetes Engine spans where none are listed, by its documentation (2026-11).
 const ZONES_OF_A_REGION: f64 = 3.0;
@@ -78,7 +78,7 @@ impl Units {
     pub(super) const NOT_KNOWN: &str = "how many units of its capacity a machine is is not known";
 
     /// What the row's paths say; where not all do, the place of the first. None where units are not counted.
-    pub(super) fn of(scope: &RowScope<'_>, each: &[AttributePath]) -> Option<Result<Units, Span>> {
+    pub(super) fn of(scope: &RowScope<'_>, each: &[RowPath]) -> Option<Result<Units, Span>> {
         let nodes: Vec<ValueNode<'_>> = each.iter().flat_map(|path| scope.find(path)).collect();
         let first = nodes.first()?;
         let said = nodes.iter().filter_map(|node| node.text()?.parse().ok()).filter(|it| *it > 0.0);
@@ -97,7 +97,7 @@ impl Units {
 }
 
 /// How many machines make so many units. Which of several kinds it is nobody knows: the heaviest makes the fewest.
-fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[AttributePath]) -> Fact<Range> {
+fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fact<Range> {
     match Units::of(scope, each) {
         None => count,
         Some(Err(_)) if count.is_absent() => count,
@@ -116,7 +116,7 @@ fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
     let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
     let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
     let mut names = ignored.flat_map(|it| std::slice::from_ref(&it.value).iter().chain(it.value.items()));
-    let paths: Vec<String> = number.0.iter().filter_map(|it| it.at.as_ref()).map(AttributePath::name).collect();
+    let paths: Vec<String> = number.0.iter().filter_map(|it| it.at.as_ref()).map(RowPath::name).collect();
     names.any(|name| {
         let name = name.as_text().unwrap_or_default();
         let end = name.rsplit('.').next().unwrap_or_default();

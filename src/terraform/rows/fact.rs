@@ -8,8 +8,8 @@ use crate::source::Span;
 
 use super::language::{Alternative, Constant, Spec};
 use super::node::{Held, ValueNode, scalar};
-use super::path::Start;
 use super::scope::{RowScope, Truth};
+use crate::inventory::row_path::Start;
 
 /// What a value is read as: a fact of the inventory, or a plain type.
 #[derive(Clone, Copy)]

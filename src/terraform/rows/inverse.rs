@@ -6,10 +6,10 @@ use crate::inventory::{Key, Value};
 
 use super::fact::Wanted;
 use super::language::{Alternative, Conditions, Constant, LabelsAt, Spec};
-use super::path::{AttributePath, Start};
 use super::scope::Truth;
 use super::site::Site;
 use super::spot::Spot;
+use crate::inventory::row_path::{RowPath, Start};
 
 /// A scalar of the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ impl<'a> Site<'a> {
             let remove = speaking_path.map(|path| vec![self.assignment(path, None)]);
             return remove.into_iter().collect();
         };
-        let mut ways: Vec<(bool, &AttributePath, Literal)> = Vec::new();
+        let mut ways: Vec<(bool, &RowPath, Literal)> = Vec::new();
         for (at, alternative) in spec.0.iter().enumerate() {
             let Some(path) = &alternative.at else { continue };
             let in_place = speaking_path == Some(path);
@@ -102,7 +102,7 @@ impl<'a> Site<'a> {
         alternative.at.is_some() && !self.scope.alternative(alternative, wanted).is_absent()
     }
 
-    fn assignment(&self, path: &AttributePath, to: Option<Literal>) -> Assignment<'a> {
+    fn assignment(&self, path: &RowPath, to: Option<Literal>) -> Assignment<'a> {
         Assignment { spot: self.spot(path), to }
     }
 }

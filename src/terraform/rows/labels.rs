@@ -10,8 +10,8 @@ use crate::source::Span;
 use super::fact::{Wanted, plain};
 use super::language::{LabelsAt, ProviderRow, TypeRow};
 use super::node::{Held, ValueNode};
-use super::path::{AttributePath, Start};
 use super::scope::RowScope;
+use crate::inventory::row_path::{RowPath, Start};
 
 pub(super) type LabelEntries = BTreeMap<String, Fact<Arc<str>>>;
 
@@ -32,8 +32,8 @@ pub(super) fn labels(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&Prov
 
 /// The block that would hold them, where that is another one: the template of a group.
 fn held_by(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Span> {
-    let LabelsAt::Map(AttributePath { start: start @ Start::Link(_), .. }) = place else { return None };
-    match scope.find(&AttributePath { start: start.clone(), steps: Vec::new() }).as_slice() {
+    let LabelsAt::Map(RowPath { start: start @ Start::Link(_), .. }) = place else { return None };
+    match scope.find(&RowPath { start: start.clone(), steps: Vec::new() }).as_slice() {
         [only @ ValueNode::Block(_)] => Some(only.span()),
         _ => None,
     }

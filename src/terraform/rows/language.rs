@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::inventory::{CountedIn, Key, LinkKind, Value};
 use crate::source::AdaptiveRegex;
 
-use super::path::AttributePath;
+use crate::inventory::row_path::RowPath;
 
 /// What `resources/` says about one type, or about a part of it.
 #[derive(Debug, Deserialize)]
@@ -21,16 +21,16 @@ pub(super) struct TypeRow {
     #[serde(default)]
     pub(super) rented_from: Spec,
     /// The parts that the row describes, each its own resource; the whole block where this is missing.
-    pub(super) each: Option<AttributePath>,
+    pub(super) each: Option<RowPath>,
     /// Where a part finds what it does not say itself.
     #[serde(default)]
-    pub(super) defaults: Many<AttributePath>,
+    pub(super) defaults: Many<RowPath>,
     /// The row does not hold for a block where these are false.
     #[serde(default)]
     pub(super) when: Conditions,
     /// Texts that name the thing, beside the name of its block.
     #[serde(default)]
-    pub(super) names: Many<AttributePath>,
+    pub(super) names: Many<RowPath>,
     #[serde(default)]
     pub(super) region: Spec,
     #[serde(default)]
@@ -50,7 +50,7 @@ pub(super) struct TypeRow {
     pub(super) taints: Many<LabelsAt>,
     /// Texts of scripts that start programs.
     #[serde(default)]
-    pub(super) scripts: Many<AttributePath>,
+    pub(super) scripts: Many<RowPath>,
     /// Containers that run on it.
     #[serde(default)]
     pub(super) containers: Many<ContainerAt>,
@@ -100,7 +100,7 @@ pub(super) enum RowRole {
 #[serde(deny_unknown_fields)]
 pub(super) struct DiskWord {
     /// Where they stand, each its own; what the row describes where this is missing.
-    pub(super) at: Option<AttributePath>,
+    pub(super) at: Option<RowPath>,
     #[serde(default)]
     pub(super) when: Conditions,
     pub(super) gib: Spec,
@@ -122,7 +122,7 @@ pub(super) struct DiskWord {
 #[serde(deny_unknown_fields)]
 pub(super) struct ShiftWord {
     /// The entries, each its own; what the row describes where this is missing.
-    pub(super) each: Option<AttributePath>,
+    pub(super) each: Option<RowPath>,
     #[serde(default)]
     pub(super) when: Conditions,
     /// As cron writes it.
@@ -170,10 +170,10 @@ pub(super) struct LinkWord {
     pub(super) to: Many<String>,
     /// Where the reference stands; anywhere in the block where this is missing.
     #[serde(default)]
-    pub(super) at: Many<AttributePath>,
+    pub(super) at: Many<RowPath>,
     /// Attributes of the other end whose text may stand there instead of a reference.
     #[serde(default)]
-    pub(super) by: Many<AttributePath>,
+    pub(super) by: Many<RowPath>,
     /// The text that stands there is longer than a name: the first group of one of these is the name.
     #[serde(default, rename = "match")]
     pub(super) patterns: Many<AdaptiveRegex>,
@@ -226,7 +226,7 @@ pub(super) struct Count {
     pub(super) times: Many<Spec>,
     /// The three count units, and this is where each kind of machine says how many of them it makes.
     #[serde(default)]
-    pub(super) units: Many<AttributePath>,
+    pub(super) units: Many<RowPath>,
     /// In a control: so many beside those that there are.
     #[serde(default)]
     pub(super) adds: bool,
@@ -244,9 +244,9 @@ pub(super) struct Count {
 #[serde(deny_unknown_fields)]
 pub(super) struct Zones {
     #[serde(default)]
-    pub(super) listed: Many<AttributePath>,
+    pub(super) listed: Many<RowPath>,
     #[serde(default)]
-    pub(super) location: Many<AttributePath>,
+    pub(super) location: Many<RowPath>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -271,16 +271,16 @@ impl CountUnit {
 /// A map of labels, or a list of blocks with a key and a value each.
 #[derive(Debug)]
 pub(super) enum LabelsAt {
-    Map(AttributePath),
+    Map(RowPath),
     List(LabelList),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelList {
-    pub(super) list: AttributePath,
-    pub(super) key: AttributePath,
-    pub(super) value: AttributePath,
+    pub(super) list: RowPath,
+    pub(super) key: RowPath,
+    pub(super) value: RowPath,
 }
 
 /// Where a container says what it runs.
@@ -288,17 +288,17 @@ pub(super) struct LabelList {
 #[serde(deny_unknown_fields)]
 pub(super) struct ContainerAt {
     /// The containers; the part itself where this is missing.
-    pub(super) each: Option<AttributePath>,
-    pub(super) image: Option<AttributePath>,
-    pub(super) command: Option<AttributePath>,
-    pub(super) args: Option<AttributePath>,
+    pub(super) each: Option<RowPath>,
+    pub(super) image: Option<RowPath>,
+    pub(super) command: Option<RowPath>,
+    pub(super) args: Option<RowPath>,
     #[serde(default)]
     pub(super) env: Many<LabelsAt>,
 }
 
 /// Paths and what is written there; `absent` takes away what stands there.
 #[derive(Debug, Default)]
-pub(super) struct Assignments(pub(super) Vec<(AttributePath, Constant)>);
+pub(super) struct Assignments(pub(super) Vec<(RowPath, Constant)>);
 
 /// How a fact is read: the first of these that says something.
 #[derive(Debug, Default)]
@@ -308,10 +308,10 @@ pub(super) struct Spec(pub(super) Vec<Alternative>);
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Alternative {
-    pub(super) at: Option<AttributePath>,
+    pub(super) at: Option<RowPath>,
     /// Several texts that together make one.
     #[serde(default)]
-    pub(super) join: Vec<AttributePath>,
+    pub(super) join: Vec<RowPath>,
     #[serde(default)]
     pub(super) with: String,
     /// The type itself, or the condition, says so.
@@ -372,7 +372,7 @@ impl Duration {
 /// All of these hold. A path has one of the texts; `absent`, `present`, `empty`, `!text` (anything else, or nothing) and `>1`
 /// stand for what they say, and `~` begins a regular expression.
 #[derive(Debug, Default)]
-pub(super) struct Conditions(pub(super) Vec<(AttributePath, Vec<String>)>);
+pub(super) struct Conditions(pub(super) Vec<(RowPath, Vec<String>)>);
 
 /// A provider: where its blocks name a region and default labels.
 #[derive(Debug, Deserialize)]

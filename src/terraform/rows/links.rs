@@ -11,8 +11,8 @@ use super::super::address::base;
 use super::super::block::Block;
 use super::language::LinkWord;
 use super::node::{Held, ValueNode};
-use super::path::{AttributePath, Start};
 use super::scope::RowScope;
+use crate::inventory::row_path::{RowPath, Start};
 
 /// All blocks by address and by type.
 pub(in crate::terraform) struct BlockIndex<'a> {
@@ -97,7 +97,7 @@ impl<'a> BlockIndex<'a> {
             }
             return (!found.is_empty()).then(|| Linked::Blocks(same_key(scope.block, found)));
         }
-        let places: Vec<ValueNode<'a>> = link.at.0.iter().flat_map(|path: &AttributePath| scope.find(path)).collect();
+        let places: Vec<ValueNode<'a>> = link.at.0.iter().flat_map(|path: &RowPath| scope.find(path)).collect();
         if places.is_empty() && !link.at.0.is_empty() {
             return None;
         }

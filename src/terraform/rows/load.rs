@@ -15,7 +15,7 @@ use super::language::{
     Alternative, Assignments, Conditions, Constant, ContainerAt, Count, LabelList, LabelsAt, Many, ProviderRow,
     RowTable, Section, Spec, TypeRow,
 };
-use super::path::AttributePath;
+use crate::inventory::row_path::RowPath;
 
 include!(concat!(env!("OUT_DIR"), "/resources.rs"));
 
@@ -79,7 +79,7 @@ fn read(text: &str) -> Result<Vec<TypeRow>, String> {
     Ok(rows)
 }
 
-impl<'de> Deserialize<'de> for AttributePath {
+impl<'de> Deserialize<'de> for RowPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
@@ -124,7 +124,7 @@ impl FromText for String {
     }
 }
 
-impl FromText for AttributePath {
+impl FromText for RowPath {
     fn from_text(text: &str) -> Result<Self, String> {
         text.parse()
     }
@@ -206,8 +206,8 @@ impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for Many<T> {
 mod tests {
     use super::super::language::RowRole;
     use super::super::like;
-    use super::super::path::Start;
     use super::*;
+    use crate::inventory::row_path::Start;
     use crate::inventory::{Purchase, Purpose};
 
     fn rows() -> impl Iterator<Item = (&'static str, &'static TypeRow)> {

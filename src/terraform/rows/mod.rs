@@ -18,7 +18,6 @@ mod links;
 mod load;
 mod module;
 mod node;
-mod path;
 mod place;
 mod programs;
 mod reservations;

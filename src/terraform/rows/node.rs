@@ -8,7 +8,7 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::{Span, from_base64};
 
 use super::super::block::{Attribute, Block, Provider};
-use super::path::{AttributePath, Into, PathStep, StepName, TextForm};
+use crate::inventory::row_path::{Into, PathStep, RowPath, StepName, TextForm};
 
 /// Something that a path leads to.
 #[derive(Debug, Clone)]
@@ -84,11 +84,7 @@ impl<'a> ValueNode<'a> {
     }
 
     /// What stands below `steps`, in the order of the text. `from` is where the whole path started.
-    pub(super) fn walk(
-        self,
-        steps: &[PathStep],
-        from: &dyn Fn(&AttributePath) -> Vec<ValueNode<'a>>,
-    ) -> Vec<ValueNode<'a>> {
+    pub(super) fn walk(self, steps: &[PathStep], from: &dyn Fn(&RowPath) -> Vec<ValueNode<'a>>) -> Vec<ValueNode<'a>> {
         let mut nodes = vec![self];
         for (at, step) in steps.iter().enumerate() {
             let name = match &step.name {

@@ -12,8 +12,8 @@ use crate::source::static_regex;
 use super::labels::variables;
 use super::language::{ContainerAt, TypeRow};
 use super::node::{Held, ValueNode, scalar};
-use super::path::AttributePath;
 use super::scope::RowScope;
+use crate::inventory::row_path::RowPath;
 
 static_regex!(
 /// What stops a machine some time after it was started, or when it has nothing to do.
@@ -75,7 +75,7 @@ fn fill(resource: &mut Resource, facts: ProgramFacts) {
 }
 
 fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Container {
-    let words = |path: &Option<AttributePath>| -> Vec<Word> {
+    let words = |path: &Option<RowPath>| -> Vec<Word> {
         let nodes = path.iter().flat_map(|path| scope.find(path));
         nodes.flat_map(ValueNode::keyed_elements).map(|(_, node)| word(&node)).collect()
     };

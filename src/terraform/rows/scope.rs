@@ -10,7 +10,7 @@ use super::super::block::{Block, Provider};
 use super::language::Conditions;
 use super::links::Linked;
 use super::node::{Held, ValueNode, scalar};
-use super::path::{AttributePath, Start};
+use crate::inventory::row_path::{RowPath, Start};
 
 /// One block, the part of it that a row describes, and what it is linked to.
 #[derive(Clone)]
@@ -55,21 +55,21 @@ impl<'a> RowScope<'a> {
         self.block.provider.as_deref()
     }
 
-    pub(super) fn find(&self, path: &AttributePath) -> Vec<ValueNode<'a>> {
+    pub(super) fn find(&self, path: &RowPath) -> Vec<ValueNode<'a>> {
         self.find_below(path, 0)
     }
 
     /// What a path leads to, where its end is a list or a map: the elements with their keys.
-    pub(super) fn find_keyed(&self, path: &AttributePath) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
+    pub(super) fn find_keyed(&self, path: &RowPath) -> Vec<(Option<Arc<str>>, ValueNode<'a>)> {
         self.find(&path.whole()).into_iter().flat_map(ValueNode::keyed_elements).collect()
     }
 
-    fn find_below(&self, path: &AttributePath, depth: usize) -> Vec<ValueNode<'a>> {
+    fn find_below(&self, path: &RowPath, depth: usize) -> Vec<ValueNode<'a>> {
         // A key may be named by a path, whose keys may be named by paths: rows never need more than one such level.
         if depth > 4 {
             return Vec::new();
         }
-        let names = |inner: &AttributePath| self.find_below(inner, depth + 1);
+        let names = |inner: &RowPath| self.find_below(inner, depth + 1);
         let starts: Vec<ValueNode<'a>> = match &path.start {
             Start::Part => {
                 let own = self.part.clone().walk(&path.steps, &names);
@@ -116,7 +116,7 @@ impl<'a> RowScope<'a> {
         doubt.unwrap_or(Truth::Yes(at))
     }
 
-    fn condition(&self, path: &AttributePath, texts: &[String]) -> Truth {
+    fn condition(&self, path: &RowPath, texts: &[String]) -> Truth {
         let mut nodes = self.find(path);
         let is = |wanted: &str| texts.iter().any(|it| it == wanted);
         if is("empty") || is("!empty") {

@@ -9,8 +9,8 @@ use super::language::{RowRole, TypeRow};
 use super::links::{BlockIndex, Linked, follow_all};
 use super::load;
 use super::node::ValueNode;
-use super::path::{AttributePath, Start, StepName};
 use super::scope::{RowScope, Truth};
+use crate::inventory::row_path::{RowPath, Start, StepName};
 use crate::terraform::code::modules::registry_name;
 
 /// Where a resource stands, and the words of its type.
@@ -56,7 +56,7 @@ impl<'a> Site<'a> {
                 StepName::Written(name) => name.as_str(),
                 StepName::At(_) => "",
             })?;
-            let above = AttributePath { start: path.start.clone(), steps: path.steps[..path.steps.len() - 1].to_vec() };
+            let above = RowPath { start: path.start.clone(), steps: path.steps[..path.steps.len() - 1].to_vec() };
             let block = match above.steps.is_empty() {
                 true => Some(self.scope.part.clone()),
                 false => self.scope.find(&above).into_iter().next(),

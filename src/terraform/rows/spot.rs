@@ -3,8 +3,8 @@
 use crate::languages::hcl::value::Data;
 
 use super::node::{Held, ValueNode};
-use super::path::{AttributePath, Into, PathStep, Start, StepName};
 use super::site::Site;
+use crate::inventory::row_path::{Into, PathStep, RowPath, Start, StepName};
 
 /// Where something is to be written.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(in crate::terraform) enum Spot<'a> {
 
 impl<'a> Site<'a> {
     /// Where a path leads.
-    pub(super) fn spot(&self, path: &AttributePath) -> Spot<'a> {
+    pub(super) fn spot(&self, path: &RowPath) -> Spot<'a> {
         let start = match &path.start {
             Start::Part => self.scope.part.clone(),
             Start::Block => ValueNode::Block(self.scope.block),

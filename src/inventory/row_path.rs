@@ -1,4 +1,5 @@
-//! Where a row finds something: a path through attributes, nested blocks, maps and lists.
+//! Where a row finds something: a path through attributes, nested blocks, keys and lists. Both front ends read it here, and
+//! each walks it through what it has.
 
 use std::str::FromStr;
 
@@ -9,17 +10,18 @@ use std::str::FromStr;
 /// - `a[key=text]` goes into those whose `key` is `text`.
 /// - `a!json` reads a text as JSON, `a!base64` decodes one.
 /// - `a.{b}` goes into the key whose name stands at `b`, as seen from where the path starts.
-/// - `a."x.y/z"` goes into a key with punctuation, `#key` is the key of the part.
+/// - `a."x.y/z"` goes into a key with punctuation, `a.*` into every value of a mapping of a manifest, `#key` is the key of the
+///   part.
 /// - `/a` starts at the block where the row describes a part of it (`/` is the block itself); `@link.a` starts at what a
 ///   link leads to; `$provider.a` at the provider's configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct AttributePath {
-    pub(super) start: Start,
-    pub(super) steps: Vec<PathStep>,
+pub struct RowPath {
+    pub start: Start,
+    pub steps: Vec<PathStep>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Start {
+pub enum Start {
     Part,
     Block,
     Provider,
@@ -29,20 +31,20 @@ pub(super) enum Start {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PathStep {
-    pub(super) name: StepName,
-    pub(super) into: Into,
-    pub(super) read: Option<TextForm>,
+pub struct PathStep {
+    pub name: StepName,
+    pub into: Into,
+    pub read: Option<TextForm>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum StepName {
+pub enum StepName {
     Written(String),
-    At(Box<AttributePath>),
+    At(Box<RowPath>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Into {
+pub enum Into {
     First,
     All,
     /// All of it, lists and maps left as they are.
@@ -51,17 +53,17 @@ pub(super) enum Into {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum TextForm {
+pub enum TextForm {
     Json,
     Base64,
 }
 
-impl FromStr for AttributePath {
+impl FromStr for RowPath {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (start, rest) = match text.as_bytes().first() {
-            _ if text == "#key" => return Ok(AttributePath { start: Start::Key, steps: Vec::new() }),
+            _ if text == "#key" => return Ok(RowPath { start: Start::Key, steps: Vec::new() }),
             Some(b'/') => (Start::Block, &text[1..]),
             Some(b'$') => match text.strip_prefix("$provider.") {
                 Some(rest) => (Start::Provider, rest),
@@ -77,13 +79,13 @@ impl FromStr for AttributePath {
         if steps.is_empty() && !matches!(start, Start::Link(_) | Start::Block) {
             return Err("an empty path".to_owned());
         }
-        Ok(AttributePath { start, steps })
+        Ok(RowPath { start, steps })
     }
 }
 
-impl AttributePath {
+impl RowPath {
     /// The path to the collections of which this one leads to elements, or to the first.
-    pub(super) fn whole(&self) -> AttributePath {
+    pub fn whole(&self) -> RowPath {
         let mut path = self.clone();
         if let Some(last) = path.steps.last_mut()
             && matches!(last.into, Into::All | Into::First)
@@ -94,7 +96,7 @@ impl AttributePath {
     }
 
     /// What it leads to by name: `a.b` of `a[].b`.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let names = self.steps.iter().map(|step| match &step.name {
             StepName::Written(name) => name.as_str(),
             StepName::At(_) => "*",
@@ -126,29 +128,36 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn step(text: &str) -> Result<PathStep, String> {
-    if let Some(name) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        return Ok(PathStep { name: StepName::Written(name.to_owned()), into: Into::First, read: None });
-    }
-    let (text, read) = match text.split_once('!') {
-        None => (text, None),
-        Some((name, "json")) => (name, Some(TextForm::Json)),
-        Some((name, "base64")) => (name, Some(TextForm::Base64)),
-        Some((_, other)) => return Err(format!("`!{other}` is neither `!json` nor `!base64`")),
-    };
-    let (name, into) = match text.strip_suffix(']').and_then(|it| it.split_once('[')) {
-        None => (text, Into::First),
-        Some((name, "")) => (name, Into::All),
-        Some((name, condition)) => match condition.split_once('=') {
-            Some((key, value)) => (name, Into::Where(key.to_owned(), value.to_owned())),
-            None => return Err(format!("`[{condition}]` is no `[key=text]`")),
-        },
-    };
-    let name = match name.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
-        Some(path) => StepName::At(Box::new(path.parse()?)),
-        None if name.is_empty() || name.contains(['[', ']', '{', '}', ' ']) => {
-            return Err(format!("`{text}` is no step of a path"));
+    let bad = || format!("`{text}` is no step of a path");
+    let (name, rest) = if let Some(quoted) = text.strip_prefix('"') {
+        let (name, rest) = quoted.split_once('"').ok_or_else(bad)?;
+        (StepName::Written(name.to_owned()), rest)
+    } else if let Some(inner) = text.strip_prefix('{') {
+        let (path, rest) = inner.rsplit_once('}').ok_or_else(bad)?;
+        (StepName::At(Box::new(path.parse()?)), rest)
+    } else {
+        let (name, rest) = text.split_at(text.find(['[', '!']).unwrap_or(text.len()));
+        if name.is_empty() || name.contains([']', '{', '}', ' ', '"']) {
+            return Err(bad());
         }
-        None => StepName::Written(name.to_owned()),
+        (StepName::Written(name.to_owned()), rest)
+    };
+    let (into, rest) = match rest.strip_prefix('[') {
+        None => (Into::First, rest),
+        Some(inner) => {
+            let (condition, rest) = inner.split_once(']').ok_or_else(bad)?;
+            match condition.split_once('=') {
+                _ if condition.is_empty() => (Into::All, rest),
+                Some((key, value)) => (Into::Where(key.to_owned(), value.to_owned()), rest),
+                None => return Err(format!("`[{condition}]` is no `[key=text]`")),
+            }
+        }
+    };
+    let read = match rest {
+        "" => None,
+        "!json" => Some(TextForm::Json),
+        "!base64" => Some(TextForm::Base64),
+        other => return Err(format!("`{other}` is neither `!json` nor `!base64`")),
     };
     Ok(PathStep { name, into, read })
 }
@@ -159,15 +168,17 @@ mod tests {
 
     #[test]
     fn paths_are_read_and_nonsense_is_refused() {
-        let path: AttributePath = "@template.a[].b[type=GPU]!json.{/name}.c".parse().unwrap();
+        let path: RowPath = "@template.a[].b[type=GPU]!json.{/name}.c".parse().unwrap();
         assert_eq!(path.start, Start::Link("template".to_owned()));
         assert_eq!(path.steps.len(), 4);
         assert_eq!(path.steps[1].into, Into::Where("type".to_owned(), "GPU".to_owned()));
         assert_eq!(path.steps[1].read, Some(TextForm::Json));
-        assert!("a..b".parse::<AttributePath>().is_err());
-        assert!("a[b]".parse::<AttributePath>().is_err());
-        assert!("a!yaml".parse::<AttributePath>().is_err());
-        assert!("$other.x".parse::<AttributePath>().is_err());
-        assert!("".parse::<AttributePath>().is_err());
+        assert!("a..b".parse::<RowPath>().is_err());
+        assert!("a[b]".parse::<RowPath>().is_err());
+        assert!("a.\"b.c".parse::<RowPath>().is_err());
+        assert_eq!("a.\"b.c/d\"[]".parse::<RowPath>().unwrap().name(), "a.b.c/d");
+        assert!("a!yaml".parse::<RowPath>().is_err());
+        assert!("$other.x".parse::<RowPath>().is_err());
+        assert!("".parse::<RowPath>().is_err());
     }
 }

@@ -152,12 +152,7 @@ pub(super) fn gather(
     paths.sort();
     paths.dedup();
     let wanted = filter::Wanted::new(objects);
-    let known = options.looks.known();
-    let mut looked: Vec<Looked<'_>> = each(paths.clone(), |path| {
-        let known = known.get(path).and_then(|look| Looked::known(path, sources, *look));
-        known.unwrap_or_else(|| Looked::at(path, sources, &wanted))
-    });
-    options.looks.keep(&looked);
+    let mut looked = look_at_all(sources, &paths, &wanted, options);
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
     let foreign = looked.iter().filter_map(|it| Some(Foreign { path: it.path.clone(), language: it.language? }));
@@ -187,16 +182,8 @@ pub(super) fn gather(
         return gathered;
     }
     let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
-    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
-    let names = Names::used(texts.chain(joining));
-    hold(sources, &mut looked, Matter::Scales);
-    let is_joined = |it: &&Looked<'_>| match it.matter {
-        Matter::Scales => true,
-        Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),
-        Matter::Asks | Matter::Nothing => false,
-    };
-    let joined = those(looked.iter().collect(), is_joined).into_iter().map(|it| it.path);
-    files.extend(open(sources, joined.filter(|path| !asking.contains(path)), true, diagnostics));
+    let joined = joined(sources, texts.collect(), &mut looked);
+    files.extend(open(sources, joined.into_iter().filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
     files.extend(
@@ -205,6 +192,36 @@ pub(super) fn gather(
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
     gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
     gathered
+}
+
+/// What each file is good for, as far as that is known from an earlier look, else by its text.
+fn look_at_all<'p>(
+    sources: &Sources,
+    paths: &[&'p String],
+    wanted: &filter::Wanted<'_>,
+    options: &Options,
+) -> Vec<Looked<'p>> {
+    let known = options.looks.known();
+    let looked = each(paths.to_vec(), |path| {
+        let known = known.get(path).and_then(|look| Looked::known(path, sources, *look));
+        known.unwrap_or_else(|| Looked::at(path, sources, wanted))
+    });
+    options.looks.keep(&looked);
+    looked
+}
+
+/// The files that only say something about what others ask for: those that decide its number, and those from which texts
+/// take values.
+fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &mut [Looked<'p>]) -> Vec<&'p String> {
+    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
+    let names = Names::used(texts.into_iter().chain(joining));
+    hold(sources, looked, Matter::Scales);
+    let is_joined = |it: &&Looked<'_>| match it.matter {
+        Matter::Scales => true,
+        Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),
+        Matter::Asks | Matter::Nothing => false,
+    };
+    those(looked.iter().collect(), is_joined).into_iter().map(|it| it.path).collect()
 }
 
 /// Keeps what was read of the files that matter so, in the order of their paths: the numbers of files must not depend on

@@ -93,12 +93,7 @@ pub fn read(
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
     relations::chart::tell_once(sources, &mut found, &used);
-    relations::owned::leave_out(&mut found);
-    relations::scale::apply(&scalers(&parsed), &mut found);
-    pods::claims::share(&mut found);
-    relations::holders::apply(&relations(&parsed), &mut found);
-    relations::sharing::apply(&sharings(sources, &parsed), &mut found);
-    relations::versions::mark(&mut found);
+    relate(sources, &parsed, &mut found);
     let granted =
         self::objects(&parsed).filter_map(|(_, object, row)| relations::grants::unjudged(sources, &object, row));
     reading.inventory.unjudged.extend(granted);
@@ -111,8 +106,29 @@ pub fn read(
     runs.mark(&mut found);
     reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
+    keep_the_rest(&mut parsed, options, &mut reading);
+    // Taking millions of nodes apart takes long, and nobody waits for it.
+    rayon::spawn(|| drop(parsed));
+    reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
+    reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
+    reading.comments.extend(elsewhere);
+    reading
+}
+
+/// What objects say about those that other files hold.
+fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, FoundResource)>) {
+    relations::owned::leave_out(found);
+    relations::scale::apply(&scalers(parsed), found);
+    pods::claims::share(found);
+    relations::holders::apply(&relations(parsed), found);
+    relations::sharing::apply(&sharings(sources, parsed), found);
+    relations::versions::mark(found);
+}
+
+/// What files have beside resources: comments, objects as they are written, and what was said while they were read.
+fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut KubernetesReading) {
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
-    for file in &mut parsed {
+    for file in parsed {
         if file.is_made() {
             if !written.contains(&file.file.id) {
                 reading.comments.append(&mut file.stream.comments);
@@ -131,12 +147,6 @@ pub fn read(
             reading.comments.append(&mut file.stream.comments);
         }
     }
-    // Taking millions of nodes apart takes long, and nobody waits for it.
-    rayon::spawn(|| drop(parsed));
-    reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
-    reading.inventory.resources = found.into_iter().map(|(_, found)| found.resource).collect();
-    reading.comments.extend(elsewhere);
-    reading
 }
 
 /// A file with what its text was found to be.

@@ -27,19 +27,9 @@ pub(super) fn takers(
         names.entry(file_name(path)).or_default().push(path);
         names
     });
-    let mut found: BTreeMap<String, String> = BTreeMap::new();
-    let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
-    let is_root =
-        |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
     let text_of = |path: &str| states.head.text(path);
-    let mut next: Vec<(String, Arc<str>)> = states
-        .head
-        .files
-        .iter()
-        .filter(is_root)
-        .filter_map(|path| Some((path.clone(), calls(&text_of(path)?)?.into())))
-        .collect();
-    let mut of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
+    let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(states, speaking);
+    let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
     let scripts = states.head.files.iter().filter(|path| files::is_script_alone(path) || path.contains("workflow"));
     let calling = |text: &str| {
         let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
@@ -47,39 +37,73 @@ pub(super) fn takers(
     };
     next.extend(scripts.filter_map(|path| Some((path.clone(), calling(&text_of(path)?)?))));
     next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
-    let mut seen: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
+    let seen = next.iter().map(|(path, _)| path.clone()).collect();
+    let mut search = TakerSearch { states, names, changed, of_terraform, seen, found: BTreeMap::new() };
     for _ in 0..DEEPEST {
+        next = next.iter().flat_map(|(taker, text)| search.read(taker, text)).collect();
+    }
+    search.found
+}
+
+/// Roots beside what has accelerators, with what of them calls programs.
+fn callers_of_terraform(states: &States, speaking: &BTreeSet<String>) -> Vec<(String, Arc<str>)> {
+    let directories: BTreeSet<&str> = speaking.iter().map(|path| parent(path)).collect();
+    let is_root =
+        |path: &&String| directories.contains(parent(path)) && (files::is_terraform(path) || path.ends_with(".hcl"));
+    let roots = states.head.files.iter().filter(is_root);
+    roots.filter_map(|path| Some((path.clone(), calls(&states.head.text(path)?)?.into()))).collect()
+}
+
+/// The way from what is applied to the files that it takes, through programs that call programs.
+struct TakerSearch<'a> {
+    states: &'a States<'a>,
+    /// What is looked for, by the names of files.
+    names: BTreeMap<&'a str, Vec<&'a String>>,
+    changed: &'a [Changed<'a>],
+    /// Roots, and programs that these call.
+    of_terraform: BTreeSet<String>,
+    seen: BTreeSet<String>,
+    found: BTreeMap<String, String>,
+}
+
+impl TakerSearch<'_> {
+    /// Notes what a text takes, and gives the programs that it calls, with theirs.
+    fn read(&mut self, taker: &str, text: &str) -> Vec<(String, Arc<str>)> {
         let mut called = Vec::new();
-        for (taker, text) in &next {
-            for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
-                for path in names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2) {
-                    let is_direct = of_terraform.contains(taker);
-                    let is_program = !matches!(Role::of(path), Role::Beside);
-                    if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
-                        found.entry((*path).clone()).or_insert_with(|| taker.clone());
-                    }
-                }
-                for file in changed.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
-                    let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
-                    if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
-                        found.entry(file.path.to_owned()).or_insert_with(|| taker.clone());
-                    }
-                }
-                let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
-                let is_program = |path: &String| matches!(Role::of(path), Role::Script | Role::Code);
-                if let Some(path) =
-                    path.filter(is_program).filter(|path| seen.len() < MOST_PROGRAMS && seen.insert(path.clone()))
-                {
-                    if of_terraform.contains(taker) {
-                        of_terraform.insert(path.clone());
-                    }
-                    called.extend(text_of(&path).filter(|it| it.len() < LONGEST_PROGRAM).map(|text| (path, text)));
-                }
+        for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c))) {
+            self.take(taker, word);
+            let path = join(parent(taker), word.trim_start_matches('/')).filter(|_| word.contains('.'));
+            let is_program = |path: &String| matches!(Role::of(path), Role::Script | Role::Code);
+            let Some(path) = path.filter(is_program) else { continue };
+            if self.seen.len() >= MOST_PROGRAMS || !self.seen.insert(path.clone()) {
+                continue;
+            }
+            if self.of_terraform.contains(taker) {
+                self.of_terraform.insert(path.clone());
+            }
+            let text = self.states.head.text(&path).filter(|it| it.len() < LONGEST_PROGRAM);
+            called.extend(text.map(|text| (path, text)));
+        }
+        called
+    }
+
+    /// A file that a word names, or one beside a state that it names.
+    fn take(&mut self, taker: &str, word: &str) {
+        let named = self.names.get(file_name(word)).into_iter().flatten().filter(|_| file_name(word).len() > 2);
+        for path in named {
+            let is_direct = self.of_terraform.contains(taker);
+            let is_program = !matches!(Role::of(path), Role::Beside);
+            if *path != taker && (is_direct || is_program) && is_meant(word, path, taker) {
+                self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
             }
         }
-        next = called;
+        for file in self.changed.iter().filter(|_| word.contains("..") && word.contains("tfstate")) {
+            let directory = join(parent(taker), parent(word)).filter(|it| !it.is_empty());
+            if directory.is_some_and(|it| parent(file.path) == it) && parent(taker) != parent(file.path) {
+                self.found.entry(file.path.to_owned()).or_insert_with(|| taker.to_owned());
+            }
+        }
     }
-    found
 }
 
 /// Kustomizations beside something that takes values from the ConfigMaps and Secrets that they make.

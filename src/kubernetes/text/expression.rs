@@ -180,59 +180,48 @@ fn apply(name: &str, arguments: &[HoleMeaning]) -> HoleMeaning {
             Some(false) => arguments.first().cloned().unwrap_or(HoleMeaning::Unknown),
             None => HoleMeaning::Unknown,
         },
-        "coalesce" | "or" => {
-            for argument in arguments {
-                match argument.holds() {
-                    Some(true) => return argument.clone(),
-                    Some(false) => {}
-                    None => return HoleMeaning::Unknown,
-                }
-            }
-            last
-        }
-        "and" => {
-            let all: Vec<Option<bool>> = arguments.iter().map(HoleMeaning::holds).collect();
-            if all.contains(&Some(false)) {
-                HoleMeaning::Flag(false)
-            } else if all.contains(&None) {
-                HoleMeaning::Unknown
-            } else {
-                last
-            }
-        }
+        "coalesce" | "or" => first_that_holds(arguments).unwrap_or(last),
+        "and" if arguments.iter().any(|it| it.holds() == Some(false)) => HoleMeaning::Flag(false),
+        "and" if arguments.iter().any(|it| it.holds().is_none()) => HoleMeaning::Unknown,
+        "and" => last,
         "not" | "empty" => flag(last.holds().map(|holds| !holds)),
-        "eq" | "ne" => {
-            let texts: Option<Vec<String>> = arguments.iter().map(HoleMeaning::text).collect();
-            let nothing = arguments.iter().any(|it| matches!(it, HoleMeaning::Nothing));
-            match texts.as_deref() {
-                Some([first, rest @ ..]) => {
-                    let equal = rest.contains(first);
-                    HoleMeaning::Flag(equal == (name == "eq"))
-                }
-                _ if nothing && !arguments.iter().any(|it| matches!(it, HoleMeaning::Unknown)) => {
-                    HoleMeaning::Flag(name == "ne")
-                }
-                _ => HoleMeaning::Unknown,
-            }
-        }
-        "gt" | "ge" | "lt" | "le" => {
-            let numbers: Option<Vec<f64>> = arguments.iter().map(|it| it.text()?.parse().ok()).collect();
-            match numbers.as_deref() {
-                Some([a, b]) => HoleMeaning::Flag(match name {
-                    "gt" => a > b,
-                    "ge" => a >= b,
-                    "lt" => a < b,
-                    _ => a <= b,
-                }),
-                _ => HoleMeaning::Unknown,
-            }
-        }
+        "eq" => flag(is_equal(arguments)),
+        "ne" => flag(is_equal(arguments).map(|equal| !equal)),
+        "gt" | "ge" | "lt" | "le" => flag(is_in_order(name, arguments)),
         "hasKey" => match arguments {
             [HoleMeaning::Node(node), key] => flag(key.text().map(|key| node.get(&key).is_some())),
             _ => HoleMeaning::Unknown,
         },
         _ => HoleMeaning::Unknown,
     }
+}
+
+/// The first of some values that counts as true; not known where one before it is not.
+fn first_that_holds(arguments: &[HoleMeaning]) -> Option<HoleMeaning> {
+    let decided = arguments.iter().find(|it| it.holds() != Some(false))?;
+    Some(if decided.holds().is_some() { decided.clone() } else { HoleMeaning::Unknown })
+}
+
+/// Whether the first of some values is one of the others. What is not there equals no text.
+fn is_equal(arguments: &[HoleMeaning]) -> Option<bool> {
+    let texts: Option<Vec<String>> = arguments.iter().map(HoleMeaning::text).collect();
+    let has = |wanted: fn(&HoleMeaning) -> bool| arguments.iter().any(wanted);
+    match texts.as_deref() {
+        Some([first, rest @ ..]) => Some(rest.contains(first)),
+        _ if has(|it| matches!(it, HoleMeaning::Unknown)) => None,
+        _ => has(|it| matches!(it, HoleMeaning::Nothing)).then_some(false),
+    }
+}
+
+fn is_in_order(comparison: &str, arguments: &[HoleMeaning]) -> Option<bool> {
+    let numbers: Option<Vec<f64>> = arguments.iter().map(|it| it.text()?.parse().ok()).collect();
+    let [a, b] = numbers?[..] else { return None };
+    Some(match comparison {
+        "gt" => a > b,
+        "ge" => a >= b,
+        "lt" => a < b,
+        _ => a <= b,
+    })
 }
 
 #[cfg(test)]

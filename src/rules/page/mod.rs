@@ -355,22 +355,9 @@ fn build(
     let matches = matching::read(fields, looks_at);
     let (filled_grouping, filled_when, filled, raw) = match later {
         Some(_) => (OnceLock::new(), OnceLock::new(), OnceLock::new(), raw_use(&[], looks_at, &[]).0),
-        None => {
-            let grouping = grouping(fields, looks_at, &parameters);
-            let when = when(fields, looks_at, &parameters);
-            let conditions = grouping.iter().flat_map(Grouping::expressions).chain(&when);
-            let (speech, raw) = speech(fields, looks_at, &parameters, &conditions.collect::<Vec<_>>());
-            (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
-        }
+        None => expressions(fields, looks_at, &parameters),
     };
-    // what is said about the text itself is said by whoever reads it
-    let speaks = looks_at != LooksAt::Text;
-    if speaks && !fields.has("message") {
-        fields.missing("message");
-    }
-    if speaks && matches.is_empty() && !fields.has("when") && !fields.has("match") {
-        fields.missing("when");
-    }
+    demand_words(fields, looks_at, matches.is_empty());
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name.into_owned()).collect();
     if later.is_none() {
         fields.refuse_others();
@@ -401,6 +388,28 @@ fn build(
         speech: filled,
         front: later,
     })
+}
+
+type Expressions = (OnceLock<Option<Grouping>>, OnceLock<Vec<PageExpression>>, OnceLock<Speech>, RawUse);
+
+/// What the rule says and when, with what of objects and blocks these look at.
+fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Expressions {
+    let grouping = grouping(fields, looks_at, parameters);
+    let when = when(fields, looks_at, parameters);
+    let conditions = grouping.iter().flat_map(Grouping::expressions).chain(&when);
+    let (speech, raw) = speech(fields, looks_at, parameters, &conditions.collect::<Vec<_>>());
+    (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
+}
+
+/// What is said about the text itself is said by whoever reads it.
+fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
+    let speaks = looks_at != LooksAt::Text;
+    if speaks && !fields.has("message") {
+        fields.missing("message");
+    }
+    if speaks && matches_nothing && !fields.has("when") && !fields.has("match") {
+        fields.missing("when");
+    }
 }
 
 /// What it speaks of one by one.

@@ -93,28 +93,14 @@ impl StackUnits {
         node: &BlockNode,
         depth: usize,
     ) -> Result<(), String> {
-        let argument = |name: &str| node.body.attribute(name).map(|it| frame.evaluate(&it.expression));
-        let is = |name: &str| argument(name).and_then(|it| it.as_bool());
-        if is("enabled") == Some(false) {
+        let arguments = Arguments { node, frame };
+        if arguments.flag("enabled") == Some(false) {
             return Ok(());
         }
-        let text = |name: &str| match argument(name) {
-            Some(value) => value.as_text().map(|it| it.into_owned()).ok_or_else(|| {
-                value.cause().map_or_else(|| format!("its {name} is no text"), |it| format!("its {name}: {}", it.why))
-            }),
-            None => Err(format!("it has no {name}")),
-        };
-        let path = text("path")?;
-        if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
-            return Err(format!("its path {path:?} leads out of the stack"));
-        }
-        let above = match is("no_dot_terragrunt_stack") {
-            Some(true) => stack.directory.clone(),
-            _ => inside(&stack.directory, WRITTEN_TO),
-        };
-        let directory = join(&above, &path).ok_or("its path leads out of the tree")?;
+        let path = arguments.text("path")?;
+        let directory = arguments.directory(&stack.directory, &path)?;
         let wanted = if &*node.keyword.text == "unit" { UNIT } else { STACK };
-        let from = match source(reader, &stack.shadows, &stack.directory, &text("source")?) {
+        let from = match source(reader, &stack.shadows, &stack.directory, &arguments.text("source")?) {
             Source::Here(from) => from,
             // It may have been written already.
             Source::Missing(what) | Source::Elsewhere(what) => match reader.exists(&inside(&directory, wanted)) {
@@ -122,14 +108,12 @@ impl StackUnits {
                 false => return Err(format!("its source {what} is not here")),
             },
         };
-        if from != directory {
-            self.templates.insert(from.clone());
-        }
         let mut shadows = stack.shadows.clone();
         if from != directory {
+            self.templates.insert(from.clone());
             shadows.add(&directory, &from);
         }
-        let values = argument("values").unwrap_or_else(|| Value::object(Entries::default(), node.header));
+        let values = arguments.value("values").unwrap_or_else(|| Value::object(Entries::default(), node.header));
         let files: Vec<Arc<str>> =
             frame.context.files.borrow().iter().cloned().chain(stack.files.iter().cloned()).collect();
         if wanted == UNIT {
@@ -144,6 +128,41 @@ impl StackUnits {
         let inner = Stack { directory, shadows, values: Some(values), files };
         self.add(reader, &inner, depth + 1);
         Ok(())
+    }
+}
+
+/// What a block of a stack says.
+struct Arguments<'a, 'f> {
+    node: &'a BlockNode,
+    frame: &'a Frame<'f>,
+}
+
+impl Arguments<'_, '_> {
+    fn value(&self, name: &str) -> Option<Value> {
+        self.node.body.attribute(name).map(|it| self.frame.evaluate(&it.expression))
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        self.value(name).and_then(|it| it.as_bool())
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        let value = self.value(name).ok_or_else(|| format!("it has no {name}"))?;
+        value.as_text().map(|it| it.into_owned()).ok_or_else(|| {
+            value.cause().map_or_else(|| format!("its {name} is no text"), |it| format!("its {name}: {}", it.why))
+        })
+    }
+
+    /// Where Terragrunt writes what the block describes.
+    fn directory(&self, stack: &str, path: &str) -> Result<String, String> {
+        if path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == "..") {
+            return Err(format!("its path {path:?} leads out of the stack"));
+        }
+        let above = match self.flag("no_dot_terragrunt_stack") {
+            Some(true) => stack.to_owned(),
+            _ => inside(stack, WRITTEN_TO),
+        };
+        join(&above, path).ok_or_else(|| "its path leads out of the tree".to_owned())
     }
 }
 

@@ -137,7 +137,12 @@ fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut Kuberne
         }
         if options.objects != WantedObjects::None && !file.file.joined_only {
             for document in file.stream.documents.iter().take(file.written) {
-                objects::raw::of(&document.root, document.span, file.inferred.as_ref(), &mut reading.inventory.objects);
+                objects::raw::add(
+                    &document.root,
+                    document.span,
+                    file.inferred.as_ref(),
+                    &mut reading.inventory.objects,
+                );
             }
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);

@@ -34,10 +34,10 @@ impl<'a> Finder<'a> {
 
     /// The members of one generator; nothing where something else than this tree says which there are.
     pub(super) fn members(&mut self, generator: &Node, generates: &Generates, is_go: bool) -> Option<Vec<Node>> {
-        self.of(generator, generates, is_go, 0)
+        self.members_of(generator, generates, is_go, 0)
     }
 
-    fn of(&mut self, generator: &Node, generates: &Generates, is_go: bool, depth: usize) -> Option<Vec<Node>> {
+    fn members_of(&mut self, generator: &Node, generates: &Generates, is_go: bool, depth: usize) -> Option<Vec<Node>> {
         let [only] = generator.entries() else { return None };
         let frame = Node::map(generator.span, [only.clone()]);
         // Nothing but what is read may say anything.
@@ -71,8 +71,8 @@ impl<'a> Finder<'a> {
     fn product(&mut self, both: &Node, generates: &Generates, is_go: bool, depth: usize) -> Option<Vec<Node>> {
         let [first, second] = both.items() else { return None };
         let mut all = Vec::new();
-        for one in self.of(first, generates, is_go, depth + 1)? {
-            for other in self.of(&filled(second, &one, 0), generates, is_go, depth + 1)? {
+        for one in self.members_of(first, generates, is_go, depth + 1)? {
+            for other in self.members_of(&filled(second, &one, 0), generates, is_go, depth + 1)? {
                 all.push(over(&one, &other));
                 if all.len() > MOST {
                     return None;
@@ -95,10 +95,13 @@ impl<'a> Finder<'a> {
         let identity = |node: &Node| -> Vec<Option<String>> {
             keys.iter().map(|key| node.text_at(key).map(ToString::to_string)).collect()
         };
-        let mut members = self.of(first, generates, is_go, depth + 1)?;
+        let mut members = self.members_of(first, generates, is_go, depth + 1)?;
         for other in others {
-            let more: BTreeMap<_, Node> =
-                self.of(other, generates, is_go, depth + 1)?.into_iter().map(|it| (identity(&it), it)).collect();
+            let more: BTreeMap<_, Node> = self
+                .members_of(other, generates, is_go, depth + 1)?
+                .into_iter()
+                .map(|it| (identity(&it), it))
+                .collect();
             for member in &mut members {
                 if let Some(above) = more.get(&identity(member)) {
                     *member = over(member, above);

@@ -30,7 +30,7 @@ pub(super) fn made(sources: &Sources, paths: &[String], cluster: &Cluster, parse
     for tries in [false, true] {
         for (place, file) in parsed.iter().enumerate() {
             for (object, row) in file.roots().filter_map(row) {
-                if !releases.of(file, &object, row, tries) {
+                if !releases.find_in(file, &object, row, tries) {
                     releases.made.too_much.insert(place);
                 }
             }
@@ -80,7 +80,7 @@ impl<'a, 't> Releases<'a, 't> {
     }
 
     /// Whether it was still read.
-    fn of(&mut self, file: &Parsed, object: &Object<'_>, row: &KindRow, tries: bool) -> bool {
+    fn find_in(&mut self, file: &Parsed, object: &Object<'_>, row: &KindRow, tries: bool) -> bool {
         for layers in row.values.iter().filter(|layers| layers.chart.is_some() && layers.tries == tries) {
             let rests = row.suspended.as_ref().and_then(|path| path.first(object.root)?.flag()) == Some(true);
             let is_off = |at: &Node| {

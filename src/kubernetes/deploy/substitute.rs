@@ -20,7 +20,7 @@ const ALONE: [&str; 2] = ["labels", "annotations"];
 
 type Variables = BTreeMap<Arc<str>, Node>;
 /// A variable and what it is.
-type Said = (Arc<str>, Option<Arc<str>>);
+type LabelMeaning = (Arc<str>, Option<Arc<str>>);
 
 /// One object that fills variables in.
 struct Filler {
@@ -43,7 +43,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     let mut made = Made::default();
     for (at, file) in parsed.iter().enumerate().filter(|(_, file)| !fillers.is_empty() && open(file)) {
         // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
-        let mut seen: BTreeSet<Vec<Said>> = BTreeSet::new();
+        let mut seen: BTreeSet<Vec<LabelMeaning>> = BTreeSet::new();
         for filler in fillers.iter().filter(|filler| filler.fills(&file.file.path)) {
             let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
             if made.files.len() >= MOST {

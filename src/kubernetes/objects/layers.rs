@@ -50,11 +50,11 @@ impl Given {
 /// The directory of the tree that the chart of an object is in.
 pub(in crate::kubernetes) fn directory(layers: &Layers, at: &Node, sources: &Sources) -> Option<String> {
     let path = layers.chart.as_ref()?.first(at)?.text()?;
-    if layers.beside { join(&beside(at, sources), path) } else { normalize(path) }
+    if layers.beside { join(&directory_of(at, sources), path) } else { normalize(path) }
 }
 
 /// The directory of the file in which something stands.
-fn beside(at: &Node, sources: &Sources) -> String {
+fn directory_of(at: &Node, sources: &Sources) -> String {
     parent(&sources.path(sources.origin(at.span).file)).to_owned()
 }
 
@@ -77,7 +77,8 @@ pub(in crate::kubernetes) fn given(
     index: &ObjectIndex<'_>,
 ) -> Given {
     let mut given = Given { values: below, ..Given::default() };
-    let place = if layers.beside { beside(at, sources) } else { directory(layers, at, sources).unwrap_or_default() };
+    let place =
+        if layers.beside { directory_of(at, sources) } else { directory(layers, at, sources).unwrap_or_default() };
     for name in layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).take(MOST_FILES) {
         given.lay_file(name, &place, sources, index);
     }

@@ -11,7 +11,7 @@ use super::object::Object;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
 
 /// The objects of a document: itself, or the items of a list.
-pub(in crate::kubernetes) fn of(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {
+pub(in crate::kubernetes) fn add(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {
     let Some(object) = Object::new(root) else { return };
     if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, NodeData::List(_))) {
         let items = root.get("items").map(Node::items).unwrap_or_default();

@@ -13,7 +13,7 @@ use super::workload::FoundResource;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::devices::{DEVICES, Device, Said};
+use crate::kubernetes::rows::devices::{DEVICES, Device, LabelMeaning};
 
 /// What the claims of a pod ask for; `None` where no accelerator is among them.
 pub(in crate::kubernetes) fn request(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
@@ -170,7 +170,7 @@ fn select(request: &mut PodRequest, selector: &Node) {
         } else if part.contains("profile") && part.contains("==") {
             request.slice = Some((value.into(), selector.span));
         } else if part.contains("productName") {
-            let chips = DEVICES.names.iter().filter(|name| name.fact == Said::Accelerator);
+            let chips = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             if let Some(chip) = chips.into_iter().find_map(|name| name.find(value)) {
                 let origin = Origin::Inferred("an expression over product names".into());
                 request.chip = Fact::known(chip.into(), selector.span, origin);

@@ -97,7 +97,7 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
                     pod.containers.push(PodContainer::container(node));
                 }
                 let (mut facts, role) = (above.facts.clone(), above.role.clone());
-                for (key, fact) in settings::beside(node) {
+                for (key, fact) in settings::declared_in(node) {
                     fill(&mut facts, key, fact);
                 }
                 out.push(PodGroup { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });

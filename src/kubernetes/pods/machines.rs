@@ -93,7 +93,7 @@ struct One<'o, 't> {
 
 impl<'t> One<'_, 't> {
     fn nodes(&self, path: &ManifestPath) -> Vec<&'t Node> {
-        path.beside(self.object.root, self.each, self.at)
+        path.relative_to(self.object.root, self.each, self.at)
     }
 
     fn name(&self) -> Option<String> {

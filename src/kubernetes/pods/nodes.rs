@@ -7,7 +7,7 @@ use crate::inventory::{Fact, Key, Known, Origin, Purchase, Refused, Unknown, Val
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::{fallback, placeholder};
-use crate::kubernetes::rows::devices::{DEVICES, Label, Said};
+use crate::kubernetes::rows::devices::{DEVICES, Label, LabelMeaning};
 use crate::kubernetes::rows::facts::{Facts, fill, region_of};
 use crate::languages::yaml::Node;
 
@@ -128,7 +128,7 @@ pub(in crate::kubernetes) fn facts(conditions: &[Condition]) -> Facts {
         }
     }
     for condition in conditions {
-        if DEVICES.label(&condition.key).is_none_or(|label| label.fact == Some(Said::Pool)) {
+        if DEVICES.label(&condition.key).is_none_or(|label| label.fact == Some(LabelMeaning::Pool)) {
             names(&mut facts, condition);
         }
     }
@@ -148,22 +148,22 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     }
     let Some(fact) = label.fact else { return };
     let key = match fact {
-        Said::Accelerator => Key::Accelerator,
-        Said::AcceleratorMemoryGib => Key::AcceleratorMemory,
-        Said::AcceleratorCount => Key::AcceleratorCount,
-        Said::Vendor => Key::Vendor,
-        Said::Machine | Said::Family | Said::Category => Key::Machine,
-        Said::Region | Said::Zone => Key::Region,
-        Said::Purchase => Key::Purchase,
-        Said::Slice => Key::Slice,
-        Said::SharedBy => Key::SharedBy,
-        Said::Sharing => Key::Sharing,
-        Said::TimeLimitSeconds => Key::TimeLimit,
-        Said::Processor => Key::Processor,
-        Said::Pool | Said::Size | Said::Generation => return,
+        LabelMeaning::Accelerator => Key::Accelerator,
+        LabelMeaning::AcceleratorMemoryGib => Key::AcceleratorMemory,
+        LabelMeaning::AcceleratorCount => Key::AcceleratorCount,
+        LabelMeaning::Vendor => Key::Vendor,
+        LabelMeaning::Machine | LabelMeaning::Family | LabelMeaning::Category => Key::Machine,
+        LabelMeaning::Region | LabelMeaning::Zone => Key::Region,
+        LabelMeaning::Purchase => Key::Purchase,
+        LabelMeaning::Slice => Key::Slice,
+        LabelMeaning::SharedBy => Key::SharedBy,
+        LabelMeaning::Sharing => Key::Sharing,
+        LabelMeaning::TimeLimitSeconds => Key::TimeLimit,
+        LabelMeaning::Processor => Key::Processor,
+        LabelMeaning::Pool | LabelMeaning::Size | LabelMeaning::Generation => return,
     };
     if condition.values.is_empty() {
-        let any = matches!(fact, Said::AcceleratorCount | Said::Vendor);
+        let any = matches!(fact, LabelMeaning::AcceleratorCount | LabelMeaning::Vendor);
         let why = format!("any value of {} will do", condition.key);
         fill(facts, key, if any { Fact::unknown(why, condition.span) } else { Fact::Absent });
         return;
@@ -179,8 +179,8 @@ fn said(facts: &mut Facts, condition: &Condition, label: &Label, all: &[Conditio
     }
     let fact = match key {
         Key::Purchase => purchase(condition, values),
-        _ if fact == Said::Family => families(condition, all),
-        _ if fact == Said::Category => category(condition, label, all),
+        _ if fact == LabelMeaning::Family => families(condition, all),
+        _ if fact == LabelMeaning::Category => category(condition, label, all),
         _ => several(condition, values),
     };
     fill(facts, key, fact);
@@ -194,7 +194,7 @@ fn split(condition: &Condition, label: &Label) -> Vec<(Arc<str>, Span)> {
     parts.collect()
 }
 
-fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
+fn one(label: &Label, fact: LabelMeaning, text: &Arc<str>, span: Span) -> Fact<Value> {
     if let Some((value, origin)) = fallback(text) {
         return match one(label, fact, &Arc::from(value), span) {
             Fact::Known(known) => Fact::Known(Known { origin: known.origin.weakest(origin), ..known }),
@@ -205,13 +205,14 @@ fn one(label: &Label, fact: Said, text: &Arc<str>, span: Span) -> Fact<Value> {
         return Fact::unknown(why, span);
     }
     let value = match fact {
-        Said::Zone => Value::text(region_of(text)),
-        Said::AcceleratorMemoryGib | Said::AcceleratorCount | Said::SharedBy | Said::TimeLimitSeconds => {
-            match text.parse::<f64>() {
-                Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
-                Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
-            }
-        }
+        LabelMeaning::Zone => Value::text(region_of(text)),
+        LabelMeaning::AcceleratorMemoryGib
+        | LabelMeaning::AcceleratorCount
+        | LabelMeaning::SharedBy
+        | LabelMeaning::TimeLimitSeconds => match text.parse::<f64>() {
+            Ok(number) => Value::Number(number * label.scale.unwrap_or(1.0)),
+            Err(_) => return Fact::unknown(format!("`{text}` is no number"), span),
+        },
         _ if label.any.is_some() => Value::text(label.any.clone().unwrap_or_default()),
         _ if label.map.is_empty() => Value::Text(text.clone()),
         _ => match label.map.get(&**text) {
@@ -251,10 +252,10 @@ fn purchase(condition: &Condition, values: Vec<(Fact<Value>, Span)>) -> Fact<Val
 
 /// The machines of families, in the sizes that another condition leaves of them.
 fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
-    if is_narrowed(all, &[Said::Machine]) {
+    if is_narrowed(all, &[LabelMeaning::Machine]) {
         return Fact::Absent;
     }
-    let sizes = beside(condition, all, Said::Size).map_or_else(|| vec!["*".to_owned()], texts);
+    let sizes = other_condition(condition, all, LabelMeaning::Size).map_or_else(|| vec!["*".to_owned()], texts);
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine with {} {}", condition.key, names.join(" or "));
     let families = names.iter().filter(|name| name.len() > 1).take(MOST);
@@ -270,13 +271,13 @@ fn families(condition: &Condition, all: &[Condition]) -> Fact<Value> {
 }
 
 /// Another condition that must hold too says more exactly which machines are meant.
-fn is_narrowed(all: &[Condition], by: &[Said]) -> bool {
+fn is_narrowed(all: &[Condition], by: &[LabelMeaning]) -> bool {
     let says = |it: &Condition| DEVICES.label(&it.key).and_then(|label| label.fact).is_some_and(|it| by.contains(&it));
     all.iter().any(|it| !it.preferred && !it.values.is_empty() && says(it))
 }
 
 /// What another condition says beside this one.
-fn beside<'c>(condition: &Condition, all: &'c [Condition], said: Said) -> Option<&'c Condition> {
+fn other_condition<'c>(condition: &Condition, all: &'c [Condition], said: LabelMeaning) -> Option<&'c Condition> {
     let says = |it: &&Condition| DEVICES.label(&it.key).is_some_and(|label| label.fact == Some(said));
     all.iter()
         .filter(says)
@@ -294,20 +295,20 @@ const LAST_GENERATION: u8 = 9;
 /// and sizes that other conditions leave.
 fn category(condition: &Condition, label: &Label, all: &[Condition]) -> Fact<Value> {
     if !condition.values.iter().all(|(text, _)| label.map.contains_key(&**text))
-        || is_narrowed(all, &[Said::Family, Said::Machine])
+        || is_narrowed(all, &[LabelMeaning::Family, LabelMeaning::Machine])
     {
         return Fact::Absent;
     }
     let names: Vec<&str> = condition.values.iter().map(|(text, _)| &**text).collect();
     let why = format!("any machine of the category {}", names.join(" or "));
-    let generations = match beside(condition, all, Said::Generation) {
+    let generations = match other_condition(condition, all, LabelMeaning::Generation) {
         Some(Condition { above: Some(above), .. }) => {
             (above.saturating_add(1)..=LAST_GENERATION).map(|it| it.to_string()).collect()
         }
         Some(listed) => texts(listed),
         None => vec!["#".to_owned()],
     };
-    let sizes = beside(condition, all, Said::Size).map(texts).unwrap_or_default();
+    let sizes = other_condition(condition, all, LabelMeaning::Size).map(texts).unwrap_or_default();
     let sizes: Vec<String> = if sizes.is_empty() { vec![String::new()] } else { dotted(sizes) };
     // A category is the letters before the generation: g covers g4dn, g5 and g6e.
     let generations = names.iter().flat_map(|name| generations.iter().map(move |it| format!("{name}{it}*")));
@@ -326,7 +327,7 @@ fn names(facts: &mut Facts, condition: &Condition) {
         let Some(found) = pattern.find(text).filter(|_| pattern.suits(&condition.key)) else { continue };
         let why = format!("the name `{text}` of {}", condition.key);
         let origin = Origin::Inferred(why.as_str().into());
-        let key = if pattern.fact == Said::Accelerator { Key::Accelerator } else { Key::Machine };
+        let key = if pattern.fact == LabelMeaning::Accelerator { Key::Accelerator } else { Key::Machine };
         let says_chip = matches!(facts.get(&Key::Accelerator), Some(Fact::Known(_)));
         let says_machine = matches!(facts.get(&Key::Machine), Some(Fact::Known(_)));
         if (key == Key::Accelerator && (says_chip || says_machine)) || (key == Key::Machine && says_machine) {
@@ -334,7 +335,7 @@ fn names(facts: &mut Facts, condition: &Condition) {
         }
         let fact = match pattern.fact {
             // The name of a family leaves open which of its machines it is.
-            Said::Family => Fact::Unknown(Unknown {
+            LabelMeaning::Family => Fact::Unknown(Unknown {
                 span: *span,
                 why: format!("any machine of the family in {why}").into(),
                 candidates: vec![Value::text(found)],

@@ -11,7 +11,7 @@ use super::nodes::Condition;
 use super::request::PodRequest;
 use crate::kubernetes::objects::layers;
 use crate::kubernetes::rows::amount;
-use crate::kubernetes::rows::devices::{DEVICES, Said};
+use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
 use crate::kubernetes::rows::facts::{Facts, fill};
 use crate::kubernetes::rows::table::Pods;
 use crate::kubernetes::text::nested;
@@ -189,7 +189,7 @@ impl Pod {
     fn tolerated_card(&self) -> Fact<Value> {
         let named = self.tolerations().into_iter().find_map(|taint| {
             DEVICES.device(&taint.key)?;
-            let mut cards = DEVICES.names.iter().filter(|name| name.fact == Said::Accelerator);
+            let mut cards = DEVICES.names.iter().filter(|name| name.fact == LabelMeaning::Accelerator);
             Some((cards.find_map(|name| name.find(taint.value.as_ref()?))?, taint.span))
         });
         named.map_or(Fact::Absent, |(card, span)| {

@@ -37,7 +37,7 @@ pub(in crate::kubernetes) struct PodRequest {
 }
 
 /// What a pod asks for; `None` where that is no accelerator.
-pub(in crate::kubernetes) fn of(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
+pub(in crate::kubernetes) fn accelerators(pod: &Pod, index: &ObjectIndex<'_>) -> Option<PodRequest> {
     let mut sum = Tally::default();
     for part in &pod.containers {
         sum.add(part, pod);
@@ -49,7 +49,7 @@ pub(in crate::kubernetes) fn of(pod: &Pod, index: &ObjectIndex<'_>) -> Option<Po
         own.add(&init.part, pod);
         match init.stays {
             true => staying.join(own),
-            false => most.raise(own.beside(&staying)),
+            false => most.raise(own.while_others_run(&staying)),
         }
     }
     most.apart(pod);
@@ -181,7 +181,7 @@ impl Tally {
     }
 
     /// What is asked for while others run, of each key that it asks for itself.
-    fn beside(mut self, others: &Tally) -> Tally {
+    fn while_others_run(mut self, others: &Tally) -> Tally {
         for (key, (count, _)) in &mut self.amounts {
             if let Some((more, _)) = others.amounts.get(key) {
                 *count = plus(std::mem::take(count), more.clone());

@@ -34,7 +34,7 @@ pub(in crate::kubernetes) fn finish(
 ) {
     let asking: Vec<(PodGroup, PodRequest)> = groups
         .into_iter()
-        .filter_map(|group| Some((request::of(&group.pod, index)?, group)))
+        .filter_map(|group| Some((request::accelerators(&group.pod, index)?, group)))
         .map(|(r, g)| (g, r))
         .collect();
     let several = asking.len() > 1;

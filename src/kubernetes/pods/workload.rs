@@ -338,12 +338,12 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
 /// What members of an object are called: by the keys above them, and by a name inside.
 fn called(name: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Vec<String> {
     let mut all: Vec<String> = at.names.iter().map(|name| (*name).to_owned()).collect();
-    let inside = name.and_then(|name| name.beside(root, path, at).first()?.text().cloned());
+    let inside = name.and_then(|name| name.relative_to(root, path, at).first()?.text().cloned());
     all.extend(inside.map(|name| name.to_string()));
     all
 }
 
 fn disabled(enabled: Option<&ManifestPath>, root: &Node, path: &ManifestPath, at: &Match<'_>) -> Option<Fact<Range>> {
-    let switch = *enabled?.beside(root, path, at).first()?;
+    let switch = *enabled?.relative_to(root, path, at).first()?;
     (switch.flag() == Some(false)).then(|| Fact::written(Range::exactly(0.0), switch.span))
 }

@@ -30,7 +30,7 @@ impl Sharing {
         walk(path, root, 0, out);
     }
 
-    fn of(path: &Arc<str>, node: &Node, out: &mut Vec<Sharing>) {
+    fn collect(path: &Arc<str>, node: &Node, out: &mut Vec<Sharing>) {
         for (at, way) in WAYS {
             for item in node.at(at).map(Node::items).unwrap_or_default() {
                 let is_it = item.text_at("name").is_some_and(|name| &**name == KEY) && item.get("rename").is_none();
@@ -51,12 +51,12 @@ fn walk(path: &Arc<str>, node: &Node, depth: usize, out: &mut Vec<Sharing>) {
         NodeData::Scalar { text, .. } => {
             let may_say = text.contains("sharing:") && text.contains("replicas");
             if let Some(inside) = may_say.then(|| nested::parsed(node)).flatten() {
-                Sharing::of(path, &inside, out);
+                Sharing::collect(path, &inside, out);
             }
         }
         NodeData::List(items) => items.iter().for_each(|item| walk(path, item, depth + 1, out)),
         NodeData::Map(entries) => {
-            Sharing::of(path, node, out);
+            Sharing::collect(path, node, out);
             // Of several settings, those that share nothing are for other nodes.
             let is_text = |text: &Node| text.text().is_some_and(|text| text.contains('\n'));
             if entries.iter().filter(|entry| is_text(&entry.value)).count() <= 1 {

@@ -103,7 +103,7 @@ fn load(sources: &Sources, directory: &str, asked: &Asked<'_>, jobs: &mut Vec<Jo
     match helm::load(sources, directory) {
         Ok(chart) if chart.is_library || !matters::matters(sources, &chart, asked) => {}
         Ok(chart) if asked.values.is_empty() => {
-            let variants = variants::of(sources, &chart, asked, skipped);
+            let variants = variants::of_chart(sources, &chart, asked, skipped);
             jobs.extend(jobs_of(sources, chart, variants, skipped));
         }
         Ok(chart) => {

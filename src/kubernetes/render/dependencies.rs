@@ -69,7 +69,7 @@ impl Dependencies {
                 } else if is_off {
                     self.blank(&seen, name);
                 } else {
-                    let real = beside(sources, chart.real, wanted)
+                    let real = local_directory(sources, chart.real, wanted)
                         .map_err(|why| format!("it depends on the chart `{name}`, {why}"))?;
                     self.stands(called.clone(), real.clone());
                     let values = inner(sources, &chart.values, alias, &real);
@@ -123,7 +123,7 @@ impl Dependencies {
 }
 
 /// The directory in the tree that a dependency names.
-fn beside(sources: &Sources, directory: &str, wanted: &Node) -> Result<String, String> {
+fn local_directory(sources: &Sources, directory: &str, wanted: &Node) -> Result<String, String> {
     let missing = || "which is not in its directory".to_owned();
     let path = wanted.text_at("repository").and_then(|it| it.strip_prefix(BESIDE)).ok_or_else(missing)?;
     // An absolute path is one of the machine, not of the tree.

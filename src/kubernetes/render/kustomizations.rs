@@ -37,7 +37,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     let graph = Graph::read(sources, asked);
     let mut waiting: BTreeSet<&str> = graph.wanted(asked).collect();
     graph.open(sources, waiting.iter().copied());
-    let mut budget = Left { steps: MOST_STEPS, bytes: MOST_BYTES };
+    let mut budget = BuildBudget { steps: MOST_STEPS, bytes: MOST_BYTES };
     for round in 0.. {
         if waiting.is_empty() {
             break;
@@ -176,7 +176,7 @@ fn points_at_asking(text: &[u8]) -> bool {
 }
 
 /// What may still be taken.
-struct Left {
+struct BuildBudget {
     steps: u64,
     bytes: usize,
 }
@@ -191,7 +191,7 @@ fn build_all<'d>(
     sources: &Sources,
     asked: &Asked<'_>,
     directories: &BTreeSet<&'d str>,
-    left: &mut Left,
+    left: &mut BuildBudget,
 ) -> Vec<(&'d str, Result<Done, Trouble>)> {
     let mut all = Vec::with_capacity(directories.len());
     let directories: Vec<&str> = directories.iter().copied().collect();

@@ -80,7 +80,7 @@ impl Parts {
         // Only the places within the text are of use, so that any file will do.
         let stream = yaml::read(head.file, text);
         let Some(root) = stream.documents.first().map(|document| &document.root) else { return vec![segment(0, head)] };
-        let parts = Object::new(root).map(|object| self.of(&object)).unwrap_or_default();
+        let parts = Object::new(root).map(|object| self.parts_of(&object)).unwrap_or_default();
         let main = parts.iter().max_by_key(|part| part.weight);
         let mut rendered = Scalars::new();
         gather(root, &mut Vec::new(), &mut rendered);
@@ -100,7 +100,7 @@ impl Parts {
     }
 
     /// The documents that are about a rendered object: of its kind, with its name or a part of it.
-    fn of(&self, object: &Object<'_>) -> Vec<&Part> {
+    fn parts_of(&self, object: &Object<'_>) -> Vec<&Part> {
         let Some(name) = &object.name else { return Vec::new() };
         let same = |part: &&Part| part.kind == object.kind && part.group == object.group;
         let longest = self.parts.iter().filter(same).filter(|part| !part.name.is_empty() && name.contains(&*part.name));

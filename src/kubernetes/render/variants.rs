@@ -29,7 +29,7 @@ pub(super) struct ValuesVariant {
 }
 
 /// How a chart is applied. The chart's own values count where nothing stands in their place.
-pub(super) fn of(
+pub(super) fn of_chart(
     sources: &Sources,
     chart: &Chart,
     asked: &Asked<'_>,

@@ -23,20 +23,22 @@ pub(in crate::kubernetes) fn product(
 
 fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fact<Range> {
     let read = |path: &Option<ManifestPath>| {
-        let found = path.as_ref().and_then(|path| path.beside(root, along, at).first().copied());
+        let found = path.as_ref().and_then(|path| path.relative_to(root, along, at).first().copied());
         found.map_or(Fact::Absent, amount::number)
     };
-    if let Some(range) = factor.at.as_ref().and_then(|path| between(path.beside(root, along, at).first().copied()?)) {
+    if let Some(range) =
+        factor.at.as_ref().and_then(|path| between(path.relative_to(root, along, at).first().copied()?))
+    {
         return range;
     }
     if let Some(why) = &factor.unknown {
         return Fact::unknown(why.as_str(), root.span);
     }
     let is_there =
-        |path: &Option<ManifestPath>| path.as_ref().is_some_and(|path| !path.beside(root, along, at).is_empty());
+        |path: &Option<ManifestPath>| path.as_ref().is_some_and(|path| !path.relative_to(root, along, at).is_empty());
     let (less, more) = (is_there(&factor.less_if), is_there(&factor.more_if));
     let first = |path: &Option<ManifestPath>, others: &[ManifestPath]| {
-        let other = |path: &ManifestPath| path.beside(root, along, at).first().copied().map(amount::number);
+        let other = |path: &ManifestPath| path.relative_to(root, along, at).first().copied().map(amount::number);
         read(path).or(|| others.iter().find_map(other).unwrap_or_default())
     };
     let stated = read(&factor.at);
@@ -57,7 +59,7 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fa
     let number = stated.value().copied();
     let expected = number.or(min.value().copied()).unwrap_or(default);
     let floor = min.value().copied().unwrap_or(expected);
-    let is_on = |path: &ManifestPath| path.beside(root, along, at).first().is_some_and(|node| is_true(node));
+    let is_on = |path: &ManifestPath| path.relative_to(root, along, at).first().is_some_and(|node| is_true(node));
     let range = match max.value() {
         _ if factor.scaled_if.as_ref().is_some_and(|path| !is_on(path)) => {
             Range::exactly(expected.max(floor).min(max.value().copied().unwrap_or(f64::INFINITY)))

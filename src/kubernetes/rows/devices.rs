@@ -48,7 +48,7 @@ pub(in crate::kubernetes) struct DeviceShare {
 #[serde(deny_unknown_fields)]
 pub(in crate::kubernetes) struct Label {
     pub key: String,
-    pub fact: Option<Said>,
+    pub fact: Option<LabelMeaning>,
     pub provider: Option<String>,
     #[serde(default)]
     pub map: BTreeMap<String, String>,
@@ -63,7 +63,7 @@ pub(in crate::kubernetes) struct Label {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::kubernetes) enum Said {
+pub(in crate::kubernetes) enum LabelMeaning {
     Accelerator,
     AcceleratorMemoryGib,
     Machine,
@@ -110,7 +110,7 @@ pub(in crate::kubernetes) struct SpotLabel {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NameForm {
-    fact: Said,
+    fact: LabelMeaning,
     provider: Option<String>,
     pattern: String,
     /// A pattern of the labels that may say it, where what it finds also means other things.
@@ -126,7 +126,7 @@ fn first_group() -> String {
 
 #[derive(Debug)]
 pub(in crate::kubernetes) struct NamePattern {
-    pub fact: Said,
+    pub fact: LabelMeaning,
     pub provider: Option<String>,
     form: String,
     pattern: AdaptiveRegex,

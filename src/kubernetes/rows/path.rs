@@ -109,7 +109,7 @@ impl ManifestPath {
     }
 
     /// What this path leads to for one match of another path: steps that both share go the same way.
-    pub(in crate::kubernetes) fn beside<'t>(
+    pub(in crate::kubernetes) fn relative_to<'t>(
         &self,
         root: &'t Node,
         other: &ManifestPath,

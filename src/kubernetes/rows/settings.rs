@@ -33,7 +33,7 @@ pub(in crate::kubernetes) fn facts(rows: &[ProgramSettings], root: &Node) -> Fac
 }
 
 /// What a mapping says that asks for accelerators itself: charts keep the model beside the resources.
-pub(in crate::kubernetes) fn beside(node: &Node) -> Facts {
+pub(in crate::kubernetes) fn declared_in(node: &Node) -> Facts {
     let mut leaves = Leaves::default();
     leaves.tree(node);
     programs::recognize_settings(None, &leaves.settings())

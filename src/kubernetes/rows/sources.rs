@@ -29,7 +29,7 @@ pub(in crate::kubernetes) fn facts(
 }
 
 fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match<'_>, head: Span) -> Fact<Value> {
-    let found = source.at.0.iter().map(|path| path.beside(root, along, at)).find(|nodes| !nodes.is_empty());
+    let found = source.at.0.iter().map(|path| path.relative_to(root, along, at)).find(|nodes| !nodes.is_empty());
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
     }

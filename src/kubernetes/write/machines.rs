@@ -2,7 +2,7 @@
 
 use crate::inventory::Resource;
 use crate::kubernetes::pods::workload;
-use crate::kubernetes::rows::devices::{DEVICES, Said};
+use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Edit;
 
@@ -30,7 +30,7 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
             .map(|edit| Some(vec![edit]));
     };
     let key = |it: &Node| it.text_at("key").cloned().unwrap_or_default();
-    let is_about = |it: &&Node| DEVICES.label(&key(it)).is_some_and(|label| label.fact == Some(Said::Purchase));
+    let is_about = |it: &&Node| DEVICES.label(&key(it)).is_some_and(|label| label.fact == Some(LabelMeaning::Purchase));
     let about: Vec<&Node> = list.items().iter().filter(is_about).collect();
     match about.as_slice() {
         [] if matches!(list.data, NodeData::List(_)) => {

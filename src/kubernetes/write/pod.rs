@@ -1,7 +1,7 @@
 //! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
 
 use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
-use crate::kubernetes::rows::devices::{DEVICES, Said};
+use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
@@ -28,13 +28,13 @@ pub(super) fn around<'n>(root: &'n Node, place: Span, key: &str) -> Option<&'n N
 }
 
 /// The pod and the container that ask for the accelerators.
-struct Asking<'n> {
+struct AskingContainer<'n> {
     pod: &'n Node,
     container: &'n Node,
     key: &'n str,
 }
 
-fn asking<'n>(document: &'n Document, resource: &Resource) -> Result<Asking<'n>> {
+fn asking_container<'n>(document: &'n Document, resource: &Resource) -> Result<AskingContainer<'n>> {
     let place = resource.fact(Key::AcceleratorCount).span();
     let Some(place) = place.filter(|place| document.root.span.contains(*place)) else {
         return left_alone("where it asks for accelerators was not found again");
@@ -55,7 +55,7 @@ fn asking<'n>(document: &'n Document, resource: &Resource) -> Result<Asking<'n>>
     if listed.iter().filter(asks).count() > 1 {
         return left_alone("several of its containers ask for accelerators");
     }
-    Ok(Asking { pod, container, key: &entry.key })
+    Ok(AskingContainer { pod, container, key: &entry.key })
 }
 
 fn sides(container: &Node) -> impl Iterator<Item = &Node> {
@@ -69,7 +69,7 @@ pub(super) fn accelerators(
     resource: &Resource,
     value: &Value,
 ) -> Result<Vec<Edit>> {
-    let asking = asking(document, resource)?;
+    let asking = asking_container(document, resource)?;
     let current = resource.number(Key::AcceleratorCount);
     let whole = value.as_number().filter(|n| *n >= 1.0 && n.fract() == 0.0);
     let Some(whole) = whole else { return left_alone("a pod asks for whole accelerators") };
@@ -87,7 +87,7 @@ pub(super) fn accelerators(
 
 /// A volume in memory where programs look for it.
 pub(super) fn shared_memory(document: &Document, paper: &Page<'_>, resource: &Resource) -> Result<Vec<Edit>> {
-    let Asking { pod, container, .. } = asking(document, resource)?;
+    let AskingContainer { pod, container, .. } = asking_container(document, resource)?;
     let mounts = container.get("volumeMounts");
     let is_taken = |it: &Node| it.text_at("mountPath").is_some_and(|path| path.trim_end_matches('/') == SHARED);
     if mounts.map(Node::items).unwrap_or_default().iter().any(is_taken) {
@@ -121,7 +121,7 @@ fn add_item(document: &Document, paper: &Page<'_>, map: &Node, key: &str, item: 
 }
 
 pub(super) fn priority(document: &Document, paper: &Page<'_>, resource: &Resource, value: &Value) -> Result<Vec<Edit>> {
-    let pod = asking(document, resource)?.pod;
+    let pod = asking_container(document, resource)?.pod;
     Ok(vec![set(document, paper, pod, &["priorityClassName"], &piece(value))?])
 }
 
@@ -130,16 +130,18 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     if resource.links.iter().any(|link| link.kind == LinkKind::Pool) {
         return left_alone("the pool that it runs on decides: change that");
     }
-    let Ok(Asking { pod, .. }) = asking(document, resource) else {
+    let Ok(AskingContainer { pod, .. }) = asking_container(document, resource) else {
         return inexpressible(resource, Part::Fact(Key::Purchase));
     };
     let selector = pod.get("nodeSelector");
     let keys = selector.map(Node::entries).unwrap_or_default();
-    let said = |entry: &&NodeEntry, what: Said| DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what));
-    if let Some(entry) = keys.iter().find(|entry| said(entry, Said::Purchase)) {
+    let said = |entry: &&NodeEntry, what: LabelMeaning| {
+        DEVICES.label(&entry.key).is_some_and(|label| label.fact == Some(what))
+    };
+    if let Some(entry) = keys.iter().find(|entry| said(entry, LabelMeaning::Purchase)) {
         return Ok(vec![labelled_spot(document, paper, &entry.key, &entry.value)?]);
     }
-    if keys.iter().any(|entry| said(&entry, Said::Pool)) {
+    if keys.iter().any(|entry| said(&entry, LabelMeaning::Pool)) {
         return left_alone("it asks for a pool by name: that decides");
     }
     let has = |start: &str| keys.iter().any(|entry| entry.key.starts_with(start));

@@ -55,7 +55,7 @@ impl Analysis {
     }
 
     /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module.
-    pub fn let_go(&mut self) {
+    pub fn drop_blocks(&mut self) {
         self.blocks.retain(|block| block.keyword == "module");
         self.blocks.shrink_to_fit();
         self.roots.iter_mut().for_each(|root| root.blocks = 0..0);

@@ -192,7 +192,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
         if options.raw {
-            reading.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform, &id(&directory)));
+            reading.inventory.blocks.extend(raw::blocks(&root.blocks, FrontEnd::Terraform, &id(&directory)));
         }
         let first = reading.blocks.len();
         reading.blocks.extend(root.blocks);
@@ -222,7 +222,7 @@ impl TerraformReading {
         self.inventory.resources.extend(resources);
         self.embedded.extend(embedded);
         if options.raw {
-            self.inventory.blocks.extend(raw::of(&root.blocks, FrontEnd::Terraform, &run.id));
+            self.inventory.blocks.extend(raw::blocks(&root.blocks, FrontEnd::Terraform, &run.id));
         }
         self.inventory.runs.push(run);
         let first = self.blocks.len();

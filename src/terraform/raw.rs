@@ -12,7 +12,7 @@ use super::block::{Attribute, Block};
 /// Blocks of a configuration that are something by themselves.
 const KEYWORDS: [&str; 3] = ["resource", "data", "module"];
 
-pub(super) fn of(blocks: &[Block], front_end: FrontEnd, run: &RunId) -> impl Iterator<Item = Raw> {
+pub(super) fn blocks(blocks: &[Block], front_end: FrontEnd, run: &RunId) -> impl Iterator<Item = Raw> {
     let known = blocks.iter().filter(|block| KEYWORDS.contains(&block.keyword.as_str()));
     known.map(move |block| {
         let (kind, name) = match block.labels.as_slice() {

@@ -53,7 +53,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
     let gate = gate_of_change(&arguments.threshold, &head.policy.config);
     let mut after = head.analyze_all();
-    after.let_go();
+    after.drop_blocks();
     let before = base.analyze_before(&head);
     demand_whole(&base)?;
     let (base_state, head_state) = (base.state(), head.state());

@@ -84,17 +84,17 @@ impl Evaluator<'_> {
 }
 
 fn argument(block: &Block, name: &str) -> Value {
-    of(&block.attributes, name).unwrap_or_else(|| Value::null(block.span))
+    attribute(&block.attributes, name).unwrap_or_else(|| Value::null(block.span))
 }
 
-fn of(attributes: &BTreeMap<String, Attribute>, name: &str) -> Option<Value> {
+fn attribute(attributes: &BTreeMap<String, Attribute>, name: &str) -> Option<Value> {
     attributes.get(name).map(|attribute| attribute.value.clone()).filter(|value| !value.is_null())
 }
 
 /// An argument of the data source, under one of some names, else one of its provider.
 fn own_or_given(block: &Block, own: &[&str], given: &str) -> Value {
-    let own = own.iter().find_map(|name| of(&block.attributes, name));
-    let given = || of(&block.provider.as_ref()?.attributes, given);
+    let own = own.iter().find_map(|name| attribute(&block.attributes, name));
+    let given = || attribute(&block.provider.as_ref()?.attributes, given);
     own.or_else(given).unwrap_or_else(|| Value::null(block.span))
 }
 
@@ -105,7 +105,8 @@ fn marked(results: Results) -> Results {
 fn default_tags(block: &Block) -> Value {
     let provider = block.provider.as_ref();
     let blocks = provider.iter().flat_map(|provider| &provider.blocks);
-    let tags = blocks.filter(|inner| inner.keyword == "default_tags").find_map(|inner| of(&inner.attributes, "tags"));
+    let tags =
+        blocks.filter(|inner| inner.keyword == "default_tags").find_map(|inner| attribute(&inner.attributes, "tags"));
     tags.unwrap_or_else(|| Value::null(block.span))
 }
 

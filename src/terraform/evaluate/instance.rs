@@ -79,10 +79,10 @@ impl Instance {
     }
 
     /// Forgets the modules that it calls. They hold it as their parent, so that nothing would ever free either.
-    pub(in crate::terraform) fn let_go(&self) {
+    pub(in crate::terraform) fn forget_calls(&self) {
         let calls = self.calls.known.take();
         for instance in calls.values().flatten().flat_map(|called| &called.instances) {
-            instance.let_go();
+            instance.forget_calls();
         }
     }
 }

@@ -139,7 +139,7 @@ pub(in crate::terraform) fn evaluate_with(
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
     evaluator.switched_off(&instance, &mut root.switched_off);
-    instance.let_go();
+    instance.forget_calls();
     if let Some(cause) = evaluator.budget.exhausted() {
         let message = format!("not everything in this root is read: {}", cause.why);
         root.diagnostics.push(Diagnostic::unreadable(message, cause.span));

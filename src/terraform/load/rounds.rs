@@ -91,7 +91,7 @@ impl<'a> Rounds<'a> {
         let of = |(directory, why): &(String, Why)| {
             let files = self.assigned.of.get(directory);
             let module = self.library.module(directory);
-            let mut variants = variants::of(&module, files, self.sources, self.library, self.options);
+            let mut variants = variants::of_root(&module, files, self.sources, self.library, self.options);
             if module.is_of_alternatives {
                 variants.iter_mut().for_each(|variant| variant.counted = Counted::Example);
             }

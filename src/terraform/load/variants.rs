@@ -144,7 +144,7 @@ fn best_below(path: &str, around: &str, names: &BTreeSet<&str>, codes: &BTreeMap
 }
 
 /// The runs of one root.
-pub(in crate::terraform) fn of(
+pub(in crate::terraform) fn of_root(
     code: &ModuleCode,
     files: Option<&Vec<String>>,
     sources: &Sources,

@@ -6,7 +6,7 @@ use crate::inventory::accelerators;
 use crate::languages::hcl::value::{Data, Value};
 
 use super::super::block::Block;
-use super::node::Held;
+use super::node::PlacedValue;
 
 /// Arguments are searched this deep.
 const DEEPEST: usize = 8;
@@ -42,13 +42,13 @@ const SCALES: [&str; 6] = ["fixed_scale", "auto_scale", "autoscaling", "scaling"
 /// How many machines there are, as far as the mapping says that names the machine.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
-    pub(super) number: Option<Held>,
-    pub(super) least: Option<Held>,
-    pub(super) most: Option<Held>,
+    pub(super) number: Option<PlacedValue>,
+    pub(super) least: Option<PlacedValue>,
+    pub(super) most: Option<PlacedValue>,
 }
 
 impl Sizes {
-    fn of(members: &[(String, Held)]) -> Self {
+    fn of(members: &[(String, PlacedValue)]) -> Self {
         let sizes =
             Sizes { number: named(members, &NUMBERS), least: named(members, &LEAST), most: named(members, &MOST) };
         if sizes.number.is_some() || sizes.least.is_some() || sizes.most.is_some() {
@@ -65,13 +65,13 @@ impl Sizes {
     }
 }
 
-fn named(members: &[(String, Held)], keys: &[&str]) -> Option<Held> {
+fn named(members: &[(String, PlacedValue)], keys: &[&str]) -> Option<PlacedValue> {
     let find = |key: &&str| members.iter().find(|(name, _)| bare(name) == *key).map(|(_, held)| held.clone());
     keys.iter().find_map(find)
 }
 
 /// The members of a mapping.
-fn inner(held: &Held) -> Vec<(String, Held)> {
+fn inner(held: &PlacedValue) -> Vec<(String, PlacedValue)> {
     match &held.value.data {
         Data::Map(items) | Data::Object(items) => {
             items.iter().map(|(key, item)| (format!("[{key:?}]"), held.holding(item.clone()))).collect()
@@ -84,16 +84,17 @@ fn inner(held: &Held) -> Vec<(String, Held)> {
 pub(super) struct Machine {
     pub(super) path: String,
     /// What it is told by.
-    pub(super) told: Held,
-    pub(super) machine: Option<Held>,
+    pub(super) told: PlacedValue,
+    pub(super) machine: Option<PlacedValue>,
     /// Accelerators that are named apart from the machine, and how many.
-    pub(super) accelerator: Option<(Held, Option<Held>)>,
+    pub(super) accelerator: Option<(PlacedValue, Option<PlacedValue>)>,
     pub(super) sizes: Sizes,
 }
 
 /// Everything that looks like a machine type, each text once, and every accelerator with the machine that it stands nearest to.
 pub(super) fn machines(call: &Block) -> Vec<Machine> {
-    let members = call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), Held::of(attribute))).collect();
+    let members =
+        call.attributes.iter().map(|(name, attribute)| (format!(".{name}"), PlacedValue::of(attribute))).collect();
     let mut found = Found::default();
     below("", members, Around::default(), 0, &mut found);
     found.all
@@ -113,7 +114,7 @@ impl Found {
     }
 }
 
-fn text(held: &Held) -> Option<&str> {
+fn text(held: &PlacedValue) -> Option<&str> {
     match &held.value.data {
         Data::Text(text) if !held.value.sensitive => Some(text),
         _ => None,
@@ -123,12 +124,12 @@ fn text(held: &Held) -> Option<&str> {
 /// The machine that stands nearest, and how many there are of it.
 #[derive(Clone, Default)]
 struct Around {
-    machine: Option<Held>,
+    machine: Option<PlacedValue>,
     sizes: Sizes,
 }
 
 /// The members of one mapping, of which one may be the machine that accelerators further down belong to.
-fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize, found: &mut Found) {
+fn below(path: &str, members: Vec<(String, PlacedValue)>, around: Around, depth: usize, found: &mut Found) {
     let own = members.iter().find_map(|(_, held)| machine_in(held));
     let counted = count_beside(&members, own.is_none() && depth > 0);
     let accelerator = members.iter().find_map(|(name, held)| {
@@ -165,7 +166,7 @@ fn below(path: &str, members: Vec<(String, Held)>, around: Around, depth: usize,
 }
 
 /// A machine type, or the first of a list of them.
-fn machine_in(held: &Held) -> Option<Held> {
+fn machine_in(held: &PlacedValue) -> Option<PlacedValue> {
     let first = match &held.value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
             items.first().map(|item| held.holding(item.clone()))
@@ -176,16 +177,16 @@ fn machine_in(held: &Held) -> Option<Held> {
 }
 
 /// The number of accelerators that a mapping says; `alone`: one number is theirs, as the machine is named elsewhere.
-fn count_beside(members: &[(String, Held)], alone: bool) -> Option<Held> {
+fn count_beside(members: &[(String, PlacedValue)], alone: bool) -> Option<PlacedValue> {
     let counts = COUNTS.iter().filter(|key| **key != "count" || alone);
     let of_key = |key: &&str| {
-        let is_it = |(name, held): &&(String, Held)| bare(name) == *key && held.value.as_number().is_some();
+        let is_it = |(name, held): &&(String, PlacedValue)| bare(name) == *key && held.value.as_number().is_some();
         members.iter().find(is_it).map(|(_, held)| held.clone())
     };
     counts.into_iter().find_map(of_key)
 }
 
-fn inside(path: &str, held: &Held, near: &Around, depth: usize, found: &mut Found) {
+fn inside(path: &str, held: &PlacedValue, near: &Around, depth: usize, found: &mut Found) {
     if depth > DEEPEST || held.value.sensitive {
         return;
     }
@@ -205,7 +206,7 @@ fn inside(path: &str, held: &Held, near: &Around, depth: usize, found: &mut Foun
 }
 
 /// A text that is a machine type, unless it has been told.
-fn plain(path: &dyn Fn() -> String, held: &Held, sizes: &Sizes, found: &mut Found) {
+fn plain(path: &dyn Fn() -> String, held: &PlacedValue, sizes: &Sizes, found: &mut Found) {
     let Some(name) = text(held).filter(|text| looks_like_a_machine(text)) else { return };
     if !found.names.contains(name) {
         let sizes = sizes.clone();

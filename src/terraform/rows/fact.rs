@@ -7,7 +7,7 @@ use crate::languages::hcl::value::{self, Data};
 use crate::source::Span;
 
 use super::language::{Alternative, Constant, Spec};
-use super::node::{Held, ValueNode, scalar};
+use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::{RowScope, Truth};
 use crate::inventory::row_path::Start;
 
@@ -80,7 +80,7 @@ impl RowScope<'_> {
             return true;
         }
         let chooses = !alternative.map.is_empty() && !alternative.map.contains_key("*");
-        let leaves: Vec<Held> = self.find(path).into_iter().flat_map(|node| leaves(node, wanted)).collect();
+        let leaves: Vec<PlacedValue> = self.find(path).into_iter().flat_map(|node| leaves(node, wanted)).collect();
         leaves.iter().all(|held| match held.value.cause() {
             Some(cause) if cause.candidates.is_empty() => held.perhaps || chooses || alternative.pattern.is_some(),
             Some(cause) => cause.candidates.iter().any(|it| interpret(it, alternative, wanted).is_none()),
@@ -210,7 +210,7 @@ fn add_candidates(doubt: &mut Unknown<Value>, more: Vec<Value>) {
 fn present(nodes: &[ValueNode<'_>], constant: &Constant) -> Fact<Value> {
     let Some(first) = nodes.first().filter(|node| !node.is_empty_text()) else { return Fact::Absent };
     match first {
-        ValueNode::Value(Held { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
+        ValueNode::Value(PlacedValue { value: value::Value { data: Data::Unknown(cause), .. }, said, .. }) => {
             // What another resource computes is there, whatever it is.
             if cause.computed_by.is_some() && cause.candidates.is_empty() {
                 return Fact::written(constant.value(), *said);
@@ -256,7 +256,7 @@ fn length(nodes: &[ValueNode<'_>]) -> Fact<Value> {
 }
 
 /// The scalars below a node; a list of them where a list is wanted.
-fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<Held> {
+fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<PlacedValue> {
     let ValueNode::Value(held) = node.clone() else { return Vec::new() };
     let is_collection =
         matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_));
@@ -268,7 +268,7 @@ fn leaves(node: ValueNode<'_>, wanted: Wanted) -> Vec<Held> {
 }
 
 /// One value as the row wants it.
-fn read(held: &Held, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
+fn read(held: &PlacedValue, alternative: &Alternative, wanted: Wanted) -> Fact<Value> {
     if held.value.sensitive {
         return Fact::unknown("the value is sensitive", held.said);
     }

@@ -9,7 +9,7 @@ use crate::source::Span;
 
 use super::fact::{Wanted, plain};
 use super::language::{LabelsAt, ProviderRow, TypeRow};
-use super::node::{Held, ValueNode};
+use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
 use crate::inventory::row_path::{RowPath, Start};
 
@@ -88,7 +88,7 @@ impl FoundLabels {
         self.open = self.open.take().or(Some(Unknown { span, why: why.into(), candidates: Vec::new() }));
     }
 
-    fn add(&mut self, key: &str, held: &Held) {
+    fn add(&mut self, key: &str, held: &PlacedValue) {
         let fact = match &held.value.data {
             Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), held.said),
             Data::Null => return,
@@ -151,7 +151,7 @@ fn map(found: &mut FoundLabels, node: ValueNode<'_>) {
     match &node {
         ValueNode::Block(block) => {
             for (key, attribute) in &block.attributes {
-                found.add(key, &Held::of(attribute));
+                found.add(key, &PlacedValue::of(attribute));
             }
         }
         ValueNode::Value(held) => match &held.value.data {

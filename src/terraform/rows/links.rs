@@ -10,7 +10,7 @@ use crate::source::{FileId, Span};
 use super::super::address::base;
 use super::super::block::Block;
 use super::language::LinkWord;
-use super::node::{Held, ValueNode};
+use super::node::{PlacedValue, ValueNode};
 use super::scope::RowScope;
 use crate::inventory::row_path::{RowPath, Start};
 
@@ -190,7 +190,7 @@ impl<'a> BlockIndex<'a> {
             if is_one_of(end, &link.to.0) {
                 found.push((end, span));
             } else if is_one_of(end, &link.through.0) && depth < LONGEST_CHAIN {
-                let attributes = end.attributes.values().map(|it| ValueNode::Value(Held::of(it)));
+                let attributes = end.attributes.values().map(|it| ValueNode::Value(PlacedValue::of(it)));
                 let led = attributes.flat_map(|place| self.led(end, &place, link, depth + 1));
                 let mut further: Vec<_> = led.chain(self.referred(end, link, &|_| true, depth + 1)).collect();
                 if further.is_empty() {

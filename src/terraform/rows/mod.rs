@@ -28,7 +28,7 @@ mod spot;
 
 pub(super) use inverse::{Assignment, Literal};
 pub(super) use links::{BlockIndex, module_of};
-pub(super) use node::{Held, ValueNode};
+pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;
 pub(super) use spot::Spot;
 

@@ -10,7 +10,7 @@ use super::arguments::Sizes;
 use super::build::{Builder, Built, tell_stop};
 use super::count::times;
 use super::language::RowTable;
-use super::node::Held;
+use super::node::PlacedValue;
 use super::place::region_of;
 use crate::terraform::code::clouds::Cloud;
 use crate::terraform::code::modules::{provider_of_source, registry_name};
@@ -66,7 +66,7 @@ fn unknown_module(builder: &mut Builder<'_>, block: &Block, kind: &str) {
 
 /// How many, by the arguments beside the machine; what the module makes of them is a conclusion.
 fn number(sizes: &Sizes, span: Span, instances: Fact<Range>) -> Fact<Range> {
-    let read = |held: &Option<Held>| match held {
+    let read = |held: &Option<PlacedValue>| match held {
         None => Ok(None),
         Some(held) => held.value.as_f64().filter(|number| *number >= 0.0).map(Some).ok_or(held.said),
     };
@@ -101,12 +101,12 @@ fn place(resource: &mut Resource, block: &Block, table: &'static RowTable) {
     let given = block.provider.as_ref().map(|provider| &provider.attributes);
     let mut said = [Some(&block.attributes), given].into_iter().flatten();
     let region = said.find_map(|attributes| REGIONS.iter().find_map(|name| attributes.get(*name)));
-    let Some(held) = region.map(Held::of) else { return };
+    let Some(held) = region.map(PlacedValue::of) else { return };
     let told = fact(&held).map(|text| Value::text(region_of(&text.to_string(), row)));
     resource.set(Key::Region, told);
 }
 
-fn fact(held: &Held) -> Fact<Value> {
+fn fact(held: &PlacedValue) -> Fact<Value> {
     let value = match &held.value.data {
         Data::Text(text) => Value::Text(text.clone()),
         _ => match held.value.as_f64() {

@@ -15,12 +15,12 @@ use crate::inventory::row_path::{Into, PathStep, RowPath, StepName, TextForm};
 pub(in crate::terraform) enum ValueNode<'a> {
     Block(&'a Block),
     Provider(&'a Provider),
-    Value(Held),
+    Value(PlacedValue),
 }
 
 /// A value, and where the resource says it.
 #[derive(Debug, Clone)]
-pub(in crate::terraform) struct Held {
+pub(in crate::terraform) struct PlacedValue {
     pub(in crate::terraform) value: Value,
     /// The attribute, or the place inside of it where the value stands.
     pub(in crate::terraform) said: Span,
@@ -31,27 +31,27 @@ pub(in crate::terraform) struct Held {
     pub(super) perhaps: bool,
 }
 
-impl Held {
+impl PlacedValue {
     /// The same place, another value.
-    pub(super) fn holding(&self, value: Value) -> Held {
+    pub(super) fn holding(&self, value: Value) -> PlacedValue {
         let said = if self.expression.contains(value.span) { value.span } else { self.said };
-        Held { value, said, ..*self }
+        PlacedValue { value, said, ..*self }
     }
 
-    pub(super) fn of(attribute: &Attribute) -> Held {
+    pub(super) fn of(attribute: &Attribute) -> PlacedValue {
         let Attribute { value, span, expression, literal } = attribute;
-        Held { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
+        PlacedValue { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
     }
 
-    pub(super) fn text(text: &Arc<str>, span: Span) -> Held {
+    pub(super) fn text(text: &Arc<str>, span: Span) -> PlacedValue {
         let value = Value::text(text.clone(), span);
-        Held { value, said: span, expression: span, literal: true, perhaps: false }
+        PlacedValue { value, said: span, expression: span, literal: true, perhaps: false }
     }
 
     /// Something that is not known, and not even whether it is there.
-    pub(super) fn doubt(cause: &Arc<Cause>) -> Held {
+    pub(super) fn doubt(cause: &Arc<Cause>) -> PlacedValue {
         let value = Value::because(cause, cause.span);
-        Held { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
+        PlacedValue { value, said: cause.span, expression: cause.span, literal: false, perhaps: true }
     }
 
     /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
@@ -126,14 +126,14 @@ impl<'a> ValueNode<'a> {
                 // A block that does not parse may hold anything.
                 let may_be = |keyword: &str| keyword == name || (keyword.is_empty() && found.is_empty());
                 let open: Vec<_> = block.open_blocks.iter().filter(|(keyword, _)| may_be(keyword)).collect();
-                found.extend(open.into_iter().map(|(_, cause)| ValueNode::Value(Held::doubt(cause))));
+                found.extend(open.into_iter().map(|(_, cause)| ValueNode::Value(PlacedValue::doubt(cause))));
                 found
             }
             ValueNode::Provider(provider) => named(&provider.attributes, &provider.blocks, name),
             ValueNode::Value(held) => match member(&held.value, name, 0) {
                 Some(value) if !value.is_null() => {
                     let listed = held.value.entries().is_none_or(|entries| entries.get(name).is_some());
-                    vec![ValueNode::Value(Held { perhaps: held.perhaps || !listed, ..held.holding(value) })]
+                    vec![ValueNode::Value(PlacedValue { perhaps: held.perhaps || !listed, ..held.holding(value) })]
                 }
                 _ => Vec::new(),
             },
@@ -181,7 +181,7 @@ impl<'a> ValueNode<'a> {
     }
 
     /// The label that an object with `key` and `value` stands for.
-    pub(super) fn labelled(self) -> Option<(String, Held)> {
+    pub(super) fn labelled(self) -> Option<(String, PlacedValue)> {
         let key = self.clone().below("key").first().and_then(ValueNode::text)?;
         match self.below("value").into_iter().next()? {
             ValueNode::Value(held) => Some((key, held)),
@@ -199,7 +199,7 @@ impl<'a> ValueNode<'a> {
 
     /// An empty text is how an argument is left out where there is no null.
     pub(super) fn is_empty_text(&self) -> bool {
-        matches!(self, ValueNode::Value(Held { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
+        matches!(self, ValueNode::Value(PlacedValue { value: Value { data: Data::Text(text), .. }, .. }) if text.trim().is_empty())
     }
 
     /// `{}` and `[]`, as a conditional leaves them where a thing is not wanted.
@@ -220,7 +220,7 @@ impl<'a> ValueNode<'a> {
             Data::Unknown(cause) => {
                 let part = (as_text == TextForm::Json).then(|| from_outline(cause, held.value.span)).flatten();
                 let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));
-                return Some(ValueNode::Value(Held { value, ..held.clone() }));
+                return Some(ValueNode::Value(PlacedValue { value, ..held.clone() }));
             }
             _ => return None,
         };
@@ -229,13 +229,13 @@ impl<'a> ValueNode<'a> {
             TextForm::Base64 => Data::Text(decode_base64(text)?.into()),
         };
         let value = held.value.with(data);
-        Some(ValueNode::Value(Held { value, ..held.clone() }))
+        Some(ValueNode::Value(PlacedValue { value, ..held.clone() }))
     }
 }
 
 fn named<'a>(attributes: &'a BTreeMap<String, Attribute>, blocks: &'a [Block], name: &str) -> Vec<ValueNode<'a>> {
     let attribute = attributes.get(name).filter(|it| !matches!(it.value.data, Data::Null));
-    let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(Held::of(it))).into_iter().collect();
+    let mut found: Vec<ValueNode<'a>> = attribute.map(|it| ValueNode::Value(PlacedValue::of(it))).into_iter().collect();
     found.extend(blocks.iter().filter(|it| it.keyword == name).map(ValueNode::Block));
     found
 }

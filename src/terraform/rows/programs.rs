@@ -11,7 +11,7 @@ use crate::source::static_regex;
 
 use super::labels::variables;
 use super::language::{ContainerAt, TypeRow};
-use super::node::{Held, ValueNode, scalar};
+use super::node::{PlacedValue, ValueNode, scalar};
 use super::scope::RowScope;
 use crate::inventory::row_path::RowPath;
 
@@ -99,7 +99,7 @@ fn container(scope: &RowScope<'_>, place: &ContainerAt, accelerated: bool) -> Co
 /// A text with its place. Secrets say nothing.
 fn word(node: &ValueNode<'_>) -> Word {
     let ValueNode::Value(held) = node else { return Fact::Absent };
-    let Held { value, said, .. } = held;
+    let PlacedValue { value, said, .. } = held;
     match &value.data {
         _ if value.sensitive => Fact::unknown("the value is sensitive", *said),
         Data::Unknown(cause) => Fact::unknown(cause.why.as_str(), *said),

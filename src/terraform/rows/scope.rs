@@ -9,7 +9,7 @@ use crate::source::{AdaptiveRegex, Span};
 use super::super::block::{Block, Provider};
 use super::language::Conditions;
 use super::links::Linked;
-use super::node::{Held, ValueNode, scalar};
+use super::node::{PlacedValue, ValueNode, scalar};
 use crate::inventory::row_path::{RowPath, Start};
 
 /// One block, the part of it that a row describes, and what it is linked to.
@@ -78,7 +78,9 @@ impl<'a> RowScope<'a> {
                 }
                 self.defaults.clone()
             }
-            Start::Key => return self.key.iter().map(|key| ValueNode::Value(Held::text(key, self.span()))).collect(),
+            Start::Key => {
+                return self.key.iter().map(|key| ValueNode::Value(PlacedValue::text(key, self.span()))).collect();
+            }
             Start::Block => vec![ValueNode::Block(self.block)],
             Start::Provider => self.provider().map(ValueNode::Provider).into_iter().collect(),
             Start::Link(name) => match self.links.get(name.as_str()) {
@@ -87,7 +89,7 @@ impl<'a> RowScope<'a> {
                 Some(Linked::Outside(span)) => {
                     let why = format!("the {name} that it uses is not in this configuration");
                     let cause = Arc::new(Cause::new(why, *span));
-                    return vec![ValueNode::Value(Held::doubt(&cause))];
+                    return vec![ValueNode::Value(PlacedValue::doubt(&cause))];
                 }
             },
         };
@@ -153,7 +155,7 @@ impl<'a> RowScope<'a> {
 }
 
 /// Whether something that is not known has one of the texts, as far as all that it can be agrees.
-fn undecided(held: &Held, cause: &Cause, texts: &[String]) -> Option<bool> {
+fn undecided(held: &PlacedValue, cause: &Cause, texts: &[String]) -> Option<bool> {
     if cause.candidates.is_empty() {
         // What somebody assigns is there, whatever it is.
         return (!held.perhaps && texts.iter().any(|it| it == "present")).then_some(true);

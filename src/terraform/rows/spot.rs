@@ -2,7 +2,7 @@
 
 use crate::languages::hcl::value::Data;
 
-use super::node::{Held, ValueNode};
+use super::node::{PlacedValue, ValueNode};
 use super::site::Site;
 use crate::inventory::row_path::{Into, PathStep, RowPath, Start, StepName};
 
@@ -87,7 +87,7 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
     let count = all.len();
     let mut all = all.into_iter();
     match (all.next(), count) {
-        (Some(ValueNode::Value(Held { perhaps: true, value, .. })), _) => {
+        (Some(ValueNode::Value(PlacedValue { perhaps: true, value, .. })), _) => {
             Err(value.cause().map_or_else(|| "it may not be there".to_owned(), |cause| cause.why.clone()))
         }
         (Some(ValueNode::Value(held)), 1) if last => match only(held) {
@@ -101,7 +101,7 @@ fn one<'a>(found: Vec<ValueNode<'a>>, step: &PathStep, last: bool) -> Result<Val
 }
 
 /// The only element where a path ends at a list of one.
-fn only(held: Held) -> Option<Held> {
+fn only(held: PlacedValue) -> Option<PlacedValue> {
     let is_list = matches!(held.value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_));
     match (is_list, held.value.items()) {
         (false, _) => Some(held),

@@ -21,7 +21,7 @@ use crate::source::{Edit, FileId, Sources, Span};
 use super::Root;
 use super::block::Block;
 use super::code::library::{Library, Tool};
-use super::rows::{Assignment, BlockIndex, Held, Literal, Site, Spot, ValueNode};
+use super::rows::{Assignment, BlockIndex, Literal, PlacedValue, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;
 use origin::Way;
@@ -210,7 +210,7 @@ impl<'a> Writer<'a> {
         self.finish(site, pending)
     }
 
-    fn replace(&self, site: &Site<'a>, held: &Held, literal: &Literal, pending: &mut Pending) -> Result<()> {
+    fn replace(&self, site: &Site<'a>, held: &PlacedValue, literal: &Literal, pending: &mut Pending) -> Result<()> {
         let span = held.value.span;
         let text = self.sources.text(span.file);
         let old = text.get(span.range()).unwrap_or_default();
@@ -229,7 +229,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn remove(&self, site: &Site<'a>, held: &Held, pending: &mut Pending) -> Result<()> {
+    fn remove(&self, site: &Site<'a>, held: &PlacedValue, pending: &mut Pending) -> Result<()> {
         let file = held.said.file;
         if !site.block().body.contains(held.said) {
             return left_alone("the argument stands elsewhere");
@@ -279,7 +279,7 @@ impl<'a> Writer<'a> {
     fn put_keys(
         &self,
         site: &Site<'a>,
-        held: &Held,
+        held: &PlacedValue,
         entries: &[(String, Literal)],
         pending: &mut Pending,
     ) -> Result<()> {

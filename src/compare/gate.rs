@@ -2,7 +2,7 @@
 
 use crate::decide::{Decided, Growth, Verdict};
 use crate::diagnostic::Level;
-use crate::inventory::{Standing, Unjudged};
+use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
 /// What makes a run fail, and what it shows.
@@ -50,7 +50,7 @@ impl Gate {
         let fails = match verdict {
             Verdict::Pass => false,
             Verdict::NotJudged => {
-                let is_lost = |it: &Unjudged| it.standing == Standing::Lost;
+                let is_lost = |it: &Unjudged| it.standing == UnjudgedStatus::Lost;
                 self.fails_on_unread || self.fails_on_unexplained || unjudged.iter().any(is_lost)
             }
             Verdict::Fail => true,

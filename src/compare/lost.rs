@@ -8,7 +8,7 @@ use super::State;
 use crate::analysis::Analysis;
 use crate::decide;
 use crate::front_ends::files;
-use crate::inventory::{Inventory, Key, ResourceId, Skipped, Standing, Unjudged};
+use crate::inventory::{Inventory, Key, ResourceId, Skipped, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Undetermined};
 use crate::source::{ReadError, Sources, join, parent, static_regex};
@@ -44,9 +44,9 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
         it.standing = match open.get_mut(&said(it)).filter(|left| **left > 0) {
             Some(left) => {
                 *left -= 1;
-                Standing::AsBefore
+                UnjudgedStatus::AsBefore
             }
-            None => Standing::Open,
+            None => UnjudgedStatus::Open,
         };
     }
 }
@@ -54,7 +54,7 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
 /// Marks what went away behind something that is not judged: it may be there all the same, and is no saving.
 pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     let unjudged = &after.inventory.unjudged;
-    let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != Standing::AsBefore).collect();
+    let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).collect();
     delta.lose(&before, |change| {
         let Some(earlier) = change.before.filter(|_| change.after.is_none()) else { return false };
         let gone = Gone::of(before, earlier);
@@ -100,9 +100,9 @@ pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
 
 /// What hides something that was lost is told as lost.
 pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) {
-    for it in unjudged.iter_mut().filter(|it| it.standing != Standing::AsBefore) {
+    for it in unjudged.iter_mut().filter(|it| it.standing != UnjudgedStatus::AsBefore) {
         if gone.iter().any(|gone| gone.may_be_in(it, sources)) {
-            it.standing = Standing::Lost;
+            it.standing = UnjudgedStatus::Lost;
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Two states of one tree: what a change did to resources, to what was not judged, and to findings, and whether it passes.
 //!
 //! 1. `compare` looks at text: what resources became (`Delta`), what a change hides (`lost`), what grew where no sum looks
-//!    (`aside`), and which changed files nobody explains (`unexplained`);
+//!    (`uncounted`), and which changed files nobody explains (`unexplained`);
 //! 2. each state is decided about by itself: suppressions and the baseline hold for it;
 //! 3. `reconsider` takes back what suppressions do not cover any more (`outgrown`);
 //! 4. `findings` pairs the findings of both and closes the gate, or does not.
 
-mod aside;
 mod budgets;
 mod findings;
 mod gate;
 mod lost;
 mod outgrown;
+mod uncounted;
 mod unexplained;
 mod unjudged;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::Settings;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
-use crate::inventory::Standing;
+use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
 use crate::rules::World;
 use crate::source::Sources;
@@ -78,12 +78,12 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     after.broken_rules.extend(judgement.failures);
     let gone = lost::gone(&change, before.side(base.sources), after.side(head.sources));
     lost::mark(&mut after.inventory.unjudged, &gone, head.sources);
-    let aside = aside::grown(base, before, head, after, &change);
-    after.inventory.unjudged.extend(aside);
+    let uncounted = uncounted::grown(base, before, head, after, &change);
+    after.inventory.unjudged.extend(uncounted);
     let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
     let states = unexplained::States { base, before, head, after };
     let not_explained = unexplained::not_explained(&states, touched, &mut unjudged);
-    let open = unjudged.iter().filter(|it| it.standing != Standing::AsBefore);
+    let open = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
     let said: HashSet<String> = open.map(|it| it.path.clone()).collect();
     unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
     after.inventory.unjudged = unjudged;

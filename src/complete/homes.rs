@@ -110,35 +110,35 @@ pub(super) struct Nearness {
 
 /// What the folders of a tree hold.
 #[derive(Debug, Default)]
-pub(super) struct Ground {
-    held: HashMap<String, Held>,
+pub(super) struct HomeIndex {
+    held: HashMap<String, FolderParts>,
 }
 
 /// The parts of a folder, by their paths, that hold pools and pods.
 #[derive(Debug, Default)]
-struct Held {
+struct FolderParts {
     pools: BTreeSet<String>,
     pods: BTreeSet<String>,
 }
 
-impl Ground {
+impl HomeIndex {
     pub(super) fn new(resources: &[Resource]) -> Self {
-        let mut ground = Ground::default();
+        let mut homes_by_folder = HomeIndex::default();
         let mut known: HashSet<(&str, Role)> = HashSet::new();
         for resource in resources.iter().filter(|it| known.insert((&it.home.folder, it.role))) {
             let folder = &*resource.home.folder;
             for outer in around(folder) {
-                let held = ground.held.entry(outer.to_owned()).or_default();
+                let held = homes_by_folder.held.entry(outer.to_owned()).or_default();
                 let parts = if resource.role == Role::Rented { &mut held.pools } else { &mut held.pods };
                 parts.insert(part_of(outer, folder).to_owned());
             }
         }
-        ground
+        homes_by_folder
     }
 
     /// The folder around a pool in which all pods belong together with it: the innermost that has pods at all, where they have
     /// no pools of their own.
-    pub(super) fn beside<'h>(&self, pool: &'h Home) -> Option<&'h str> {
+    pub(super) fn folder_of_pods<'h>(&self, pool: &'h Home) -> Option<&'h str> {
         let at = around(&pool.folder).find(|at| self.held.get(*at).is_some_and(|held| !held.pods.is_empty()))?;
         let held = self.held.get(at)?;
         let own = part_of(at, &pool.folder);
@@ -206,7 +206,7 @@ mod tests {
         };
         let pools = pools.iter().map(|folder| resource(Role::Rented, folder));
         let all: Vec<Resource> = pools.chain(pods.iter().map(|folder| resource(Role::Requested, folder))).collect();
-        Ground::new(&all).why(&home(pool), &home(pod), named).is_some()
+        HomeIndex::new(&all).why(&home(pool), &home(pod), named).is_some()
     }
 
     #[test]

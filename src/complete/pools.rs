@@ -8,7 +8,7 @@ use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{Fact, Inventory, Key, Known, Link, LinkKind, Origin, Range, Resource, Role, Taint};
 use crate::source::Span;
 
-use super::homes::{Ground, around, is_within};
+use super::homes::{HomeIndex, around, is_within};
 
 /// What a pod takes over from the pool that it runs on, where its own text does not say.
 const INHERITED: &[Key] = &[
@@ -94,7 +94,7 @@ struct PoolIndex {
     tainted: Vec<usize>,
     /// The place of each in the order of folders.
     order: HashMap<usize, usize>,
-    ground: Ground,
+    homes_by_folder: HomeIndex,
 }
 
 impl PoolIndex {
@@ -120,7 +120,7 @@ impl PoolIndex {
                 }
             }
         }
-        PoolIndex { pools: by_label, tainted, order, ground: Ground::new(&inventory.resources) }
+        PoolIndex { pools: by_label, tainted, order, homes_by_folder: HomeIndex::new(&inventory.resources) }
     }
 
     /// The pool that carries every label the pod asks for, and where it says so.
@@ -133,7 +133,7 @@ impl PoolIndex {
         let candidates = nearest(inventory, &carriers, pod);
         let fitting = candidates.iter().map(|&at| (at, &inventory.resources[at])).filter(|(_, pool)| hosts(pool, pod));
         let together = fitting.filter_map(|(at, pool)| {
-            let (near, why) = self.ground.why(&pool.home, &pod.home, names_it(pool, pod))?;
+            let (near, why) = self.homes_by_folder.why(&pool.home, &pod.home, names_it(pool, pod))?;
             Some((near, at, why))
         });
         let together: Vec<_> = together.collect();
@@ -185,7 +185,7 @@ impl PoolIndex {
         };
         let candidates = nearest(inventory, &self.tainted, pod).iter().map(|&at| (at, &inventory.resources[at]));
         let mut together = candidates.filter(|(_, pool)| fits(pool)).filter_map(|(at, pool)| {
-            let (_, why) = self.ground.why(&pool.home, &pod.home, false)?;
+            let (_, why) = self.homes_by_folder.why(&pool.home, &pod.home, false)?;
             let tolerates = |key: &Arc<str>| pod.selector.taints.iter().any(|it| it.key == *key);
             let span = pool.selector.taints.iter().find(|taint| tolerates(&taint.key))?.span;
             Some(Join {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{Fact, Inventory, Key, LinkKind, Origin, Purpose, Resource, Role};
 
-use super::homes::{Ground, around};
+use super::homes::{HomeIndex, around};
 use super::pools::is_pool;
 
 /// A pool is for what runs on it: where it does not say itself what it is for, its pods do, if they agree. A pool that
 /// nobody selects by name takes the purpose that all pods have that it belongs together with.
 pub(super) fn infer_purposes(inventory: &mut Inventory) {
-    let ground = Ground::new(&inventory.resources);
+    let homes_by_folder = HomeIndex::new(&inventory.resources);
     let mut of_pool: BTreeMap<&str, Agreement> = BTreeMap::new();
     let mut of_folder: HashMap<&str, Agreement> = HashMap::new();
     for pod in inventory.resources.iter().filter(|it| it.role == Role::Requested) {
@@ -25,7 +25,7 @@ pub(super) fn infer_purposes(inventory: &mut Inventory) {
             of_pool.entry(&link.to).or_default().add(purpose);
         }
     }
-    let beside = |it: &Resource| of_folder.get(ground.beside(&it.home)?)?.purpose();
+    let beside = |it: &Resource| of_folder.get(homes_by_folder.folder_of_pods(&it.home)?)?.purpose();
     let inferred: Vec<(usize, Purpose, &str)> = inventory
         .resources
         .iter()

@@ -1,7 +1,7 @@
 //! Types and kinds that no row describes: which of them name machines with accelerators.
 
 use crate::catalog::Catalog;
-use crate::inventory::{SaidByName, Unjudged, Unlisted, UnlistedField};
+use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
 
 use super::verdict::is_one_name;
 
@@ -34,12 +34,12 @@ pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unj
 
 /// Whether the field asks for accelerators, by the names that the catalog has or by a number.
 fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
-    let Some(value) = &field.value else { return field.says != SaidByName::Machine };
+    let Some(value) = &field.value else { return field.says != FieldMeaning::Machine };
     let value = value.trim();
     match field.says {
-        SaidByName::Machine => is_one_name(value, catalog),
-        SaidByName::Number => value.parse::<u32>().is_ok_and(|number| number > 0) || is_model(value, catalog),
-        SaidByName::Accelerator => is_model(value, catalog),
+        FieldMeaning::Machine => is_one_name(value, catalog),
+        FieldMeaning::Number => value.parse::<u32>().is_ok_and(|number| number > 0) || is_model(value, catalog),
+        FieldMeaning::Accelerator => is_model(value, catalog),
     }
 }
 

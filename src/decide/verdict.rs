@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
-use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Standing, Unjudged, accelerators};
+use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Unjudged, UnjudgedStatus, accelerators};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
@@ -26,7 +26,7 @@ impl Verdict {
     pub const ALL: [Verdict; 3] = [Verdict::Pass, Verdict::NotJudged, Verdict::Fail];
 
     pub fn of(fails: bool, unjudged: &[Unjudged]) -> Verdict {
-        match (fails, unjudged.iter().any(|it| it.standing != Standing::AsBefore)) {
+        match (fails, unjudged.iter().any(|it| it.standing != UnjudgedStatus::AsBefore)) {
             (true, _) => Verdict::Fail,
             (false, true) => Verdict::NotJudged,
             (false, false) => Verdict::Pass,
@@ -155,7 +155,7 @@ impl Seen<'_> {
                 let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
                 self.sources.glance(path, names).ok().flatten().map(|name| (path.to_owned(), name))
             };
-            let files = || std::iter::once(it.path.clone()).chain(beside(self.sources, &it.path, it.language));
+            let files = || std::iter::once(it.path.clone()).chain(companion_files(self.sources, &it.path, it.language));
             let named: Vec<(String, String)> = files().filter_map(|path| asks(&path)).collect();
             let machine = named.iter().find(|(_, name)| is_known(name, self.catalog));
             let (place, name) = machine.or(named.first()).cloned()?;
@@ -199,7 +199,7 @@ const MOST_BESIDE: usize = 200;
 const PROGRAM_FOLDERS: [&str; 5] = ["lib", "bin", "src", "infra", "stacks"];
 
 /// The other files that a language is written in: of the same folder, and of those below it that programs have.
-fn beside(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
+fn companion_files(sources: &Sources, path: &str, language: &Language) -> Vec<String> {
     if language.beside.is_empty() {
         return Vec::new();
     }

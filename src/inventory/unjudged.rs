@@ -20,12 +20,12 @@ pub struct Unjudged {
     pub cure: Option<String>,
     /// What is known of it all the same, so that a change of that is seen: values that are handed to a module.
     pub known: String,
-    pub standing: Standing,
+    pub standing: UnjudgedStatus,
 }
 
 /// What a change did to it. Where nothing is compared, everything is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum UnjudgedStatus {
     /// It was judged before the change, and is not any more: that fails.
     Lost,
     Open,
@@ -33,14 +33,14 @@ pub enum Standing {
     AsBefore,
 }
 
-impl Standing {
-    pub const ALL: [Standing; 3] = [Standing::Lost, Standing::Open, Standing::AsBefore];
+impl UnjudgedStatus {
+    pub const ALL: [UnjudgedStatus; 3] = [UnjudgedStatus::Lost, UnjudgedStatus::Open, UnjudgedStatus::AsBefore];
 
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Lost => "lost",
-            Standing::Open => "open",
-            Standing::AsBefore => "as-before",
+            UnjudgedStatus::Lost => "lost",
+            UnjudgedStatus::Open => "open",
+            UnjudgedStatus::AsBefore => "as-before",
         }
     }
 }
@@ -48,7 +48,15 @@ impl Standing {
 impl Unjudged {
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
         let (path, reason) = (path.into(), reason.into());
-        Unjudged { path, span: None, address: None, reason, cure: None, known: String::new(), standing: Standing::Open }
+        Unjudged {
+            path,
+            span: None,
+            address: None,
+            reason,
+            cure: None,
+            known: String::new(),
+            standing: UnjudgedStatus::Open,
+        }
     }
 
     #[must_use]

@@ -59,12 +59,12 @@ pub struct UnlistedField {
     pub name: String,
     /// Nothing where it is not known.
     pub value: Option<String>,
-    pub says: Said,
+    pub says: FieldMeaning,
 }
 
 /// What a field says by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum FieldMeaning {
     /// `instance_type`
     Machine,
     /// `gpu_model`
@@ -82,7 +82,7 @@ impl Unlisted {
     /// Keeps the field if its name may be that of a machine or of accelerators.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         if self.fields.len() < MOST_FIELDS
-            && let Some(says) = Said::by(&words(name))
+            && let Some(says) = FieldMeaning::by(&words(name))
         {
             self.fields.push(UnlistedField { name: name.to_owned(), value: value.map(str::to_owned), says });
         }
@@ -99,16 +99,16 @@ pub fn is_open_map(name: &str) -> bool {
     OPEN_MAPS.contains(&words(name).as_str())
 }
 
-impl Said {
-    fn by(words: &str) -> Option<Said> {
+impl FieldMeaning {
+    fn by(words: &str) -> Option<FieldMeaning> {
         if accelerators::are_in_name(words) {
             // `gpus_per_node` is a number of GPUs, `cpus_per_gpu` is none.
             let words = words.split("_per_").next().unwrap_or(words);
             let last = words.rsplit('_').next().unwrap_or(words);
             let is_number = NUMBER_WORDS.contains(&last) || accelerators::are_in_name(last);
-            return Some(if is_number { Said::Number } else { Said::Accelerator });
+            return Some(if is_number { FieldMeaning::Number } else { FieldMeaning::Accelerator });
         }
-        words.split('_').any(|word| MACHINE_WORDS.contains(&word)).then_some(Said::Machine)
+        words.split('_').any(|word| MACHINE_WORDS.contains(&word)).then_some(FieldMeaning::Machine)
     }
 }
 
@@ -145,17 +145,17 @@ mod tests {
     #[test]
     fn fields_are_told_apart_by_their_names() {
         let all = [
-            ("node_type", Some(Said::Machine)),
-            ("acceleratorType", Some(Said::Accelerator)),
-            ("gpus", Some(Said::Number)),
-            ("gpuCount", Some(Said::Number)),
-            ("gpus_per_node", Some(Said::Number)),
-            ("cpus_per_gpu", Some(Said::Accelerator)),
+            ("node_type", Some(FieldMeaning::Machine)),
+            ("acceleratorType", Some(FieldMeaning::Accelerator)),
+            ("gpus", Some(FieldMeaning::Number)),
+            ("gpuCount", Some(FieldMeaning::Number)),
+            ("gpus_per_node", Some(FieldMeaning::Number)),
+            ("cpus_per_gpu", Some(FieldMeaning::Accelerator)),
             ("description", None),
             ("mygpus", None),
         ];
         for (name, expected) in all {
-            assert_eq!(Said::by(&words(name)), expected, "{name}");
+            assert_eq!(FieldMeaning::by(&words(name)), expected, "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An expression without a page, for whoever writes one.
 
 use super::Settings;
-use super::evaluate::Ground;
+use super::evaluate::EvaluationContext;
 use super::facts::World;
 use super::page::{self, LooksAt, Mistake};
 use super::template;
@@ -44,7 +44,7 @@ impl Attempt {
     /// What it comes to for everything that it looks at.
     pub fn answers(&self, world: &World<'_>, settings: &Settings) -> Vec<Answer> {
         let market = Market::new(world.catalog, world.pricing);
-        let ground = Ground::new(world, settings, &market);
+        let ground = EvaluationContext::new(world, settings, &market);
         let inventory = world.inventory;
         let named: Vec<(String, Option<Span>)> = match self.looks_at {
             LooksAt::Resource => inventory.resources.iter().map(|it| (it.address.clone(), Some(it.span))).collect(),

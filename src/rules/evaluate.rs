@@ -6,26 +6,26 @@ use std::sync::Arc;
 use crate::fit::Market;
 use crate::languages::cel::{self, About, CelBudget, CelHost, CelValue, Read, UnknownValue};
 
-use super::facts::{Asking, End, OneOf, Raws, Subject, World};
+use super::facts::{End, FactContext, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
 use super::settings::Settings;
 
 /// What everything is judged on: the world, what is configured, and what was made of them on the way.
-pub(super) struct Ground<'a> {
+pub(super) struct EvaluationContext<'a> {
     world: &'a World<'a>,
     settings: &'a Settings,
     raws: Raws,
     market: &'a Market<'a>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> EvaluationContext<'a> {
     pub(super) fn new(world: &'a World<'a>, settings: &'a Settings, market: &'a Market<'a>) -> Self {
-        Ground { world, settings, raws: Raws::new(world), market }
+        EvaluationContext { world, settings, raws: Raws::new(world), market }
     }
 
     /// About one thing, by its number among those of its kind.
-    pub(super) fn asking(&'a self, about: Subject, place: usize) -> Asking<'a> {
-        Asking {
+    pub(super) fn asking(&'a self, about: Subject, place: usize) -> FactContext<'a> {
+        FactContext {
             world: self.world,
             settings: self.settings,
             raws: &self.raws,
@@ -51,7 +51,7 @@ pub(super) enum ConditionOutcome {
 }
 
 /// Evaluates `match` and `when`.
-pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> ConditionOutcome {
+pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcome {
     let mut reads = Vec::new();
     let mut unknown = None;
     for wanted in &page.matches {
@@ -82,7 +82,7 @@ pub(super) fn evaluate(page: &Page, asking: &Asking<'_>) -> ConditionOutcome {
 }
 
 /// What an expression of a page may cost: its messages look at as much as its conditions.
-pub(super) fn budget(page: &Page, asking: &Asking<'_>) -> CelBudget {
+pub(super) fn budget(page: &Page, asking: &FactContext<'_>) -> CelBudget {
     let inventory = asking.world.inventory;
     let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
     match is_about_one && !page.raw.everything() {
@@ -103,7 +103,7 @@ enum Answer {
     Unknown(Arc<UnknownValue>),
 }
 
-fn accepts(wanted: &Match, asking: &Asking<'_>) -> Answer {
+fn accepts(wanted: &Match, asking: &FactContext<'_>) -> Answer {
     let Read { record, field } = asking.read(wanted.fact);
     let is_accepted = |value: &CelValue| wanted.accepts.iter().any(|accepted| cel::same(accepted, value));
     match asking.field(record, field) {

@@ -10,8 +10,8 @@ use crate::pricing::{BillItem, Period};
 use crate::source::Span;
 
 use super::combine::combine;
-use super::evaluate::{self, ConditionOutcome, Ground, evaluate};
-use super::facts::{self, Asking, End, Stand, Subject, World};
+use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
+use super::facts::{self, End, FactContext, Stand, Subject, World};
 use super::page::{At, Grouping, LooksAt, Page, PageExpression};
 use super::settings::Settings;
 use super::template::{self, MessageTemplate};
@@ -27,7 +27,7 @@ pub(super) fn judge(
     let mut judgement = Judgement::default();
     let resources = &world.inventory.resources;
     let market = Market::new(world.catalog, world.pricing);
-    let ground = Ground::new(world, settings, &market);
+    let ground = EvaluationContext::new(world, settings, &market);
     for page in pages {
         let judge = Judge { page, world, ground: &ground };
         let (subject, count) = match page.looks_at {
@@ -71,7 +71,7 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
 struct Judge<'a> {
     page: &'a Page,
     world: &'a World<'a>,
-    ground: &'a Ground<'a>,
+    ground: &'a EvaluationContext<'a>,
 }
 
 /// One of the resources, objects or blocks; nothing where a rule is about everything.
@@ -109,7 +109,7 @@ impl Judge<'_> {
     }
 
     /// What the words of the page come to for one of them.
-    fn fill(&self, grouping: &Grouping, asking: &mut Asking<'_>) -> Result<(), String> {
+    fn fill(&self, grouping: &Grouping, asking: &mut FactContext<'_>) -> Result<(), String> {
         if let Some(members) = &grouping.members {
             asking.one.members = self.value(members, asking)?;
         }
@@ -122,7 +122,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn value(&self, expression: &PageExpression, asking: &Asking<'_>) -> Result<CelValue, String> {
+    fn value(&self, expression: &PageExpression, asking: &FactContext<'_>) -> Result<CelValue, String> {
         let result = expression.program.evaluate(asking, &mut evaluate::budget(self.page, asking)).result;
         result.map_err(|failure| evaluate::place(self.page, expression.start + failure.at.start, &failure.message))
     }
@@ -133,7 +133,7 @@ impl Judge<'_> {
         self.judge(self.ground.asking(subject, place), about, None, into)
     }
 
-    fn undecided(&self, asking: &Asking<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
+    fn undecided(&self, asking: &FactContext<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
         if let Some(span) = self.span(asking, about, &[]) {
             into.undetermined.push(Undetermined {
                 rule: self.page.name.clone(),
@@ -145,7 +145,7 @@ impl Judge<'_> {
         }
     }
 
-    fn judge(&self, mut asking: Asking<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
+    fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
         match evaluate(self.page, &asking) {
             ConditionOutcome::No => {}
             ConditionOutcome::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
@@ -175,7 +175,7 @@ impl Judge<'_> {
     }
 
     /// `saves` at each end; nothing where a price is missing.
-    fn saves(&self, asking: &Asking<'_>) -> Result<Option<MoneyRange>, String> {
+    fn saves(&self, asking: &FactContext<'_>) -> Result<Option<MoneyRange>, String> {
         let Some(saves) = &self.page.speech().saves else { return Ok(None) };
         asking.asked_spot.set(false);
         let mut ends = [0.0; 3];
@@ -203,7 +203,7 @@ impl Judge<'_> {
         Ok(Some(MoneyRange { floor, expected, ceiling }))
     }
 
-    fn finding(&self, asking: &Asking<'_>, about: About, reads: &[Read]) -> Result<Option<Finding>, String> {
+    fn finding(&self, asking: &FactContext<'_>, about: About, reads: &[Read]) -> Result<Option<Finding>, String> {
         let stands: Vec<(Stand, Read)> =
             reads.iter().filter_map(|read| Some((facts::stand(self.world, *read)?, *read))).collect();
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
@@ -243,7 +243,7 @@ impl Judge<'_> {
         }))
     }
 
-    fn help(&self, asking: &Asking<'_>, doubt: Option<&str>) -> Result<Option<String>, String> {
+    fn help(&self, asking: &FactContext<'_>, doubt: Option<&str>) -> Result<Option<String>, String> {
         let help = self.first_known(&self.page.speech().help, asking)?;
         Ok(help.map(|help| match doubt {
             Some(why) => format!("{help} ({why})"),
@@ -252,7 +252,7 @@ impl Judge<'_> {
     }
 
     /// What the page wishes to be written here.
-    fn fix(&self, asking: &Asking<'_>) -> Option<Fix> {
+    fn fix(&self, asking: &FactContext<'_>) -> Option<Fix> {
         let remedy = self.page.speech().fix.as_ref()?;
         let (wishes, declined) = match remedy.wishes(asking) {
             Ok(wishes) => (wishes, None),
@@ -262,7 +262,7 @@ impl Judge<'_> {
     }
 
     /// The first text of which every fact is known; the last where none is.
-    fn first_known(&self, templates: &[MessageTemplate], asking: &Asking<'_>) -> Result<Option<String>, String> {
+    fn first_known(&self, templates: &[MessageTemplate], asking: &FactContext<'_>) -> Result<Option<String>, String> {
         let mut last = None;
         let budget = evaluate::budget(self.page, asking);
         for template in templates {
@@ -280,7 +280,7 @@ impl Judge<'_> {
 
     /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
     /// resource that was decided on. About a change: what became dearer most.
-    fn span(&self, asking: &Asking<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
+    fn span(&self, asking: &FactContext<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
         let inventory = self.world.inventory;
         let Some((subject, place)) = about else {
             if let Some(dearest) = self.dearest_member(asking) {
@@ -312,7 +312,7 @@ impl Judge<'_> {
     }
 
     /// The member that became dearer most, or that costs most.
-    fn dearest_member(&self, asking: &Asking<'_>) -> Option<usize> {
+    fn dearest_member(&self, asking: &FactContext<'_>) -> Option<usize> {
         let CelValue::List(members) = &asking.one.members else { return None };
         let increase = |id: usize| {
             let changes = &self.world.delta?.changes;
@@ -338,7 +338,7 @@ impl Judge<'_> {
         Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
     }
 
-    fn related(&self, asking: &Asking<'_>, span: Span) -> Vec<(Span, String)> {
+    fn related(&self, asking: &FactContext<'_>, span: Span) -> Vec<(Span, String)> {
         let mut related = Vec::new();
         for field in &self.page.speech().related {
             let read = asking.read(*field);
@@ -353,7 +353,7 @@ impl Judge<'_> {
         related
     }
 
-    fn evidence(&self, asking: &Asking<'_>, stands: &[(Stand, Read)]) -> Vec<Evidence> {
+    fn evidence(&self, asking: &FactContext<'_>, stands: &[(Stand, Read)]) -> Vec<Evidence> {
         let mut evidence: Vec<Evidence> = stands
             .iter()
             .map(|(stand, read)| Evidence {

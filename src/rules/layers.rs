@@ -14,15 +14,15 @@ use super::settings::{PathLayer, Settings};
 pub(super) type LayerKey = Vec<usize>;
 
 /// Which layers hold for each thing that rules look at.
-pub(super) struct Held {
+pub(super) struct LayersInForce {
     resources: Vec<LayerKey>,
     objects: Vec<LayerKey>,
     blocks: Vec<LayerKey>,
 }
 
-impl Held {
+impl LayersInForce {
     /// A resource is what it is because of every file that says something about it: a module's as well as the one that calls it.
-    pub(super) fn of(world: &World<'_>, sources: &Sources, layers: &[PathLayer]) -> Held {
+    pub(super) fn of(world: &World<'_>, sources: &Sources, layers: &[PathLayer]) -> LayersInForce {
         let mut known: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
         let mut of_span = |span: Span| {
             let file = sources.origin(span).file;
@@ -38,7 +38,7 @@ impl Held {
             let all: BTreeSet<usize> = spans.flat_map(&mut of_span).collect();
             all.into_iter().collect()
         };
-        Held {
+        LayersInForce {
             resources: inventory.resources.iter().map(|it| key(&mut it.places())).collect(),
             objects: inventory.objects.iter().map(|it| key(&mut [it.span].into_iter())).collect(),
             blocks: inventory.blocks.iter().map(|it| key(&mut [it.span].into_iter())).collect(),

@@ -1,8 +1,8 @@
 //! What a rule sees of one thing, for whoever writes one.
 
 use super::Settings;
-use super::evaluate::Ground;
-use super::facts::{self, Asking, Subject, World};
+use super::evaluate::EvaluationContext;
+use super::facts::{self, FactContext, Subject, World};
 use super::page::LooksAt;
 use super::template;
 use crate::fit::Market;
@@ -28,7 +28,7 @@ const MOST: usize = 500;
 /// Everything that has this address: the facts of resources, and objects and blocks as they are written.
 pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> {
     let market = Market::new(world.catalog, world.pricing);
-    let ground = Ground::new(world, settings, &market);
+    let ground = EvaluationContext::new(world, settings, &market);
     let mut found = Vec::new();
     for (place, resource) in world.inventory.resources.iter().enumerate() {
         if resource.address == address {
@@ -45,7 +45,7 @@ pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> 
     found
 }
 
-fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
+fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
     let Some((_, schema)) = facts::implied(LooksAt::Resource) else { return };
     for (place, field) in schema.fields.iter().enumerate() {
         let read = asking.read(place);
@@ -71,7 +71,7 @@ fn facts_of(asking: &Asking<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
 }
 
 /// Each label, with the line that says it.
-fn members(asking: &Asking<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
+fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
     let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
     for (key, value) in map.iter() {
         let CelValue::Text(key) = key else { continue };
@@ -92,7 +92,7 @@ fn member(of: &str, key: &str) -> String {
 
 /// What the text does not say is not listed.
 fn one(
-    asking: &Asking<'_>,
+    asking: &FactContext<'_>,
     name: String,
     value: CelValue,
     origin: Option<&'static str>,

@@ -11,7 +11,7 @@ use crate::source::{Sources, Span};
 use super::example::examples;
 use super::facts::World;
 use super::judge::judge;
-use super::layers::{self, Held};
+use super::layers::{self, LayersInForce};
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PageText, Parameter, Settings};
 use super::{Broken, Confidence, Finding, Judgement};
@@ -202,7 +202,7 @@ impl Rules {
         if self.settings.layers.is_empty() {
             return judge(&pages, world, &self.settings, &|_, _| true);
         }
-        let held = Held::of(world, sources, &self.settings.layers);
+        let held = LayersInForce::of(world, sources, &self.settings.layers);
         let mut judgement =
             judge(&pages, world, &self.settings, &|about, place| held.of_place(about, place).is_empty());
         for key in held.keys() {

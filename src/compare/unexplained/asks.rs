@@ -39,7 +39,7 @@ pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
 }
 
 /// What lines of a file ask for.
-pub(super) struct Asking<'c> {
+pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
     role: Role,
     /// Variable files say other values than the defaults.
@@ -48,14 +48,14 @@ pub(super) struct Asking<'c> {
 
 /// Whether a text asks for accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
-    let asking = Asking { catalog, role: Role::Script, has_values: false };
+    let asking = AcceleratorSearch { catalog, role: Role::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
 }
 
-impl<'c> Asking<'c> {
-    pub(super) fn of(head: &'c State<'c>, file: &Changed) -> Asking<'c> {
+impl<'c> AcceleratorSearch<'c> {
+    pub(super) fn of(head: &'c State<'c>, file: &Changed) -> AcceleratorSearch<'c> {
         let has_values = head.sources.tree().list(parent(file.path)).iter().any(|it| it.name.contains(".tfvars"));
-        Asking { catalog: &head.settings.catalog, role: file.role, has_values }
+        AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
     /// What a line asks for.

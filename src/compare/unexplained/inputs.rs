@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::States;
 use super::asks::chart_around;
 use super::change::{Changed, Role};
-use crate::inventory::{Skipped, Standing, Unjudged};
+use crate::inventory::{Skipped, Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
 /// Opens what is told as before and whose inputs changed.
@@ -21,21 +21,21 @@ pub(super) fn reopen(
         states.before.inventory.unjudged.iter().map(|it| (it.path.as_str(), it.reason.as_str())).collect();
     for it in unjudged.iter_mut() {
         match it.standing {
-            Standing::AsBefore => {
+            UnjudgedStatus::AsBefore => {
                 if files.iter().any(|file| is_input(states, speaking, it, file)) || submodules.contains(&it.path) {
-                    it.standing = Standing::Open;
+                    it.standing = UnjudgedStatus::Open;
                 }
             }
             // A part of something that has nothing to do with accelerators is missing, as before.
-            Standing::Open => {
+            UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
                 let whole =
                     whole(states, it).filter(|_| was_told && it.address.is_none() && !it.reason.contains(FOREIGN));
                 if whole.is_some_and(|whole| !speaks(states, speaking, whole)) {
-                    it.standing = Standing::AsBefore;
+                    it.standing = UnjudgedStatus::AsBefore;
                 }
             }
-            Standing::Lost => {}
+            UnjudgedStatus::Lost => {}
         }
     }
 }

@@ -52,7 +52,7 @@ pub(in crate::compare) fn not_explained(
         touched.files.iter().filter_map(|path| Changed::of(path, states.base, states.head)).collect();
     let speaking = speaking(states);
     inputs::reopen(states, &speaking, unjudged, &files, &touched.submodules);
-    let mut told = Told { states, explained: OnceCell::new(), of: BTreeMap::new() };
+    let mut told = UnexplainedFiles { states, explained: OnceCell::new(), of: BTreeMap::new() };
     told.ask(&files);
     told.look_at_objects(&files, &speaking);
     if !speaking.is_empty() {
@@ -65,14 +65,14 @@ pub(in crate::compare) fn not_explained(
 }
 
 /// One thing of each file.
-struct Told<'s> {
+struct UnexplainedFiles<'s> {
     states: &'s States<'s>,
     /// Looked for once, where a line asks.
     explained: OnceCell<Explained>,
     of: BTreeMap<String, Unjudged>,
 }
 
-impl Told<'_> {
+impl UnexplainedFiles<'_> {
     fn at(&mut self, file: &Changed, line: Option<usize>, reason: String) {
         if self.of.contains_key(file.path) {
             return;
@@ -93,7 +93,7 @@ impl Told<'_> {
     fn ask(&mut self, files: &[Changed]) {
         let looked_at = files.iter().filter(|file| asks::is_looked_at(self.states.head, file));
         for file in looked_at.filter(|file| !is_refused(self.states, file.path)) {
-            let asking = asks::Asking::of(self.states.head, file);
+            let asking = asks::AcceleratorSearch::of(self.states.head, file);
             let gone: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
             let mut new = file.new_lines().filter(|line| !gone.contains(line.text.trim()));
             let asked = new.find_map(|line| {

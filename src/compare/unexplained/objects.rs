@@ -7,7 +7,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::States;
-use super::asks::{Asking, is_of_chart};
+use super::asks::{AcceleratorSearch, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
 use crate::decide;
 use crate::inventory::accelerators;
@@ -208,7 +208,7 @@ impl<'o> Objects<'o> {
         if is_read || !is_data || !part.has_other_numbers() {
             return None;
         }
-        let asking = Asking::of(self.states.head, file);
+        let asking = AcceleratorSearch::of(self.states.head, file);
         let mut inside = lines(&file.is).filter(|line| part.lines.contains(&line.number));
         let name = inside.find_map(|line| asking.asked(line))?;
         Some(format!("a number changes beside `{name}`, in what nobody here reads"))

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cost, Difference, signed};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
-use crate::inventory::{Role, Standing, Unjudged};
+use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{BeforeAfter, ChangeKind, Period};
 use crate::report::views::judged;
 use crate::report::views::money::{mark, monthly, unnamed, usd, while_running};
@@ -100,7 +100,7 @@ fn without_price(it: &Difference) -> Option<String> {
 fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
     let is_at_least = it.delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
     let at_least = if is_at_least { "at least " } else { "" };
-    let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != Standing::AsBefore);
+    let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != UnjudgedStatus::AsBefore);
     let difference = sum.difference();
     let (total, moved) = (mark(it.after.is_estimated(role, Period::Month)), mark(it.is_estimated(role)));
     let (before, after) = (usd(sum.before.expected), usd(sum.after.expected));
@@ -183,8 +183,8 @@ fn open(it: &Difference) -> Option<String> {
     let files =
         |all: &mut dyn Iterator<Item = &Unjudged>| all.map(|it| it.path.as_str()).collect::<BTreeSet<_>>().len();
     let all = &it.after.inventory.unjudged;
-    let open = files(&mut all.iter().filter(|it| it.standing != Standing::AsBefore));
-    let before = files(&mut all.iter().filter(|it| it.standing == Standing::AsBefore));
+    let open = files(&mut all.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore));
+    let before = files(&mut all.iter().filter(|it| it.standing == UnjudgedStatus::AsBefore));
     let said = |n: usize| if n == 1 { "1 file not judged".to_owned() } else { format!("{n} files not judged") };
     match (open, before) {
         (0, 0) => None,

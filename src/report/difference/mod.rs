@@ -16,7 +16,7 @@ use super::{Format, Report, Room, Style, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Role, Standing, Unjudged};
+use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, ChangeKind, Delta, Period};
 use crate::source::Date;
 
@@ -116,7 +116,7 @@ impl<'a> Difference<'a> {
     }
 
     fn has_something_to_tell(&self) -> bool {
-        let is_news = |it: &Unjudged| it.standing != Standing::AsBefore;
+        let is_news = |it: &Unjudged| it.standing != UnjudgedStatus::AsBefore;
         self.brought().next().is_some()
             || !self.fixed.is_empty()
             || !self.accepted.is_empty()

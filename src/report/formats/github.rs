@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text;
 use crate::diagnostic::Level;
-use crate::inventory::Standing;
+use crate::inventory::UnjudgedStatus;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 use crate::report::views::money::saved;
@@ -44,7 +44,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
             );
         }
     }
-    for it in judged::listed(report).iter().filter(|it| it.standing != Standing::AsBefore).take(MOST_UNJUDGED) {
+    for it in judged::listed(report).iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).take(MOST_UNJUDGED) {
         let line = judged::line(report, it).map(|line| format!(",line={line}")).unwrap_or_default();
         let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
         let message = shortened(&format!("not judged: {}{cure}", one_line(&it.reason)), LONGEST_MESSAGE);

@@ -20,7 +20,7 @@ use crate::decide::{Decided, Suppressed, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
-    Standing, Unjudged, Value,
+    Unjudged, UnjudgedStatus, Value,
 };
 use crate::pricing::{
     Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, PastShelfLife, Period, Status,
@@ -341,7 +341,8 @@ impl Builder {
     fn unjudged(&mut self, all: Vec<SavedUnjudged>, verdict: &str) {
         for it in all {
             let span = it.line.and_then(|line| self.located.span(&it.path, line, 1));
-            let standing = named(&Standing::ALL, Standing::name, &it.standing).unwrap_or(Standing::Open);
+            let standing =
+                named(&UnjudgedStatus::ALL, UnjudgedStatus::name, &it.standing).unwrap_or(UnjudgedStatus::Open);
             let unjudged = Unjudged::new(it.path, it.reason);
             self.state.inventory.unjudged.push(Unjudged { span, cure: it.cure, standing, ..unjudged });
         }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::markup;
-use crate::inventory::{Role, Standing, Unjudged};
+use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{Report, Room};
 
@@ -33,7 +33,7 @@ pub(in crate::report) fn is_at_least(report: &Report, role: Role) -> bool {
 pub(in crate::report) fn in_short(report: &Report) -> Option<String> {
     let all = listed(report);
     let first = all.first()?;
-    let as_before = if first.standing == Standing::AsBefore { ", as before the change" } else { "" };
+    let as_before = if first.standing == UnjudgedStatus::AsBefore { ", as before the change" } else { "" };
     let named = all.iter().take(NAMED).map(|it| {
         let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         format!("{}: {}", shortened(&path, 120), shortened(&reason, 160))
@@ -48,7 +48,7 @@ pub(in crate::report) fn in_short(report: &Report) -> Option<String> {
 /// The same without names, for headings: `not judged: 3`.
 pub(in crate::report) fn in_numbers(report: &Report) -> Option<String> {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
-        report.inventory.unjudged.iter().partition(|it| it.standing == Standing::AsBefore);
+        report.inventory.unjudged.iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     match (open.len(), as_before.len()) {
         (0, 0) => None,
         (0, n) => Some(format!("not judged, as before: {n}")),
@@ -63,7 +63,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
     let Some(count) = in_numbers(report) else { return };
     let _ = writeln!(text, "{count}");
     for it in all.iter().take(LISTED) {
-        let lost = if it.standing == Standing::Lost { "lost: " } else { "" };
+        let lost = if it.standing == UnjudgedStatus::Lost { "lost: " } else { "" };
         let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         let _ = writeln!(text, "  {lost}{}: {}", shortened(&path, 200), shortened(&reason, 300));
         if let Some(cure) = &it.cure {
@@ -78,7 +78,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
 /// The same in a comment. What the change leaves as it was is folded.
 pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: Room, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
-        listed(report).into_iter().partition(|it| it.standing == Standing::AsBefore);
+        listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     if !open.is_empty() {
         let _ = writeln!(text, "#### Not judged: {}\n", open.len());
         lines(text, report, &open);
@@ -94,7 +94,7 @@ pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: R
 fn lines(text: &mut String, report: &Report, all: &[&Unjudged]) {
     for it in all.iter().take(LISTED) {
         let path = markup::code(&shortened(&report.paths.show(&it.path), 200));
-        let lost = if it.standing == Standing::Lost { " **was known before**" } else { "" };
+        let lost = if it.standing == UnjudgedStatus::Lost { " **was known before**" } else { "" };
         let _ = writeln!(text, "- {path}{lost} {}", markup::plain(&shortened(&it.reason, 400)));
         if let Some(cure) = &it.cure {
             let _ = writeln!(text, "  _{}_", markup::plain(&shortened(cure, 400)));
@@ -117,7 +117,7 @@ pub(in crate::report) struct NotJudged<'a> {
 
 pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
-    all.sort_by_key(|it| Reverse(it.standing == Standing::Lost));
+    all.sort_by_key(|it| Reverse(it.standing == UnjudgedStatus::Lost));
     let shown = |it: &'a Unjudged| NotJudged {
         path: report.paths.show(&it.path),
         line: line(report, it),

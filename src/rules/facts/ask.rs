@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Asking, kinds, unknown_price};
+use super::{FactContext, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
@@ -18,7 +18,7 @@ const STEPS: usize = 5_000;
 const MOST: usize = 16;
 
 pub(super) fn ask(
-    asking: &Asking<'_>,
+    asking: &FactContext<'_>,
     function: &str,
     given: &[CelValue],
     budget: &mut CelBudget,
@@ -41,13 +41,13 @@ pub(super) fn ask(
     }
 }
 
-fn resource<'a>(asking: &Asking<'a>, record: Handle) -> Result<&'a Resource, Fault> {
+fn resource<'a>(asking: &FactContext<'a>, record: Handle) -> Result<&'a Resource, Fault> {
     let is_resource = record.schema.number_of_kind == kinds::RESOURCE;
     let found = asking.world.inventory.resources.get(record.id as usize).filter(|_| is_resource);
     found.ok_or_else(|| "a resource is wanted here".to_owned().into())
 }
 
-fn linked(asking: &Asking<'_>, record: Handle, kind: &str) -> Result<CelValue, Fault> {
+fn linked(asking: &FactContext<'_>, record: Handle, kind: &str) -> Result<CelValue, Fault> {
     let known = inventory::LinkKind::ALL.iter().any(|it| it.name() == kind);
     if !known {
         let names: Vec<&str> = inventory::LinkKind::ALL.iter().map(|it| it.name()).collect();
@@ -56,7 +56,7 @@ fn linked(asking: &Asking<'_>, record: Handle, kind: &str) -> Result<CelValue, F
     Ok(CelValue::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
 }
 
-fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Result<CelValue, Fault> {
+fn price(asking: &FactContext<'_>, machine: &str, region: &str, purchase: &str) -> Result<CelValue, Fault> {
     let bought: fn(&Quote<'_>) -> Option<Money> = match purchase {
         "on-demand" => |quote| quote.on_demand,
         "spot" => |quote| quote.spot,
@@ -75,7 +75,7 @@ fn price(asking: &Asking<'_>, machine: &str, region: &str, purchase: &str) -> Re
 }
 
 /// As `gpulint fit` answers: a server with the model's own precision and context.
-fn fits(asking: &Asking<'_>, model: &str, accelerator: &str, count: f64) -> CelValue {
+fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) -> CelValue {
     let world = asking.world;
     let span = span(asking);
     let Some(span) = span else { return CelValue::Absent };
@@ -111,13 +111,13 @@ fn unknown_because(why: Arc<str>) -> CelValue {
 }
 
 /// A place to hang a question on.
-fn span(asking: &Asking<'_>) -> Option<Span> {
+fn span(asking: &FactContext<'_>) -> Option<Span> {
     let inventory = asking.world.inventory;
     let raw = inventory.objects.first().or(inventory.blocks.first());
     inventory.resources.first().map(|it| it.span).or(raw.map(|it| it.span))
 }
 
-fn alternatives(asking: &Asking<'_>, record: Handle, budget: &mut CelBudget) -> Result<CelValue, Fault> {
+fn alternatives(asking: &FactContext<'_>, record: Handle, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     let (resource, world) = (resource(asking, record)?, asking.world);
     let now = asking.item(record.id).and_then(|item| item.per_hour).map(|range| range.expected);
     let shared = resource.role == Role::Requested;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::money::{MONEY, Sum, money};
 use super::table::{Records, rows};
-use super::{Asking, kinds, unknown_fact};
+use super::{FactContext, kinds, unknown_fact};
 use crate::fit::{Alternative, Assessment, Choice, Fraction, PlacedModel};
 use crate::inventory::{Fact, Key};
 use crate::languages::cel::{CelValue, Type};
@@ -47,13 +47,13 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         kinds::FIT,
         None,
         rows! {
-            model: Type::Text, "The model as the table of models names it." => |asking, id| of(asking, id, |it| CelValue::text(&*it.model));
-            task: Type::Text, "What is done with it: serve, embed, diffusion, speech or train." => |asking, id| of(asking, id, |it| CelValue::text(it.task.name()));
-            params_b: Type::Double, "Billions of parameters." => |asking, id| of(asking, id, |it| CelValue::Double(it.params_b));
-            precision: Type::Text, "Of the weights as they are held." => |asking, id| of(asking, id, |it| CelValue::text(it.precision));
-            context: Type::Double, "Tokens that must be held; the model's whole window where nothing limits them." => |asking, id| of(asking, id, |it| CelValue::Double(it.context));
-            window_assumed: Type::Flag, "Nothing says how many tokens these are: 8192 are assumed." => |asking, id| of(asking, id, |it| CelValue::Flag(it.window_assumed));
-            concurrent: Type::Double, "Requests that it is told to answer at a time." => |asking, id| of(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
+            model: Type::Text, "The model as the table of models names it." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
+            task: Type::Text, "What is done with it: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
+            params_b: Type::Double, "Billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
+            precision: Type::Text, "Of the weights as they are held." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
+            context: Type::Double, "Tokens that must be held; the model's whole window where nothing limits them." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
+            window_assumed: Type::Flag, "Nothing says how many tokens these are: 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
+            concurrent: Type::Double, "Requests that it is told to answer at a time." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
             verdict: Type::Text, "fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
             refuses: Type::Flag, "It will not start: a server that needs all of this at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
             devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
@@ -74,7 +74,7 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
 });
 
 /// Answers are as fast as weights are read: both sides by the memory bandwidth of the devices that they use.
-fn speed_share(asking: &Asking<'_>, id: u32) -> CelValue {
+fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
     let bandwidth = |name: &str| asking.world.catalog.accelerator(name)?.bandwidth_gb_per_second;
     let now = of_id(id).and_then(|(resource, _)| {
         let name = asking.world.inventory.resources.get(resource as usize)?.text(Key::Accelerator)?;
@@ -88,7 +88,7 @@ fn speed_share(asking: &Asking<'_>, id: u32) -> CelValue {
 }
 
 /// `g6.2xlarge with 1 L4`, or `1 L4` where the machine would be one of a cloud that nobody spoke of.
-fn named(asking: &Asking<'_>, id: u32) -> CelValue {
+fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
     let elsewhere = of_id(id)
         .and_then(|(resource, _)| asking.world.inventory.resources.get(resource as usize))
         .is_some_and(|resource| resource.text(Key::Provider).is_none());
@@ -103,16 +103,16 @@ pub(super) fn all() -> [&'static Records; 2] {
 }
 
 /// The record of a resource, where its model is known.
-pub(super) fn fit(asking: &Asking<'_>, id: u32) -> CelValue {
-    of(asking, id, |_| FIT.value(id))
+pub(super) fn fit(asking: &FactContext<'_>, id: u32) -> CelValue {
+    of_assessment(asking, id, |_| FIT.value(id))
 }
 
-fn of(asking: &Asking<'_>, id: u32, read: impl Fn(&Assessment) -> CelValue) -> CelValue {
+fn of_assessment(asking: &FactContext<'_>, id: u32, read: impl Fn(&Assessment) -> CelValue) -> CelValue {
     asking.world.fit.get(id as usize).map_or(CelValue::Absent, |fact| inside(fact, read))
 }
 
-fn placed(asking: &Asking<'_>, id: u32, read: impl Fn(&PlacedModel) -> CelValue) -> CelValue {
-    of(asking, id, |it| inside(&it.placed, &read))
+fn placed(asking: &FactContext<'_>, id: u32, read: impl Fn(&PlacedModel) -> CelValue) -> CelValue {
+    of_assessment(asking, id, |it| inside(&it.placed, &read))
 }
 
 fn inside<T>(fact: &Fact<T>, read: impl Fn(&T) -> CelValue) -> CelValue {
@@ -123,14 +123,14 @@ fn inside<T>(fact: &Fact<T>, read: impl Fn(&T) -> CelValue) -> CelValue {
     }
 }
 
-fn fraction(asking: &Asking<'_>, id: u32, read: impl Fn(&Fraction) -> CelValue) -> CelValue {
+fn fraction(asking: &FactContext<'_>, id: u32, read: impl Fn(&Fraction) -> CelValue) -> CelValue {
     placed(asking, id, |it| it.fraction.as_ref().map_or(CelValue::Absent, &read))
 }
 
 /// Each resource has as many choices as there are alternatives.
 const CHOICES: u32 = Alternative::ALL.len() as u32;
 
-fn alternative(asking: &Asking<'_>, id: u32, which: Alternative) -> CelValue {
+fn alternative(asking: &FactContext<'_>, id: u32, which: Alternative) -> CelValue {
     let place = Alternative::ALL.iter().position(|it| *it == which).unwrap_or(0);
     placed(asking, id, |it| match it.instead.contains_key(&which) {
         true => CHOICE.value(id * CHOICES + place as u32),
@@ -143,7 +143,7 @@ fn of_id(id: u32) -> Option<(u32, Alternative)> {
     Some((id / CHOICES, *Alternative::ALL.get((id % CHOICES) as usize)?))
 }
 
-fn choice(asking: &Asking<'_>, id: u32, read: impl Fn(&Choice) -> CelValue) -> CelValue {
+fn choice(asking: &FactContext<'_>, id: u32, read: impl Fn(&Choice) -> CelValue) -> CelValue {
     let Some((resource, which)) = of_id(id) else { return CelValue::Absent };
     placed(asking, resource, |it| it.instead.get(&which).map_or(CelValue::Absent, &read))
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
-use super::{Asking, kinds};
+use super::{FactContext, kinds};
 use crate::languages::cel::{CelValue, Type};
 use crate::pricing::{Elsewhere, cheaper_provider, cheaper_region};
 
@@ -26,7 +26,7 @@ pub(super) fn all() -> [&'static Records; 1] {
     [&MARKET]
 }
 
-fn there(asking: &Asking<'_>, id: u32, in_region: bool, read: impl Fn(&Elsewhere) -> CelValue) -> CelValue {
+fn there(asking: &FactContext<'_>, id: u32, in_region: bool, read: impl Fn(&Elsewhere) -> CelValue) -> CelValue {
     let (resource, item) = (asking.world.inventory.resources.get(id as usize), asking.item(id));
     let catalog = asking.world.catalog;
     let (Some(resource), Some(item)) = (resource, item) else {

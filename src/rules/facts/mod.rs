@@ -52,7 +52,7 @@ pub struct World<'a> {
 }
 
 /// Who is asked about, and how money is to be read.
-pub(super) struct Asking<'a> {
+pub(super) struct FactContext<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) settings: &'a Settings,
     pub(super) raws: &'a Raws,
@@ -238,7 +238,7 @@ pub(super) fn named() -> [Named; 14] {
     ]
 }
 
-impl CelHost for Asking<'_> {
+impl CelHost for FactContext<'_> {
     fn variable(&self, number: usize) -> CelValue {
         let id = self.resource as u32;
         match number {
@@ -277,7 +277,7 @@ impl CelHost for Asking<'_> {
     }
 }
 
-impl Asking<'_> {
+impl FactContext<'_> {
     fn of(&self, id: u32, read: impl Fn(&Resource) -> CelValue) -> CelValue {
         self.world.inventory.resources.get(id as usize).map_or(CelValue::Absent, read)
     }
@@ -342,7 +342,7 @@ impl Stand {
     }
 }
 
-impl Asking<'_> {
+impl FactContext<'_> {
     /// A fact of what is asked about.
     pub(super) fn read(&self, field: usize) -> Read {
         let id = self.resource as u32;
@@ -389,7 +389,7 @@ pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
 }
 
 /// The value of a fact as text.
-pub(super) fn shown(asking: &Asking<'_>, read: Read) -> String {
+pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
     let id = read.record.id;
     match asking.field(read.record, read.field) {
         CelValue::Record(record) if record.schema.number_of_kind == COUNT.schema.number_of_kind => {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
-use super::{Asking, End, kinds, unknown_price};
+use super::{End, FactContext, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
 use crate::languages::cel::{CelValue, Type};
@@ -191,7 +191,7 @@ const SUMS: [Sum; 28] = [
 ];
 
 /// A sum as a record: its number is that of the resource and of the sum.
-pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> CelValue {
+pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if matches!(sum, Sum::CostSpot | Sum::Spot) {
         asking.asked_spot.set(true);
     }
@@ -209,7 +209,7 @@ pub(super) fn money(asking: &Asking<'_>, id: u32, sum: Sum) -> CelValue {
     })
 }
 
-fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> CelValue {
+fn amount(asking: &FactContext<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
     match range(asking, id / sums, sum) {
@@ -219,7 +219,7 @@ fn amount(asking: &Asking<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> CelVal
 }
 
 /// What ends has no price of a month.
-fn missing(asking: &Asking<'_>, id: u32) -> CelValue {
+fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
     let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
     unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
 }
@@ -233,7 +233,7 @@ fn most(item: Option<&BillItem>) -> CelValue {
     CelValue::Double(amount.ceiling.times(hours).usd())
 }
 
-fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
+fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     let item = asking.item(id);
     let otherwise = |scenario| item.and_then(|it| it.amount_if.get(&scenario).copied());
     let if_bought = |scenario| otherwise(scenario).filter(|_| item.is_some_and(|it| it.per == Period::Month));
@@ -266,7 +266,7 @@ fn range(asking: &Asking<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
 }
 
 /// Another machine for as many hours, as often.
-fn instead(asking: &Asking<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
+fn instead(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
-use super::{Asking, World, kinds};
+use super::{FactContext, World, kinds};
 use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 use crate::source::{FileId, Span};
@@ -43,11 +43,11 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-fn object(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
+fn object(asking: &FactContext<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
     text(asking.world.inventory.objects.get(id as usize), read)
 }
 
-fn block(asking: &Asking<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
+fn block(asking: &FactContext<'_>, id: u32, read: impl Fn(&Raw) -> &Arc<str>) -> CelValue {
     text(asking.world.inventory.blocks.get(id as usize), read)
 }
 
@@ -209,7 +209,7 @@ impl RawPath {
 }
 
 /// The part of what is asked about that a path leads to.
-pub(in crate::rules) fn part<'w>(asking: &Asking<'w>, path: &RawPath) -> Option<&'w RawTree> {
+pub(in crate::rules) fn part<'w>(asking: &FactContext<'w>, path: &RawPath) -> Option<&'w RawTree> {
     let inventory = asking.world.inventory;
     let raw = raw(asking, path.is_object)?;
     let _ = inventory;
@@ -217,7 +217,7 @@ pub(in crate::rules) fn part<'w>(asking: &Asking<'w>, path: &RawPath) -> Option<
 }
 
 /// The object or block that is asked about, or that the resource is made of.
-fn raw<'w>(asking: &Asking<'w>, is_object: bool) -> Option<&'w Raw> {
+fn raw<'w>(asking: &FactContext<'w>, is_object: bool) -> Option<&'w Raw> {
     let inventory = asking.world.inventory;
     let id = match asking.about {
         super::Subject::Object => is_object.then_some(asking.resource)?,

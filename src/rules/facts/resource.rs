@@ -6,7 +6,7 @@ use super::fit::{FIT, fit};
 use super::market::MARKET;
 use super::money::BILL;
 use super::table::{Answer, FactRow, Records, rows};
-use super::{Asking, End, derived, kinds, unknown_fact};
+use super::{End, FactContext, derived, kinds, unknown_fact};
 use crate::inventory::{self, Fact, Key, Range};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 
@@ -77,7 +77,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-fn is_paid(asking: &Asking<'_>, id: u32) -> CelValue {
+fn is_paid(asking: &FactContext<'_>, id: u32) -> CelValue {
     let is_within = asking.item(id).is_some_and(|item| item.is_within);
     asking.of(id, |it| CelValue::Flag(it.is_added() && !is_within))
 }
@@ -96,7 +96,7 @@ fn type_of(key: inventory::ValueType) -> Type {
     }
 }
 
-fn count(asking: &Asking<'_>, id: u32) -> CelValue {
+fn count(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| match &resource.count {
         Fact::Known(_) => COUNT.value(id),
         Fact::Unknown(unknown) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
@@ -104,11 +104,11 @@ fn count(asking: &Asking<'_>, id: u32) -> CelValue {
     })
 }
 
-fn of_count(asking: &Asking<'_>, id: u32, end: fn(&Range) -> f64) -> CelValue {
+fn of_count(asking: &FactContext<'_>, id: u32, end: fn(&Range) -> f64) -> CelValue {
     asking.of(id, |resource| resource.count.value().map_or(CelValue::Absent, |range| CelValue::Double(end(range))))
 }
 
-fn labels(asking: &Asking<'_>, id: u32) -> CelValue {
+fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
             let (why, span) = (unknown.why.clone(), Some(unknown.span));
@@ -129,7 +129,7 @@ fn labels(asking: &Asking<'_>, id: u32) -> CelValue {
 /// Links of one resource that pages can see.
 const MAX_LINKS: u32 = 256;
 
-fn links(asking: &Asking<'_>, id: u32) -> CelValue {
+fn links(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |it| {
         let count = (it.links.len() as u32).min(MAX_LINKS);
         CelValue::list((0..count).map(|place| LINK.value(id * MAX_LINKS + place)))
@@ -137,7 +137,7 @@ fn links(asking: &Asking<'_>, id: u32) -> CelValue {
 }
 
 /// A link is numbered by its resource and its place among the links of it.
-fn of_link(asking: &Asking<'_>, id: u32, read: impl Fn(&inventory::Link) -> CelValue) -> CelValue {
+fn of_link(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Link) -> CelValue) -> CelValue {
     let (resource, place) = (id / MAX_LINKS, id % MAX_LINKS);
     asking.of(resource, |it| it.links.get(place as usize).map_or(CelValue::Absent, &read))
 }

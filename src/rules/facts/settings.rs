@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::table::{Records, rows};
-use super::{Asking, kinds};
+use super::{FactContext, kinds};
 use crate::inventory::Sign;
 use crate::languages::cel::{CelValue, Map, Type};
 use crate::rules::{Budget, Limit};
@@ -107,7 +107,7 @@ pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-fn has(asking: &Asking<'_>, sign: Sign) -> CelValue {
+fn has(asking: &FactContext<'_>, sign: Sign) -> CelValue {
     CelValue::Flag(asking.world.inventory.signs.contains_key(&sign))
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::Asking;
+use super::FactContext;
 use crate::inventory::{Key, Purchase, Purpose};
 use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, Type};
 
@@ -17,7 +17,7 @@ pub(super) struct Records {
 pub(super) enum Answer {
     /// A fact of the resource with this number.
     Stated(Key),
-    Computed(fn(&Asking<'_>, u32) -> CelValue),
+    Computed(fn(&FactContext<'_>, u32) -> CelValue),
 }
 
 pub(super) struct FactRow {

@@ -55,45 +55,13 @@ impl Expression {
     }
 
     pub(crate) fn each_reference(&self, visit: &mut Visit<'_>) {
-        match &self.kind {
-            HclKind::Traversal(base, steps) => {
-                match &base.kind {
-                    HclKind::Name(name) => visit(name, steps, self.span),
-                    _ => base.each_reference(visit),
-                }
-                in_steps(steps, visit);
+        self.each(&mut |inside| {
+            if let HclKind::Traversal(base, steps) = &inside.kind
+                && let HclKind::Name(name) = &base.kind
+            {
+                visit(name, steps, inside.span);
             }
-            HclKind::Template(parts) => in_parts(parts, visit),
-            HclKind::Call(call) => call.arguments.iter().for_each(|argument| argument.each_reference(visit)),
-            HclKind::List(items) => items.iter().for_each(|item| item.each_reference(visit)),
-            HclKind::Object(items) => {
-                for item in items {
-                    item.key.each_reference(visit);
-                    item.value.each_reference(visit);
-                }
-            }
-            HclKind::For(comprehension) => {
-                comprehension.collection.each_reference(visit);
-                let others = [comprehension.key.as_ref(), Some(&comprehension.value), comprehension.condition.as_ref()];
-                others.into_iter().flatten().for_each(|part| part.each_reference(visit));
-            }
-            HclKind::Unary(_, inner) | HclKind::Parentheses(inner) => inner.each_reference(visit),
-            HclKind::Binary(first, rest) => {
-                first.each_reference(visit);
-                rest.iter().for_each(|(_, operand)| operand.each_reference(visit));
-            }
-            HclKind::Conditional(conditional) => {
-                conditional.condition.each_reference(visit);
-                conditional.yes.each_reference(visit);
-                conditional.no.each_reference(visit);
-            }
-            HclKind::Null
-            | HclKind::Bool(_)
-            | HclKind::Number(_)
-            | HclKind::Text(_)
-            | HclKind::Name(_)
-            | HclKind::Invalid => {}
-        }
+        });
     }
 }
 
@@ -120,34 +88,6 @@ fn each_in_parts(parts: &[TemplatePart], visit: &mut dyn FnMut(&Expression)) {
             TemplatePart::For { collection, body, .. } => {
                 collection.each(visit);
                 each_in_parts(body, visit);
-            }
-        }
-    }
-}
-
-fn in_steps(steps: &[TraversalStep], visit: &mut Visit<'_>) {
-    for step in steps {
-        match &step.kind {
-            StepKind::Index(index) => index.each_reference(visit),
-            StepKind::Splat(each) => in_steps(each, visit),
-            StepKind::Attribute(_) => {}
-        }
-    }
-}
-
-fn in_parts(parts: &[TemplatePart], visit: &mut Visit<'_>) {
-    for part in parts {
-        match part {
-            TemplatePart::Literal(_) => {}
-            TemplatePart::Interpolation(expression) => expression.each_reference(visit),
-            TemplatePart::If { condition, yes, no } => {
-                condition.each_reference(visit);
-                in_parts(yes, visit);
-                in_parts(no, visit);
-            }
-            TemplatePart::For { collection, body, .. } => {
-                collection.each_reference(visit);
-                in_parts(body, visit);
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Skipped, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Undetermined};
-use crate::source::{ReadError, Sources, join, parent, static_regex};
+use crate::source::{ReadError, Sources, join, parent, sha256, static_regex, to_hex};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
 pub(super) fn settle(base: &State, before: &Analysis, head: &State, after: &mut Analysis) {
@@ -199,7 +199,7 @@ fn lines_about_accelerators(state: &State, directory: &str) -> String {
 /// Of a file's bytes, whether or not they are text; of a directory, of the files in it.
 fn digest_of_file(sources: &Sources, path: &str) -> String {
     match sources.tree().read(path) {
-        Ok(bytes) => digest(&bytes),
+        Ok(bytes) => to_hex(&sha256(&bytes)),
         // Nobody reads it: that it is as long as before is all that can be said.
         Err(ReadError::TooLarge { bytes, .. }) => format!("{bytes} bytes"),
         Err(ReadError::Pointer(named)) => named,
@@ -207,13 +207,9 @@ fn digest_of_file(sources: &Sources, path: &str) -> String {
             let files = sources.tree().list(path).into_iter().filter(|it| !it.is_directory);
             let path = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
             let texts = files.filter_map(|it| sources.tree().read(&path(&it.name)).ok());
-            texts.map(|bytes| digest(&bytes)).collect()
+            texts.map(|bytes| to_hex(&sha256(&bytes))).collect()
         }
     }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    crate::source::sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a finding without a resource is about: of a file that cannot be read, all of it; else the text it points at.

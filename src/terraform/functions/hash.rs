@@ -1,7 +1,7 @@
 //! Checksums: MD5, SHA-1, SHA-256 and SHA-512 of text and of files.
 
 use crate::languages::hcl::value::{Cause, Value};
-use crate::source::{join, padded, sha1, sha256, sha512, to_base64, to_hex as hex, words32};
+use crate::source::{join, sha1, sha256, sha512, to_base64, to_hex as hex};
 
 use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 
@@ -64,11 +64,17 @@ fn uuid_v5(a: &Arguments<'_>) -> FunctionResult {
     Ok(Value::text(parts.join("-"), a.span))
 }
 
+/// No library that is linked has it.
 fn md5(message: &[u8]) -> Vec<u8> {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
-    for block in padded(message, 64, &(message.len() as u64 * 8).to_le_bytes()).chunks_exact(64) {
-        let words = words32(block, u32::from_le_bytes);
+    // The message, a one bit, zeros, and its length in bits at the end of the last block.
+    let end = (message.len() + 9).next_multiple_of(64);
+    let mut padded = [message, &[0x80]].concat();
+    padded.resize(end - 8, 0);
+    padded.extend_from_slice(&(message.len() as u64 * 8).to_le_bytes());
+    for block in padded.chunks_exact(64) {
+        let words: Vec<u32> = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let [mut a, mut b, mut c, mut d] = state;
         for i in 0..64usize {
             let (mix, word) = match i / 16 {

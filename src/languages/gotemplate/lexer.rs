@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::languages::go;
+use crate::languages::yaml::scalar;
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TemplateToken {
     Word(String),
@@ -138,11 +141,9 @@ impl<'t> Lexer<'t> {
         self.at += end + 2;
         match quote {
             '`' => Ok(TemplateToken::Text(inner.replace('\r', ""))),
-            '"' => super::quote::unquoted(inner)
-                .map(TemplateToken::Text)
-                .ok_or_else(|| "a string cannot be read".to_owned()),
+            '"' => go::unquoted(inner).map(TemplateToken::Text).ok_or_else(|| "a string cannot be read".to_owned()),
             _ => {
-                let text = super::quote::unquoted(inner).ok_or("a character cannot be read")?;
+                let text = go::unquoted(inner).ok_or("a character cannot be read")?;
                 text.chars()
                     .next()
                     .map(|letter| TemplateToken::Int(i64::from(u32::from(letter))))
@@ -172,19 +173,9 @@ impl<'t> Lexer<'t> {
 
 /// A number as Go writes it.
 fn number(text: &str) -> Option<TemplateToken> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if let Some(magnitude) = super::numbers::parse_int(digits) {
-        return Some(TemplateToken::Int(if negative { magnitude.wrapping_neg() } else { magnitude }));
+    if let Some(number) = super::numbers::parse_int(text) {
+        return Some(TemplateToken::Int(number));
     }
-    let plain: String = digits.chars().filter(|letter| *letter != '_').collect();
-    let is_float = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && plain.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
-        && plain.contains(|c: char| c.is_ascii_digit());
-    let number: f64 = plain.parse().ok().filter(|_| is_float)?;
-    let number = if negative { -number } else { number };
     // `1e3` is a number that is whole, and its writing says that it is none.
-    Some(TemplateToken::Float(number))
+    scalar::number(text).map(TemplateToken::Float)
 }

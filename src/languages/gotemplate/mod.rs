@@ -22,7 +22,6 @@ mod lexer;
 mod numbers;
 mod parser;
 mod print;
-mod quote;
 mod read_yaml;
 mod syntax;
 mod text;

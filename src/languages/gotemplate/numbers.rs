@@ -1,28 +1,10 @@
 //! Numbers as Go reads and writes them.
 
-/// An integer without a sign, in any of Go's spellings.
-pub(super) fn parse_int(text: &str) -> Option<i64> {
-    let plain: String = text.chars().filter(|letter| *letter != '_').collect();
-    if !plain.starts_with(|letter: char| letter.is_ascii_digit()) {
-        return None;
-    }
-    let lower = plain.to_ascii_lowercase();
-    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)]
-        .into_iter()
-        .find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix)));
-    match prefixed {
-        Some((digits, radix)) => i64::from_str_radix(digits, radix).ok(),
-        None if lower.len() > 1 && lower.starts_with('0') => i64::from_str_radix(&lower, 8).ok(),
-        None => lower.parse().ok(),
-    }
-}
+use crate::languages::yaml::scalar;
 
-/// The same with a sign, as `strconv.ParseInt` reads it with base 0.
-pub(super) fn parse_signed(text: &str) -> Option<i64> {
-    match text.strip_prefix('-') {
-        Some(rest) => parse_int(rest).map(i64::wrapping_neg),
-        None => parse_int(text.strip_prefix('+').unwrap_or(text)),
-    }
+/// An integer in any of Go's spellings, as `strconv.ParseInt` reads it with base 0.
+pub(super) fn parse_int(text: &str) -> Option<i64> {
+    scalar::integer(&text.replace('_', ""))
 }
 
 /// The digits of a number, the shortest that mean it, and the place of the point: 0.0125 is 125 and -1.

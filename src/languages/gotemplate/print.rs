@@ -1,15 +1,15 @@
 //! Values as text: `%v`, `print` and `printf` of Go.
 
+use crate::languages::go::{PrintVerb, quoted, radix, scientific};
+use crate::source::to_hex;
+
 use super::failure::TemplateFailure;
 use super::numbers;
-use super::quote;
 use super::text::{Cause, Text, TextWriter};
 use super::value::{GoValue, Kind};
 
 /// Mappings may hold themselves.
 const DEEPEST: usize = 64;
-/// Widths and precisions beyond it are no person's.
-pub(super) const WIDEST: usize = 10_000;
 
 /// As `%v` shows a value at the top: what is not known becomes a hole, and text keeps its origins.
 pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
@@ -91,17 +91,6 @@ pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFail
     Ok(writer.finish())
 }
 
-#[derive(Default, Clone, Copy)]
-struct Verb {
-    minus: bool,
-    plus: bool,
-    zero: bool,
-    space: bool,
-    sharp: bool,
-    width: Option<usize>,
-    precision: Option<usize>,
-}
-
 /// `printf`.
 pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, TemplateFailure> {
     if let Some(cause) = pattern.hole() {
@@ -112,60 +101,27 @@ pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, Templat
     let (mut at, mut next) = (0, 0);
     while let Some(found) = text.get(at..).and_then(|rest| rest.find('%')) {
         writer.push_slice(pattern, at, at + found, None);
-        at += found + 1;
-        let mut verb = Verb::default();
-        let mut letters = text.get(at..).unwrap_or_default().chars();
-        let mut letter = letters.next();
-        while let Some(flag) = letter {
-            match flag {
-                '-' => verb.minus = true,
-                '+' => verb.plus = true,
-                '0' => verb.zero = true,
-                ' ' => verb.space = true,
-                '#' => verb.sharp = true,
-                _ => break,
+        let mut rest = text.get(at + found + 1..).unwrap_or_default();
+        let verb = PrintVerb::read(&mut rest, || {
+            next += 1;
+            match values.get(next - 1)?.kind {
+                Kind::Int(number) => usize::try_from(number).ok(),
+                _ => None,
             }
-            at += 1;
-            letter = letters.next();
-        }
-        let mut number =
-            |letters: &mut std::str::Chars<'_>, letter: &mut Option<char>, at: &mut usize| -> Option<usize> {
-                if *letter == Some('*') {
-                    let given = values.get(next).and_then(|value| match value.kind {
-                        Kind::Int(number) => usize::try_from(number).ok(),
-                        _ => None,
-                    });
-                    next += 1;
-                    *at += 1;
-                    *letter = letters.next();
-                    return given.map(|it| it.min(WIDEST));
-                }
-                let mut all = None;
-                while let Some(digit) = letter.and_then(|it| it.to_digit(10)) {
-                    all = Some((all.unwrap_or(0) * 10 + digit as usize).min(WIDEST));
-                    *at += 1;
-                    *letter = letters.next();
-                }
-                all
-            };
-        verb.width = number(&mut letters, &mut letter, &mut at);
-        if letter == Some('.') {
-            at += 1;
-            letter = letters.next();
-            verb.precision = Some(number(&mut letters, &mut letter, &mut at).unwrap_or(0));
-        }
-        let Some(letter) = letter else {
-            writer.push("%!(NOVERB)", None);
-            break;
-        };
-        at += letter.len_utf8();
-        if letter == '%' {
-            writer.push("%", None);
-            continue;
-        }
-        match values.get(next) {
-            Some(value) => one(value, letter, verb, &mut writer)?,
-            None => writer.push(&format!("%!{letter}(MISSING)"), None),
+        });
+        let letter = rest.chars().next();
+        at = text.len() - rest.len() + letter.map_or(0, char::len_utf8);
+        match (letter, values.get(next)) {
+            (None, _) => {
+                writer.push("%!(NOVERB)", None);
+                break;
+            }
+            (Some('%'), _) => {
+                writer.push("%", None);
+                continue;
+            }
+            (Some(letter), Some(value)) => one(value, letter, verb, &mut writer)?,
+            (Some(letter), None) => writer.push(&format!("%!{letter}(MISSING)"), None),
         }
         next += 1;
     }
@@ -191,14 +147,15 @@ fn extra(values: &[GoValue], writer: &mut TextWriter) -> Result<(), TemplateFail
     Ok(())
 }
 
-fn one(value: &GoValue, letter: char, verb: Verb, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
+fn one(value: &GoValue, letter: char, verb: PrintVerb, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     let is_bare = verb.width.is_none() && verb.precision.is_none() && !verb.sharp && !verb.plus;
     if matches!(letter, 'v' | 's') && is_bare && matches!(value.kind, Kind::Text(_) | Kind::Unknown(_)) {
         return push(value, writer);
     }
     match letter {
         'T' => {
-            writer.push(&pad(&value.type_name(), verb, false), None);
+            let name = value.type_name();
+            writer.push(&verb.pad(&name, name.chars().count()), None);
             return Ok(());
         }
         'v' if !verb.sharp => {
@@ -224,16 +181,16 @@ fn one(value: &GoValue, letter: char, verb: Verb, writer: &mut TextWriter) -> Re
         let shown = text(value)?;
         let end =
             verb.precision.and_then(|most| shown.as_str().char_indices().nth(most)).map_or(shown.len(), |(at, _)| at);
-        return padded(&shown.slice(0, end), Verb { precision: None, ..verb }, value, writer);
+        return padded(&shown.slice(0, end), PrintVerb { precision: None, ..verb }, value, writer);
     }
     let shown = converted(value, letter, verb);
     match shown {
         Some(shown) => {
-            let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
-            writer.push(
-                &pad(&shown, verb, is_number),
-                value.place().map(|it| super::text::TextOrigin { linear: false, ..it }),
-            );
+            let shown = match value.kind {
+                Kind::Int(_) | Kind::Int64(_) | Kind::Float(_) => verb.pad_number(shown),
+                _ => verb.pad(&shown, shown.chars().count()),
+            };
+            writer.push(&shown, value.place().map(|it| super::text::TextOrigin { linear: false, ..it }));
         }
         None if value.is_nil() => writer.push(&format!("%!{letter}(<nil>)"), None),
         None => {
@@ -245,9 +202,8 @@ fn one(value: &GoValue, letter: char, verb: Verb, writer: &mut TextWriter) -> Re
     Ok(())
 }
 
-fn padded(shown: &Text, verb: Verb, value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
-    let length = shown.as_str().chars().count();
-    let missing = verb.width.unwrap_or(0).saturating_sub(length);
+fn padded(shown: &Text, verb: PrintVerb, value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
+    let missing = verb.missing(shown.as_str().chars().count());
     let is_number = matches!(value.kind, Kind::Int(_) | Kind::Int64(_) | Kind::Float(_));
     let (zero, plus) = (verb.zero && !verb.minus, verb.plus && is_number && !shown.as_str().starts_with('-'));
     if missing > 0 && !verb.minus {
@@ -263,44 +219,19 @@ fn padded(shown: &Text, verb: Verb, value: &GoValue, writer: &mut TextWriter) ->
     Ok(())
 }
 
-fn pad(shown: &str, verb: Verb, is_number: bool) -> String {
-    let missing = verb.width.unwrap_or(0).saturating_sub(shown.chars().count());
-    match (verb.minus, verb.zero && is_number) {
-        (true, _) => format!("{shown}{}", " ".repeat(missing)),
-        (false, true) => match shown.strip_prefix(['-', '+']) {
-            Some(digits) => format!("{}{}{digits}", &shown[..1], "0".repeat(missing)),
-            None => format!("{}{shown}", "0".repeat(missing)),
-        },
-        (false, false) => format!("{}{shown}", " ".repeat(missing)),
-    }
-}
-
-fn signed(text: String, verb: Verb) -> String {
-    match text.starts_with('-') {
-        false if verb.plus => format!("+{text}"),
-        false if verb.space => format!(" {text}"),
-        _ => text,
-    }
-}
-
-fn converted(value: &GoValue, letter: char, verb: Verb) -> Option<String> {
+fn converted(value: &GoValue, letter: char, verb: PrintVerb) -> Option<String> {
     match (&value.kind, letter) {
         (Kind::Int(number) | Kind::Int64(number), _) => integer(*number, letter, verb),
-        (Kind::Float(number), 'f' | 'F') => Some(signed(format!("{number:.*}", verb.precision.unwrap_or(6)), verb)),
-        (Kind::Float(number), 'g' | 'v') => Some(signed(significant(*number, verb.precision), verb)),
-        (Kind::Float(number), 'e') => {
-            let shown = format!("{number:.*e}", verb.precision.unwrap_or(6));
-            let (mantissa, exponent) = shown.split_once('e')?;
-            let exponent: i32 = exponent.parse().ok()?;
-            Some(signed(format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()), verb))
-        }
+        (Kind::Float(number), 'f' | 'F') => Some(verb.signed(format!("{number:.*}", verb.precision.unwrap_or(6)))),
+        (Kind::Float(number), 'g' | 'v') => Some(verb.signed(significant(*number, verb.precision))),
+        (Kind::Float(number), 'e') => Some(verb.signed(scientific(*number, verb.precision.unwrap_or(6)))),
         (Kind::Flag(flag), 't' | 'v') => Some(flag.to_string()),
         (Kind::Text(text), 'q' | 'v') => Some(match verb.sharp && letter == 'q' && !text.as_str().contains('`') {
             true => format!("`{}`", text.as_str()),
-            false => quote::quoted(text.as_str()),
+            false => quoted(text.as_str()),
         }),
-        (Kind::Text(text), 'x') => Some(crate::source::to_hex(text.as_str().as_bytes())),
-        (Kind::Text(text), 'X') => Some(crate::source::to_hex(text.as_str().as_bytes()).to_uppercase()),
+        (Kind::Text(text), 'x') => Some(to_hex(text.as_str().as_bytes())),
+        (Kind::Text(text), 'X') => Some(to_hex(text.as_str().as_bytes()).to_uppercase()),
         (Kind::Object(object), 's' | 'v') => Some(object.shown()),
         _ => None,
     }
@@ -312,22 +243,23 @@ fn significant(number: f64, precision: Option<usize>) -> String {
     numbers::general(rounded, i32::try_from(precision.max(1)).unwrap_or(21))
 }
 
-fn integer(number: i64, letter: char, verb: Verb) -> Option<String> {
+fn integer(number: i64, letter: char, verb: PrintVerb) -> Option<String> {
     let magnitude = number.unsigned_abs();
     let digits = match letter {
-        'd' | 'v' => magnitude.to_string(),
-        'x' => format!("{}{magnitude:x}", if verb.sharp { "0x" } else { "" }),
-        'X' => format!("{}{magnitude:X}", if verb.sharp { "0X" } else { "" }),
-        'o' => format!("{}{magnitude:o}", if verb.sharp { "0" } else { "" }),
-        'b' => format!("{magnitude:b}"),
+        'v' => magnitude.to_string(),
         'c' => return char::from_u32(u32::try_from(number).ok()?).map(String::from),
         'q' => return char::from_u32(u32::try_from(number).ok()?).map(|letter| format!("'{letter}'")),
         'U' => return Some(format!("U+{magnitude:04X}")),
-        _ => return None,
+        _ => radix(letter, magnitude)?,
     };
-    let least = verb.precision.unwrap_or(0);
-    let digits = if digits.len() < least { format!("{}{digits}", "0".repeat(least - digits.len())) } else { digits };
-    Some(signed(if number < 0 { format!("-{digits}") } else { digits }, verb))
+    let prefix = match letter {
+        'x' if verb.sharp => "0x",
+        'X' if verb.sharp => "0X",
+        'o' if verb.sharp => "0",
+        _ => "",
+    };
+    let (sign, least) = (if number < 0 { "-" } else { "" }, verb.precision.unwrap_or(0));
+    Some(verb.signed(format!("{sign}{prefix}{digits:0>least$}")))
 }
 
 /// What `{{ … }}` puts into the text.

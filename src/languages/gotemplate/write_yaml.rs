@@ -1,10 +1,10 @@
 //! Values as YAML, byte for byte as `sigs.k8s.io/yaml` writes them: checksums of what charts write depend on it.
 
-use crate::languages::yaml::scalar::{boolean, is_null};
+use crate::languages::go;
+use crate::languages::yaml::scalar::{boolean, is_null, number};
 
 use super::failure::TemplateFailure;
 use super::numbers;
-use super::quote;
 use super::text::{Text, TextOrigin, TextWriter};
 use super::value::{GoValue, Heap, Kind};
 
@@ -380,20 +380,7 @@ fn is_string(text: &str) -> bool {
     if !(first.is_ascii_digit() || matches!(first, '+' | '-' | '.')) {
         return true;
     }
-    !(is_number(text) || is_sixty(text) || is_time(text))
-}
-
-fn is_number(text: &str) -> bool {
-    let plain = text.replace('_', "");
-    if super::numbers::parse_signed(&plain).is_some() {
-        return true;
-    }
-    let digits = plain.trim_start_matches(['+', '-']);
-    let shape = plain.len() - digits.len() <= 1
-        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && digits.contains(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
-    shape && digits.parse::<f64>().is_ok()
+    !(number(text).is_some() || is_sixty(text) || is_time(text))
 }
 
 /// `1:30`: what was once a number with base 60.
@@ -503,7 +490,7 @@ impl Json<'_> {
 
     fn string(&self, text: &str, origin: Option<TextOrigin>, writer: &mut TextWriter) {
         let mut out = String::new();
-        quote::json(text, self.for_pages, &mut out);
+        go::json(text, self.for_pages, &mut out);
         writer.push(&out, origin.map(|origin| TextOrigin { linear: false, ..origin }));
     }
 

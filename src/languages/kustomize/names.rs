@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use crate::languages::go;
 use crate::source::{Span, sha256, to_hex};
 
 use super::Trouble;
 use super::fields::{FieldSpec, Fields, Make};
-use super::generate::json_text;
 use super::id::Id;
 use super::resource::{Resource, Resources};
 use super::transform::put;
@@ -209,6 +209,12 @@ fn hash(resource: &Resource) -> String {
         c => c,
     };
     digits.chars().take(10).map(safe).collect()
+}
+
+fn json_text(text: &str) -> String {
+    let mut json = String::new();
+    go::json(text, true, &mut json);
+    json
 }
 
 fn json_of(value: &ObjectValue) -> String {

@@ -31,7 +31,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     plain.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-fn integer(plain: &str) -> Option<i64> {
+/// Without underscores.
+pub(crate) fn integer(plain: &str) -> Option<i64> {
     let (negative, digits) = match plain.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, plain.strip_prefix('+').unwrap_or(plain)),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::languages::go;
 use crate::languages::hcl::syntax::json::{Json, JsonKind, parse_json};
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{from_base64, to_base64};
@@ -54,7 +55,7 @@ pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Functio
         Data::Number(number) => {
             let _ = write!(into, "{number}");
         }
-        Data::Text(text) => write_json_string(text, into),
+        Data::Text(text) => go::json(text, true, into),
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
             into.push('[');
             for (index, item) in items.iter().enumerate() {
@@ -74,7 +75,7 @@ pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Functio
                 if index > 0 {
                     into.push(',');
                 }
-                write_json_string(key, into);
+                go::json(key, true, into);
                 into.push(':');
                 write_json(member, into)?;
             }
@@ -82,26 +83,6 @@ pub(super) fn write_json(value: &Value, into: &mut String) -> Result<(), Functio
         }
     }
     Ok(())
-}
-
-fn write_json_string(text: &str, into: &mut String) {
-    into.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => into.push_str("\\\""),
-            '\\' => into.push_str("\\\\"),
-            '\n' => into.push_str("\\n"),
-            '\r' => into.push_str("\\r"),
-            '\t' => into.push_str("\\t"),
-            '\u{8}' => into.push_str("\\b"),
-            '\u{c}' => into.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                let _ = write!(into, "\\u{:04x}", u32::from(c));
-            }
-            c => into.push(c),
-        }
-    }
-    into.push('"');
 }
 
 fn json_decode(a: &Arguments<'_>) -> FunctionResult {

@@ -1,5 +1,6 @@
 //! `format` and `formatlist`.
 
+use crate::languages::go::{PrintVerb, WIDEST, digits, radix};
 use crate::languages::hcl::value::{Cause, Data, Number, Value};
 
 use super::encoding::write_json;
@@ -7,9 +8,6 @@ use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult, MANY, k
 
 pub(super) const TABLE: &[(&str, Arity, Function)] =
     &[("format", 1..=MANY, format_one), ("formatlist", 1..=MANY, format_list)];
-
-/// Wider than any text; a width beyond it is hostile.
-const WIDEST: usize = 10_000;
 
 fn format_one(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(0)?;
@@ -43,20 +41,6 @@ fn format_list(a: &Arguments<'_>) -> FunctionResult {
     a.answer_list(result)
 }
 
-/// `%[2]-08.3f`, taken apart.
-#[derive(Default)]
-struct Verb {
-    letter: char,
-    argument: usize,
-    sharp: bool,
-    zero: bool,
-    minus: bool,
-    plus: bool,
-    space: bool,
-    width: Option<usize>,
-    precision: Option<usize>,
-}
-
 fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailure> {
     let mut result = String::new();
     let mut next = 0;
@@ -70,7 +54,7 @@ fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailu
             rest = after;
             continue;
         }
-        let verb = Verb::parse(&mut rest, next)?;
+        let verb = TerraformVerb::parse(&mut rest, next)?;
         next = verb.argument + 1;
         used = used.max(next);
         let argument = arguments.get(verb.argument).ok_or("there are not enough arguments")?;
@@ -83,45 +67,33 @@ fn formatted(pattern: &str, arguments: &[Value]) -> Result<String, FunctionFailu
     Ok(result)
 }
 
-impl Verb {
+/// `%-08.3[2]f`, taken apart.
+struct TerraformVerb {
+    verb: PrintVerb,
+    argument: usize,
+    letter: char,
+}
+
+impl TerraformVerb {
     /// Reads what follows a `%`.
     fn parse(rest: &mut &str, next: usize) -> Result<Self, FunctionFailure> {
-        let mut verb = Verb { argument: next, ..Verb::default() };
-        let mut chars = rest.char_indices().peekable();
-        let mut at = 0;
-        while let Some((_, c)) = chars.peek().copied() {
-            match c {
-                '#' => verb.sharp = true,
-                '0' => verb.zero = true,
-                '-' => verb.minus = true,
-                '+' => verb.plus = true,
-                ' ' => verb.space = true,
-                _ => break,
-            }
-            chars.next();
-            at += 1;
+        let mut starred = false;
+        let verb = PrintVerb::read(rest, || {
+            starred = true;
+            None
+        });
+        let mut argument = next;
+        if let Some(mut after) = rest.strip_prefix('[') {
+            let index = digits(&mut after);
+            *rest = after.strip_prefix(']').ok_or("an argument index has no `]`")?;
+            argument = index.and_then(|index| index.checked_sub(1)).ok_or("an argument index counts from 1")?;
         }
-        let (width, after) = digits(&rest[at..]);
-        verb.width = width;
-        at = rest.len() - after.len();
-        if let Some(fraction) = after.strip_prefix('.') {
-            let (precision, after) = digits(fraction);
-            verb.precision = Some(precision.unwrap_or(0));
-            at = rest.len() - after.len();
+        if starred || [verb.width, verb.precision].contains(&Some(WIDEST)) {
+            return Err(format!("a width is `*`, or {WIDEST} or more").into());
         }
-        if let Some(indexed) = rest[at..].strip_prefix('[') {
-            let (index, after) = digits(indexed);
-            let after = after.strip_prefix(']').ok_or("an argument index has no `]`")?;
-            let index = index.and_then(|index| index.checked_sub(1)).ok_or("an argument index counts from 1")?;
-            verb.argument = index;
-            at = rest.len() - after.len();
-        }
-        if verb.width.is_some_and(|width| width > WIDEST) || verb.precision.is_some_and(|p| p > WIDEST) {
-            return Err(format!("a width is larger than {WIDEST}").into());
-        }
-        verb.letter = rest[at..].chars().next().ok_or("a `%` has no verb")?;
-        *rest = &rest[at + verb.letter.len_utf8()..];
-        Ok(verb)
+        let letter = rest.chars().next().ok_or("a `%` has no verb")?;
+        *rest = &rest[letter.len_utf8()..];
+        Ok(TerraformVerb { verb, argument, letter })
     }
 
     fn apply(&self, argument: &Value) -> Result<String, FunctionFailure> {
@@ -137,7 +109,7 @@ impl Verb {
             'v' => self.as_is(argument),
             's' | 'q' => {
                 let text = text(argument).map_err(|_| "`%s` needs a string")?;
-                let mut text = match self.precision {
+                let mut text = match self.verb.precision {
                     Some(precision) => super::text::graphemes(&text).take(precision).collect(),
                     None => text.to_string(),
                 };
@@ -146,7 +118,7 @@ impl Verb {
                     write_json(&Value::text(text, argument.span), &mut quoted)?;
                     text = quoted;
                 }
-                Ok(self.pad(text, ' '))
+                Ok(self.pad(&text))
             }
             't' => match argument.as_bool() {
                 Some(flag) => Ok(flag.to_string()),
@@ -163,25 +135,22 @@ impl Verb {
 
     fn as_is(&self, argument: &Value) -> Result<String, FunctionFailure> {
         let text = match &argument.data {
-            Data::Text(text) if !self.sharp => text.to_string(),
-            Data::Number(number) if !self.sharp => shortest(number),
+            Data::Text(text) if !self.verb.sharp => text.to_string(),
+            Data::Number(number) if !self.verb.sharp => shortest(number),
             _ => {
                 let mut json = String::new();
                 write_json(argument, &mut json)?;
                 json
             }
         };
-        Ok(self.pad(text, ' '))
+        Ok(self.pad(&text))
     }
 
     fn integer(&self, argument: &Value) -> Result<String, FunctionFailure> {
         let number = argument.as_number().filter(Number::is_integer).ok_or("an integer is needed")?;
         let digits = match (self.letter, number.as_i64()) {
             ('d', _) => number.to_string().trim_start_matches('-').to_owned(),
-            ('b', Some(n)) => format!("{:b}", n.unsigned_abs()),
-            ('o', Some(n)) => format!("{:o}", n.unsigned_abs()),
-            ('x', Some(n)) => format!("{:x}", n.unsigned_abs()),
-            ('X', Some(n)) => format!("{:X}", n.unsigned_abs()),
+            (letter, Some(n)) => radix(letter, n.unsigned_abs()).unwrap_or_default(),
             _ => return Err("this number is too large".into()),
         };
         Ok(self.signed(number.is_negative(), &digits))
@@ -190,7 +159,7 @@ impl Verb {
     /// Without its sign.
     fn floating(&self, number: &Number) -> String {
         let magnitude = if number.is_negative() { number.negated() } else { number.clone() };
-        let text = match (self.letter.to_ascii_lowercase(), self.precision) {
+        let text = match (self.letter.to_ascii_lowercase(), self.verb.precision) {
             ('f', precision) => fixed(&magnitude, precision.unwrap_or(6)),
             ('e', precision) => scientific(&magnitude, precision.unwrap_or(6)),
             (_, None) => shortest(&magnitude),
@@ -200,32 +169,16 @@ impl Verb {
     }
 
     fn signed(&self, negative: bool, digits: &str) -> String {
-        let sign = match (negative, self.plus, self.space) {
-            (true, ..) => "-",
-            (false, true, _) => "+",
-            (false, false, true) => " ",
-            _ => "",
-        };
-        if self.zero && !self.minus {
-            let width = self.width.unwrap_or(0).saturating_sub(sign.len());
-            let zeros = "0".repeat(width.saturating_sub(digits.len()));
-            return format!("{sign}{zeros}{digits}");
+        self.verb.pad_number(self.verb.signed(format!("{}{digits}", if negative { "-" } else { "" })))
+    }
+
+    fn pad(&self, text: &str) -> String {
+        let length = super::text::graphemes(text).count();
+        match self.verb.zero && !self.verb.minus {
+            true => "0".repeat(self.verb.missing(length)) + text,
+            false => self.verb.pad(text, length),
         }
-        self.pad(format!("{sign}{digits}"), ' ')
     }
-
-    fn pad(&self, text: String, with: char) -> String {
-        let length = super::text::graphemes(&text).count();
-        let missing = self.width.unwrap_or(0).saturating_sub(length);
-        let with = if self.zero && !self.minus { '0' } else { with };
-        let blanks: String = std::iter::repeat_n(with, missing).collect();
-        if self.minus { text + &blanks } else { blanks + &text }
-    }
-}
-
-fn digits(text: &str) -> (Option<usize>, &str) {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    (text[..end].parse().ok().or((end > 0).then_some(usize::MAX)), &text[end..])
 }
 
 /// The digits of a number that is not negative, and where the point stands: 0.00123 is ("123", -2).

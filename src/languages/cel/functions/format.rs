@@ -6,6 +6,8 @@ use super::{Function, method, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::value::{CelValue, UnknownValue};
+use crate::languages::go::{radix, scientific};
+use crate::source::to_hex;
 
 pub(super) fn functions() -> Vec<Function> {
     vec![method("format", &[T::Text, T::List], G::Text, format, "its %s, %d, %f, %e, %b, %o, %x replaced by values")]
@@ -84,35 +86,29 @@ fn clause(
                 _ => scientific(n, digits),
             });
         }
-        'b' => match value {
-            CelValue::Flag(flag) => out.push(if *flag { '1' } else { '0' }),
-            CelValue::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:b}"))),
-            CelValue::Unsigned(n) => out.push_str(&format!("{n:b}")),
-            _ => return Err(refused("a whole number or a bool")),
+        'b' | 'o' | 'x' | 'X' => match in_base(letter, value) {
+            Some(text) => out.push_str(&text),
+            None if letter == 'b' => return Err(refused("a whole number or a bool")),
+            None if letter == 'o' => return Err(refused("a whole number")),
+            None => return Err(refused("a whole number, a text or bytes")),
         },
-        'o' => match value {
-            CelValue::Integer(n) => out.push_str(&signed(*n, |n| format!("{n:o}"))),
-            CelValue::Unsigned(n) => out.push_str(&format!("{n:o}")),
-            _ => return Err(refused("a whole number")),
-        },
-        'x' | 'X' => {
-            let hex = match value {
-                CelValue::Integer(n) => signed(*n, |n| format!("{n:x}")),
-                CelValue::Unsigned(n) => format!("{n:x}"),
-                CelValue::Text(text) => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
-                CelValue::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-                _ => return Err(refused("a whole number, a text or bytes")),
-            };
-            out.push_str(&if letter == 'X' { hex.to_uppercase() } else { hex });
-        }
         _ => return Err(format!("there is no clause `%{}`", letter.escape_default()).into()),
     }
     Ok(None)
 }
 
-fn signed(n: i64, write: impl Fn(u64) -> String) -> String {
-    let text = write(n.unsigned_abs());
-    if n < 0 { format!("-{text}") } else { text }
+fn in_base(letter: char, value: &CelValue) -> Option<String> {
+    let hex = |bytes: &[u8]| if letter == 'X' { to_hex(bytes).to_uppercase() } else { to_hex(bytes) };
+    match (value, letter) {
+        (CelValue::Integer(n), _) => {
+            Some(format!("{}{}", if *n < 0 { "-" } else { "" }, radix(letter, n.unsigned_abs())?))
+        }
+        (CelValue::Unsigned(n), _) => radix(letter, *n),
+        (CelValue::Flag(flag), 'b') => Some(u8::from(*flag).to_string()),
+        (CelValue::Text(text), 'x' | 'X') => Some(hex(text.as_bytes())),
+        (CelValue::Bytes(bytes), 'x' | 'X') => Some(hex(bytes)),
+        _ => None,
+    }
 }
 
 fn double(n: f64) -> String {
@@ -123,17 +119,6 @@ fn double(n: f64) -> String {
     } else {
         n.to_string()
     }
-}
-
-/// An exponent has two digits at least.
-fn scientific(n: f64, digits: usize) -> String {
-    let text = format!("{n:.digits$e}");
-    let Some((number, exponent)) = text.split_once('e') else { return text };
-    let (sign, exponent) = match exponent.strip_prefix('-') {
-        Some(rest) => ('-', rest),
-        None => ('+', exponent),
-    };
-    format!("{number}e{sign}{exponent:0>2}")
 }
 
 type MayBeUnknown = Result<Option<std::sync::Arc<UnknownValue>>, Fault>;

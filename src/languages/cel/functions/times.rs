@@ -4,8 +4,9 @@ use super::Gives as G;
 use super::Takes as T;
 use super::{Function, method, wrong};
 use crate::languages::cel::operators::Fault;
-use crate::languages::cel::time::{Civil, Timestamp, offset_seconds};
+use crate::languages::cel::time::{Timestamp, offset_seconds};
 use crate::languages::cel::value::CelValue;
+use crate::languages::go::Civil;
 
 macro_rules! parts {
     ($($name:literal $meaning:literal $part:expr;)+) => {
@@ -68,7 +69,7 @@ fn civil(given: &[CelValue], part: fn(Civil) -> i64) -> Result<CelValue, Fault> 
         },
         _ => return Err(wrong()),
     };
-    Ok(CelValue::Integer(part(time.civil(offset))))
+    Ok(CelValue::Integer(part(Civil::of(time.seconds, offset))))
 }
 
 fn milliseconds(given: &[CelValue]) -> Result<CelValue, Fault> {

@@ -1,5 +1,7 @@
 //! The functions that Go's templates have themselves. `and` and `or` stop early, and are the evaluator's.
 
+use crate::languages::go;
+
 use super::super::compare::{equal, less, truth};
 use super::super::failure::TemplateFailure;
 use super::super::print;
@@ -22,7 +24,7 @@ pub(super) const TABLE: &[Row] = &[
     ("println", "*a", Careful, |c| spent(c, true)),
     ("printf", "s*a", Careful, |c| {
         let verbs = c.str(0).matches('%').count();
-        c.may_make(verbs.saturating_mul(print::WIDEST))?;
+        c.may_make(verbs.saturating_mul(go::WIDEST))?;
         let text = print::format(&c.text(0)?, c.rest(1))?;
         c.made(text)
     }),

@@ -68,7 +68,7 @@ pub(super) fn to_int(value: &GoValue) -> i64 {
                 Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0') => whole,
                 _ => text,
             };
-            numbers::parse_signed(whole).unwrap_or(0)
+            numbers::parse_int(whole).unwrap_or(0)
         }
         _ => 0,
     }

@@ -1,8 +1,9 @@
 //! Functions about text that keep its origins as far as they can.
 
+use crate::languages::go;
+
 use super::super::failure::TemplateFailure;
 use super::super::print;
-use super::super::quote;
 use super::super::text::{Text, TextOrigin, TextWriter};
 use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Form, Plain};
@@ -138,7 +139,7 @@ fn quoted(c: &mut FunctionCall<'_, '_>, sign: char) -> FunctionOutcome {
 fn escape(text: &Text, writer: &mut TextWriter) {
     let mut from = 0;
     for (at, letter) in text.as_str().char_indices() {
-        if let Some(escaped) = quote::escape(letter, '"') {
+        if let Some(escaped) = go::escape(letter, '"') {
             writer.push_slice(text, from, at, None);
             writer.push(&escaped, text.origin_at(at).map(|origin| TextOrigin { linear: false, ..origin }));
             from = at + letter.len_utf8();

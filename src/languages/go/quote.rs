@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// What stands between double quotes; nothing where Go would refuse it.
-pub(super) fn unquoted(inner: &str) -> Option<String> {
+pub(crate) fn unquoted(inner: &str) -> Option<String> {
     if !inner.contains('\\') {
         return Some(inner.to_owned());
     }
@@ -49,7 +49,7 @@ pub(super) fn unquoted(inner: &str) -> Option<String> {
 }
 
 /// As `%q` shows a letter inside a text between such quotes; nothing where it stands for itself.
-pub(super) fn escape(letter: char, quote: char) -> Option<String> {
+pub(crate) fn escape(letter: char, quote: char) -> Option<String> {
     Some(match letter {
         '\\' => "\\\\".to_owned(),
         '\u{7}' => "\\a".to_owned(),
@@ -80,7 +80,7 @@ fn is_shown(letter: char) -> bool {
     !hidden
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for letter in text.chars() {
@@ -94,7 +94,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A string of JSON; Go hides what could end a script.
-pub(super) fn json(text: &str, for_pages: bool, out: &mut String) {
+pub(crate) fn json(text: &str, for_pages: bool, out: &mut String) {
     out.push('"');
     for letter in text.chars() {
         match letter {

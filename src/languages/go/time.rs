@@ -1,0 +1,131 @@
+//! Moments as RFC 3339 has them and durations as `1h30m`: exact to the nanosecond, without a clock.
+
+use crate::source::{civil_from_days, days_from_civil, days_in_month};
+
+/// In a second.
+pub(crate) const NANOS: i128 = 1_000_000_000;
+
+/// Seconds since 1970 in UTC, and how many seconds its zone is ahead.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) seconds: i64,
+    pub(crate) nanos: i64,
+    pub(crate) ahead: i64,
+}
+
+/// The date and the time of day of a moment somewhere.
+pub(crate) struct Civil {
+    pub(crate) year: i64,
+    /// 1 to 12.
+    pub(crate) month: i64,
+    /// 1 to 31.
+    pub(crate) day: i64,
+    pub(crate) hour: i64,
+    pub(crate) minute: i64,
+    pub(crate) second: i64,
+    /// From Sunday, which is 0.
+    pub(crate) weekday: i64,
+    /// From the first of January, which is 0.
+    pub(crate) day_of_year: i64,
+}
+
+impl Civil {
+    /// `ahead`: seconds east of Greenwich.
+    pub(crate) fn of(seconds: i64, ahead: i64) -> Civil {
+        let local = seconds + ahead;
+        let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400));
+        let (year, month, day) = civil_from_days(days);
+        Civil {
+            year,
+            month,
+            day,
+            hour: rest / 3600,
+            minute: rest / 60 % 60,
+            second: rest % 60,
+            weekday: (days + 4).rem_euclid(7),
+            day_of_year: days - days_from_civil(year, 1, 1),
+        }
+    }
+}
+
+impl Moment {
+    /// `2018-05-13T07:44:12Z`, `2018-05-13T07:44:12.5+01:00`.
+    pub(crate) fn read(text: &str) -> Option<Moment> {
+        let (year, month, day) = (number(text, 0, 4)?, number(text, 5, 7)?, number(text, 8, 10)?);
+        let (hour, minute, second) = (number(text, 11, 13)?, number(text, 14, 16)?, number(text, 17, 19)?);
+        let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+        let is_split = separators.iter().all(|(at, separator)| text.as_bytes().get(*at) == Some(separator));
+        let is_date = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
+        if !is_split || !is_date || hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        let mut rest = text.get(19..)?;
+        let mut nanos = 0;
+        if let Some(fraction) = rest.strip_prefix('.') {
+            let length = fraction.bytes().take_while(u8::is_ascii_digit).count();
+            let digits: String = fraction.get(..length)?.chars().chain("000000000".chars()).take(9).collect();
+            nanos = digits.parse().ok().filter(|_| length > 0)?;
+            rest = fraction.get(length..)?;
+        }
+        let ahead = if rest == "Z" { 0 } else { offset(rest)? };
+        let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - ahead;
+        Some(Moment { seconds, nanos, ahead })
+    }
+}
+
+/// Seconds east of Greenwich of `+02:00` or `-09:30`.
+pub(crate) fn offset(zone: &str) -> Option<i64> {
+    let sign = match zone.bytes().next()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = (number(zone, 1, 3)?, number(zone, 4, 6)?);
+    let is_zone = zone.len() == 6 && zone.get(3..4) == Some(":");
+    // Some write 24 hours or 60 minutes, and Go takes it.
+    (is_zone && hours <= 24 && minutes <= 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+fn number(text: &str, from: usize, to: usize) -> Option<i64> {
+    let digits = text.get(from..to)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// Nanoseconds of `1h30m`, `-1.5h`, `10ms`.
+pub(crate) fn duration(text: &str) -> Option<i128> {
+    let (sign, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest.is_empty() || rest == "0" {
+        return (rest == "0").then_some(0);
+    }
+    let mut total: i128 = 0;
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.')?);
+        let end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let unit: i128 = match &after[..end] {
+            "h" => 3600 * NANOS,
+            "m" => 60 * NANOS,
+            "s" => NANOS,
+            "ms" => 1_000_000,
+            "us" | "µs" | "μs" => 1_000,
+            "ns" => 1,
+            _ => return None,
+        };
+        total = total.checked_add(scaled(number, unit)?)?;
+        rest = &after[end..];
+    }
+    Some(sign * total)
+}
+
+/// A decimal number times a unit. More than 18 digits are nobody's, and too many for the sum.
+fn scaled(number: &str, unit: i128) -> Option<i128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.len() + fraction.len() == 0 || whole.len() > 18 {
+        return None;
+    }
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i128>().ok() };
+    let fraction = fraction.get(..fraction.len().min(18))?;
+    Some(digits(whole)? * unit + digits(fraction)? * unit / 10i128.pow(fraction.len() as u32))
+}

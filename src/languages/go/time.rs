@@ -82,8 +82,7 @@ pub(crate) fn offset(zone: &str) -> Option<i64> {
     };
     let (hours, minutes) = (number(zone, 1, 3)?, number(zone, 4, 6)?);
     let is_zone = zone.len() == 6 && zone.get(3..4) == Some(":");
-    // Some write 24 hours or 60 minutes, and Go takes it.
-    (is_zone && hours <= 24 && minutes <= 60).then_some(sign * (hours * 3600 + minutes * 60))
+    (is_zone && hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
 fn number(text: &str, from: usize, to: usize) -> Option<i64> {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::inventory::Declined;
-use crate::languages::yaml::{Node, NodeData, NodeEntry, scalar};
+use crate::languages::yaml::{self, Node, NodeData, NodeEntry, scalar};
 use crate::source::{Edit, Span};
 
 use super::left_alone;
@@ -120,7 +120,7 @@ impl<'t> Page<'t> {
             _ => return left_alone("what stands there is no mapping"),
         };
         let replacement = match old.chars().next() {
-            Some('"') => double_quoted(raw),
+            Some('"') => yaml::quoted(raw),
             Some('\'') => format!("'{}'", raw.replace('\'', "''")),
             _ => scalar_text(new, false),
         };
@@ -345,7 +345,7 @@ impl<'t> Page<'t> {
 
 /// A piece in brackets.
 fn flow(piece: &AddedPiece, json: bool) -> String {
-    let key = |key: &str| if json { double_quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
+    let key = |key: &str| if json { yaml::quoted(key) } else { scalar_text(&AddedPiece::text(key), false) };
     match piece {
         AddedPiece::Map(map) => {
             let inside: Vec<String> =
@@ -362,7 +362,7 @@ fn flow(piece: &AddedPiece, json: bool) -> String {
 /// Plain where that means the text, else in quotes.
 fn scalar_text(piece: &AddedPiece, json: bool) -> String {
     match piece {
-        AddedPiece::Text(text) if json || !is_plain(text) => double_quoted(text),
+        AddedPiece::Text(text) if json || !is_plain(text) => yaml::quoted(text),
         AddedPiece::Text(text) | AddedPiece::Number(text) => text.clone(),
         AddedPiece::Map(_) | AddedPiece::List(_) => String::new(),
     }
@@ -382,20 +382,4 @@ fn is_plain(text: &str) -> bool {
         && scalar::boolean(text).is_none()
         && scalar::number(text).is_none()
         && !scalar::is_null(text)
-}
-
-fn double_quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

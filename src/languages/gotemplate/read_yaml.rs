@@ -48,12 +48,7 @@ pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailu
         Ok(value @ GoValue { kind: Kind::Map(_), .. }) => value,
         Ok(value) if value.is_nil() => heap.map(MapEntries::new()),
         Ok(value) => {
-            let name = match &value.kind {
-                Kind::List(_) => "array",
-                Kind::Text(_) => "string",
-                Kind::Flag(_) => "bool",
-                _ => "number",
-            };
+            let name = value.json_name();
             wrong(format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
             ))
@@ -69,12 +64,7 @@ pub(super) fn list(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure>
         Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => heap.list(Vec::new()),
         Ok(other) => {
-            let name = match &other.kind {
-                Kind::Map(_) => "object",
-                Kind::Text(_) => "string",
-                Kind::Flag(_) => "bool",
-                _ => "number",
-            };
+            let name = other.json_name();
             let why = format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {name} into Go value of type []interface {{}}"
             );

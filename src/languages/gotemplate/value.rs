@@ -324,13 +324,6 @@ impl GoValue {
         }
     }
 
-    pub(crate) fn items(&self) -> Option<&[GoValue]> {
-        match &self.kind {
-            Kind::List(list) => Some(list.items()),
-            _ => None,
-        }
-    }
-
     pub(crate) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             Kind::Text(text) => Some(text.as_str()),
@@ -362,6 +355,17 @@ impl GoValue {
             }
             Kind::Text(text) => Some(text.clone()),
             _ => None,
+        }
+    }
+
+    /// What Go's library for JSON calls it.
+    pub(super) fn json_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Text(_) => "string",
+            Kind::Flag(_) => "bool",
+            Kind::List(_) => "array",
+            Kind::Map(_) => "object",
+            _ => "number",
         }
     }
 

@@ -1,5 +1,9 @@
 //! A document → text, and for every key and value in it the place that a person would change.
 
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use crate::languages::yaml::{self, BlockWriter, Members, MembersOf};
 use crate::source::{Segment, Sources, Span};
 
 use super::value::{Field, ObjectData, ObjectValue, ScalarKind, point_in_time};
@@ -20,10 +24,13 @@ struct Piece {
 }
 
 impl Emitted {
-    pub(super) fn document(value: &ObjectValue, head: Span) -> Emitted {
+    pub(super) fn of(value: &ObjectValue, head: Span) -> Emitted {
         let mut emitted = Emitted::default();
         emitted.pieces.push(Piece { start: 0, length: 0, at: head });
-        emitted.value(value, 0, false);
+        match emitted.document(&value) {
+            Ok(()) => emitted.text.push('\n'),
+            Err(never) => match never {},
+        }
         emitted
     }
 
@@ -47,41 +54,34 @@ impl Emitted {
         segments
     }
 
-    fn value(&mut self, value: &ObjectValue, depth: usize, inline: bool) {
-        match &value.data {
-            ObjectData::Map(fields) if !fields.is_empty() => {
-                for (number, field) in fields.iter().enumerate() {
-                    if number > 0 || !inline {
-                        self.indent(depth);
-                    }
-                    self.field(field, depth);
-                }
-            }
-            ObjectData::List(items) if !items.is_empty() => {
-                for (number, item) in items.iter().enumerate() {
-                    if number > 0 || !inline {
-                        self.indent(depth);
-                    }
-                    self.text.push_str("- ");
-                    if is_collection(item) {
-                        self.value(item, depth + 1, true);
-                    } else {
-                        self.scalar(item);
-                        self.text.push('\n');
-                    }
-                }
-            }
-            _ => {
-                self.scalar(value);
-                self.text.push('\n');
-            }
-        }
+    fn mark(&mut self, start: usize, at: Span) {
+        self.pieces.push(Piece { start, length: self.text.len() - start, at });
+    }
+}
+
+impl<'v> BlockWriter<&'v ObjectValue> for Emitted {
+    type Key = &'v Field;
+    type Failure = Infallible;
+
+    const LIST_INDENT: usize = 2;
+
+    fn put(&mut self, text: &str) {
+        self.text.push_str(text);
     }
 
-    fn field(&mut self, field: &Field, depth: usize) {
+    fn members(&mut self, value: &&'v ObjectValue, _: usize, _: usize) -> MembersOf<Self, &'v ObjectValue> {
+        Ok(match &value.data {
+            ObjectData::Map(fields) if !fields.is_empty() => {
+                Some(Members::Map(fields.iter().map(|field| (field, &field.value)).collect()))
+            }
+            ObjectData::List(items) if !items.is_empty() => Some(Members::List(items.iter().collect())),
+            _ => None,
+        })
+    }
+
+    fn key(&mut self, field: &&Field, _: usize) -> Result<(), Infallible> {
         let start = self.text.len();
-        write_text(&field.key, &mut self.text);
-        let length = self.text.len() - start;
+        self.text.push_str(&written(&field.key));
         let at = match is_collection(&field.value) {
             true => field.key_at,
             // A value that came from elsewhere is changed there.
@@ -89,40 +89,29 @@ impl Emitted {
             false if field.value.at.start < field.key_at.start => field.value.at,
             false => field.key_at.to(field.value.at),
         };
-        self.pieces.push(Piece { start, length, at });
-        self.text.push(':');
-        if is_collection(&field.value) {
-            self.text.push('\n');
-            self.value(&field.value, depth + 1, false);
-        } else {
-            self.text.push(' ');
-            self.scalar(&field.value);
-            self.text.push('\n');
-        }
+        self.mark(start, at);
+        Ok(())
     }
 
-    fn indent(&mut self, depth: usize) {
-        self.text.extend(std::iter::repeat_n("  ", depth));
-    }
-
-    fn scalar(&mut self, value: &ObjectValue) {
+    fn scalar(&mut self, value: &&ObjectValue, _: usize) -> Result<(), Infallible> {
         let start = self.text.len();
-        match &value.data {
-            ObjectData::Map(_) => self.text.push_str("{}"),
-            ObjectData::List(_) => self.text.push_str("[]"),
+        let shown = match &value.data {
+            ObjectData::Map(_) => "{}".into(),
+            ObjectData::List(_) => "[]".into(),
             ObjectData::Scalar { text, plain } => match value.kind() {
-                ScalarKind::Null => self.text.push_str("null"),
-                ScalarKind::Flag(flag) => self.text.push_str(if flag { "true" } else { "false" }),
-                ScalarKind::Integer(number) => self.text.push_str(&number.to_string()),
-                ScalarKind::Float(number) => self.text.push_str(&float(number)),
+                ScalarKind::Null => "null".into(),
+                ScalarKind::Flag(flag) => flag.to_string().into(),
+                ScalarKind::Integer(number) => number.to_string().into(),
+                ScalarKind::Float(number) => float(number).into(),
                 ScalarKind::Text => match plain.then(|| point_in_time(text)).flatten() {
-                    Some(time) => write_text(&time, &mut self.text),
-                    None => write_text(text, &mut self.text),
+                    Some(time) => written(&time).into_owned().into(),
+                    None => written(text),
                 },
             },
-        }
-        let length = self.text.len() - start;
-        self.pieces.push(Piece { start, length, at: value.at });
+        };
+        self.text.push_str(&shown);
+        self.mark(start, value.at);
+        Ok(())
     }
 }
 
@@ -165,26 +154,8 @@ fn float(number: f64) -> String {
 }
 
 /// A text that every reader of YAML takes for a text.
-fn write_text(text: &str, out: &mut String) {
-    if is_bare(text) {
-        out.push_str(text);
-        return;
-    }
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{85}') => {
-                out.push_str(&format!("\\u{:04x}", c as u32));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+fn written(text: &str) -> Cow<'_, str> {
+    if is_bare(text) { text.into() } else { yaml::quoted(text).into() }
 }
 
 fn is_bare(text: &str) -> bool {
@@ -195,6 +166,6 @@ fn is_bare(text: &str) -> bool {
     text.starts_with(first)
         && text.chars().all(colon_free)
         && !text.ends_with(':')
-        && crate::languages::yaml::scalar::boolean(text).is_none()
-        && !crate::languages::yaml::scalar::is_null(text)
+        && yaml::scalar::boolean(text).is_none()
+        && !yaml::scalar::is_null(text)
 }

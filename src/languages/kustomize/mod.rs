@@ -213,7 +213,7 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble>
     for mut resource in resources.all {
         resource.finish();
         budget.spend(resource.value.weight())?;
-        let emitted = emit::Emitted::document(&resource.value, resource.head);
+        let emitted = emit::Emitted::of(&resource.value, resource.head);
         bytes += emitted.text.len() as u64;
         if bytes > sources.limits().file_bytes {
             return Err(Trouble::beyond(format!("it makes more than {} bytes", sources.limits().file_bytes)));

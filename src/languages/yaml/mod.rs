@@ -1,4 +1,4 @@
-//! YAML and JSON text → trees in which every key and value knows its place.
+//! YAML and JSON text → trees in which every key and value knows its place; and values → YAML, as programs write it.
 //!
 //! Follows what Kubernetes' tools read: documents as a stream, plain scalars as YAML 1.1 has them in Go's library (`yes` is a
 //! boolean, `010` is eight), merge keys, tags such as `!!binary`. JSON is read as the YAML that it is. What is said about a
@@ -22,8 +22,12 @@ mod hole;
 mod node;
 mod reader;
 pub(crate) mod scalar;
+mod styles;
+mod write;
 
 pub(crate) use documents::documents;
 pub(crate) use hole::{HOLE, Hole, HoleMeaning, Masked};
 pub(crate) use node::{Node, NodeData, NodeEntry};
 pub(crate) use reader::{Stream, YamlDocument, read, read_at, read_masked, read_those, read_with_anchors, read_within};
+pub(crate) use styles::{TextStyle, Written, is_long_key, quoted};
+pub(crate) use write::{BlockWriter, Members, MembersOf};

@@ -1,8 +1,8 @@
 //! Values → YAML that remembers where each of them stands.
 
-use crate::source::{Segment, Sources, Span};
-
 use crate::languages::hcl::value::{Data, Value};
+use crate::languages::yaml;
+use crate::source::{Segment, Sources, Span};
 use crate::terraform::code::outline;
 
 /// A manifest between Terraform and YAML.
@@ -19,7 +19,7 @@ const DEEPEST: usize = 64;
 
 impl ManifestTree {
     pub(super) fn text(text: &str, span: Span) -> ManifestTree {
-        ManifestTree::Scalar(quoted(text), span)
+        ManifestTree::Scalar(yaml::quoted(text), span)
     }
 
     /// Dotted names as nested maps: `a.b` is b in a.
@@ -90,7 +90,7 @@ fn insert(entries: &mut Vec<(String, Span, ManifestTree)>, path: &[String], span
 pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> ManifestTree {
     let placeholder = |span: Span| ManifestTree::text(&outline::placeholder(sources, span), value.span);
     match &value.data {
-        _ if value.sensitive => ManifestTree::Scalar(quoted("${sensitive}"), value.span),
+        _ if value.sensitive => ManifestTree::Scalar(yaml::quoted("${sensitive}"), value.span),
         _ if depth > DEEPEST => ManifestTree::Scalar("null".to_owned(), value.span),
         Data::Null => ManifestTree::Scalar("null".to_owned(), value.span),
         Data::Bool(flag) => ManifestTree::Scalar(flag.to_string(), value.span),
@@ -107,11 +107,6 @@ pub(super) fn tree_of(sources: &Sources, value: &Value, depth: usize) -> Manifes
             )
         }
     }
-}
-
-/// A text in double quotes: the escapes of JSON are escapes of YAML.
-fn quoted(text: &str) -> String {
-    serde_json::Value::String(text.to_owned()).to_string()
 }
 
 /// Writes YAML and notes where each part of it came from.
@@ -143,7 +138,7 @@ impl YamlWriter {
     fn entry(&mut self, key: &str, span: Span, below: &ManifestTree, indent: usize) {
         self.text.extend(std::iter::repeat_n(' ', indent));
         self.mark(span);
-        self.text.push_str(&quoted(key));
+        self.text.push_str(&yaml::quoted(key));
         self.text.push(':');
         self.value(below, indent);
     }

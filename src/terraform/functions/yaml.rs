@@ -5,13 +5,13 @@
 //! each of the three. What they have in common is a loop over events.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use crate::languages::hcl::value::{Data, Entries, Number, Value};
 use crate::languages::yaml::scalar::{boolean, is_null};
+use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written, is_long_key};
 use crate::source::{GoLines, ParserText, Span};
 
 use super::encoding::encoded;
@@ -20,10 +20,6 @@ use super::{Arguments, Arity, Function, FunctionFailure, FunctionResult};
 pub(super) const TABLE: &[(&str, Arity, Function)] = &[("yamldecode", 1..=1, decode), ("yamlencode", 1..=1, encode)];
 
 const NESTING_LIMIT: usize = 150;
-/// Where the YAML library of Terraform folds long text.
-const BEST_WIDTH: usize = 80;
-/// Longer keys are written in another form.
-const LONGEST_KEY: usize = 120;
 
 fn decode(a: &Arguments<'_>) -> FunctionResult {
     let text = a.text(0)?;
@@ -222,179 +218,72 @@ fn number(text: &str) -> Option<Number> {
 
 fn encode(a: &Arguments<'_>) -> FunctionResult {
     let write = |value: &Value| {
-        let mut text = String::new();
-        write_node(value, 0, Position::Top, &mut text)?;
-        if matches!(value.data, Data::Null | Data::Bool(_) | Data::Number(_)) {
-            text.push_str("...\n");
-        }
-        Ok(text)
+        let mut text = Encoded(String::new());
+        text.document(&value)?;
+        let is_open = matches!(value.data, Data::Null | Data::Bool(_) | Data::Number(_));
+        Ok(text.0 + if is_open { "\n...\n" } else { "\n" })
     };
     a.answer(encoded(a, write)?)
 }
 
-/// What stands before a node on its line.
-#[derive(Clone, Copy, PartialEq)]
-enum Position {
-    Top,
-    /// After `"key":`
-    Value,
-    /// After `-`
-    Item,
-}
+/// As the YAML library of Terraform writes: all text in quotes, or as a block.
+struct Encoded(String);
 
-/// Writes a node as the YAML library of Terraform does; `indent` counts blanks.
-fn write_node(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), FunctionFailure> {
-    match &value.data {
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) if !items.is_empty() => {
-            let indent = if position == Position::Item { indent + 2 } else { indent };
-            for (index, item) in items.iter().enumerate() {
-                begin_line(index, indent, position, into);
-                into.push('-');
-                write_node(item, indent, Position::Item, into)?;
+impl<'v> BlockWriter<&'v Value> for Encoded {
+    type Key = &'v str;
+    type Failure = FunctionFailure;
+
+    fn put(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    fn members(&mut self, value: &&'v Value, _: usize, _: usize) -> MembersOf<Self, &'v Value> {
+        Ok(match &value.data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) if !items.is_empty() => {
+                Some(Members::List(items.iter().collect()))
             }
-            Ok(())
-        }
-        Data::Map(entries) | Data::Object(entries) if !entries.known.is_empty() => {
-            if let Some(cause) = &entries.rest {
-                return Err(cause.clone().into());
-            }
-            let indent = match position {
-                Position::Top => indent,
-                Position::Value | Position::Item => indent + 2,
-            };
-            for (index, (key, member)) in entries.iter().enumerate() {
-                begin_line(index, indent, position, into);
-                if key.len() > LONGEST_KEY {
-                    return Err("a key of YAML is too long to be written here".into());
+            Data::Map(entries) | Data::Object(entries) if !entries.known.is_empty() => {
+                if let Some(cause) = &entries.rest {
+                    return Err(cause.clone().into());
                 }
-                write_quoted(key, None, into);
-                into.push(':');
-                write_node(member, indent, Position::Value, into)?;
+                Some(Members::Map(entries.iter().map(|(key, member)| (&**key, member)).collect()))
             }
-            Ok(())
+            _ => None,
+        })
+    }
+
+    fn is_long(&self, key: &&str) -> bool {
+        is_long_key(key)
+    }
+
+    fn key(&mut self, key: &&str, indent: usize) -> Result<(), FunctionFailure> {
+        self.text(key, indent, !is_long_key(key));
+        Ok(())
+    }
+
+    fn scalar(&mut self, value: &&Value, indent: usize) -> Result<(), FunctionFailure> {
+        match &value.data {
+            Data::Unknown(cause) => return Err(cause.clone().into()),
+            Data::Null => self.put("null"),
+            Data::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
+            Data::Number(number) => self.put(&number.to_string()),
+            Data::Text(text) => self.text(text, indent, false),
+            Data::List(_) | Data::Set(_) | Data::Tuple(_) => self.put("[]"),
+            Data::Map(_) | Data::Object(_) => self.put("{}"),
         }
-        _ => {
-            if position != Position::Top {
-                into.push(' ');
-            }
-            write_scalar(value, indent, position, into)
-        }
+        Ok(())
     }
 }
 
-/// The first item of a list in a list, or of a map in a list, stands on the line that is begun.
-fn begin_line(index: usize, indent: usize, position: Position, into: &mut String) {
-    match (index, position) {
-        (0, Position::Top) => {}
-        (0, Position::Item) => into.push(' '),
-        _ => {
-            if !into.ends_with('\n') {
-                into.push('\n');
-            }
-            into.extend(std::iter::repeat_n(' ', indent));
-        }
+impl Encoded {
+    fn text(&mut self, text: &str, indent: usize, is_key: bool) {
+        let style = TextStyle::of(text, is_key, false);
+        self.0.push_str(style.quote());
+        let column = self.0.rsplit('\n').next().unwrap_or_default().chars().count();
+        style.write(text, column, (!is_key).then_some(indent + 2), &mut |written| match written {
+            Written::Slice(from, to) => self.0.push_str(&text[from..to]),
+            Written::Escape(_, made) | Written::Made(made) => self.0.push_str(made),
+        });
+        self.0.push_str(style.quote());
     }
-}
-
-fn write_scalar(value: &Value, indent: usize, position: Position, into: &mut String) -> Result<(), FunctionFailure> {
-    match &value.data {
-        Data::Unknown(cause) => return Err(cause.clone().into()),
-        Data::Null => into.push_str("null"),
-        Data::Bool(flag) => into.push_str(if *flag { "true" } else { "false" }),
-        Data::Number(number) => {
-            let _ = write!(into, "{number}");
-        }
-        Data::Text(text) if is_block(text) => {
-            let indent = if position == Position::Top { indent } else { indent + 2 };
-            write_block(text, indent, into);
-        }
-        Data::Text(text) => {
-            let indent = if position == Position::Top { indent } else { indent + 2 };
-            write_quoted(text, Some(indent), into);
-        }
-        Data::List(_) | Data::Set(_) | Data::Tuple(_) => into.push_str("[]"),
-        Data::Map(_) | Data::Object(_) => into.push_str("{}"),
-    }
-    if !into.ends_with('\n') {
-        into.push('\n');
-    }
-    Ok(())
-}
-
-/// Text of several lines is written as it is where nothing in it needs an escape.
-fn is_block(text: &str) -> bool {
-    let printable = |c: char| c == '\n' || (c >= ' ' && c != '\u{7f}' && !('\u{80}'..'\u{a0}').contains(&c));
-    text.contains('\n') && !text.contains(" \n") && !text.ends_with(' ') && text.chars().all(printable)
-}
-
-fn write_block(text: &str, indent: usize, into: &mut String) {
-    into.push('|');
-    if text.starts_with([' ', '\n']) {
-        into.push('2');
-    }
-    if !text.ends_with('\n') {
-        into.push('-');
-    } else if text.ends_with("\n\n") || text == "\n" {
-        into.push('+');
-    }
-    into.push('\n');
-    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-        if !line.is_empty() {
-            into.extend(std::iter::repeat_n(' ', indent.max(2)));
-            into.push_str(line);
-        }
-        into.push('\n');
-    }
-}
-
-/// Long text is folded at blanks, with this indentation; keys are not.
-fn write_quoted(text: &str, fold: Option<usize>, into: &mut String) {
-    into.push('"');
-    let mut column = into.chars().rev().take_while(|c| *c != '\n').count();
-    let mut after_blank = false;
-    let mut chars = text.chars().peekable();
-    let mut first = true;
-    while let Some(c) = chars.next() {
-        let before = into.len();
-        match c {
-            ' ' => match (fold, chars.peek()) {
-                (Some(indent), Some(next)) if !after_blank && !first && column > BEST_WIDTH => {
-                    into.push('\n');
-                    into.extend(std::iter::repeat_n(' ', indent));
-                    column = indent;
-                    if *next == ' ' {
-                        into.push('\\');
-                        column += 1;
-                    }
-                    after_blank = true;
-                    continue;
-                }
-                _ => into.push(' '),
-            },
-            '"' => into.push_str("\\\""),
-            '\\' => into.push_str("\\\\"),
-            '\n' => into.push_str("\\n"),
-            '\r' => into.push_str("\\r"),
-            '\t' => into.push_str("\\t"),
-            '\0' => into.push_str("\\0"),
-            '\u{7}' => into.push_str("\\a"),
-            '\u{8}' => into.push_str("\\b"),
-            '\u{b}' => into.push_str("\\v"),
-            '\u{c}' => into.push_str("\\f"),
-            '\u{1b}' => into.push_str("\\e"),
-            '\u{85}' => into.push_str("\\N"),
-            '\u{a0}' => into.push_str("\\_"),
-            '\u{2028}' => into.push_str("\\L"),
-            '\u{2029}' => into.push_str("\\P"),
-            '\u{feff}' => into.push_str("\\uFEFF"),
-            '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => {
-                let _ = write!(into, "\\x{:02X}", u32::from(c));
-            }
-            c => into.push(c),
-        }
-        column += into[before..].chars().count();
-        after_blank = c == ' ';
-        first = false;
-    }
-    into.push('"');
 }

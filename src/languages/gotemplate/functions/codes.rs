@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Row] = &[
         Ok(value) if value.is_nil() => Ok(c.heap().map(entries([]))),
         Ok(value) => {
             let why =
-                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_name(&value));
+                format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", value.json_name());
             Ok(c.heap().map(entries([("Error".to_owned(), why.into())])))
         }
         Err(why) => Ok(c.heap().map(entries([("Error".to_owned(), why.into())]))),
@@ -35,7 +35,7 @@ pub(super) const TABLE: &[Row] = &[
         Ok(value @ GoValue { kind: Kind::List(_), .. }) => Ok(value),
         Ok(value) if value.is_nil() => c.list(Vec::new()),
         Ok(value) => {
-            let why = format!("json: cannot unmarshal {} into Go value of type []interface {{}}", go_name(&value));
+            let why = format!("json: cannot unmarshal {} into Go value of type []interface {{}}", value.json_name());
             c.list(vec![why.into()])
         }
         Err(why) => c.list(vec![why.into()]),
@@ -90,16 +90,6 @@ fn json(c: &mut FunctionCall<'_, '_>, indent: Option<&str>, for_pages: bool) -> 
         return Ok(value);
     }
     write_yaml::json(&value, indent, for_pages, c.heap()).map(GoValue::from)
-}
-
-fn go_name(value: &GoValue) -> &'static str {
-    match &value.kind {
-        Kind::Text(_) => "string",
-        Kind::Flag(_) => "bool",
-        Kind::List(_) => "array",
-        Kind::Map(_) => "object",
-        _ => "number",
-    }
 }
 
 fn from_json(text: &str, heap: &Heap) -> Result<Result<GoValue, String>, TemplateFailure> {

@@ -58,6 +58,18 @@ pub(crate) enum About {
     Fact,
 }
 
+macro_rules! from {
+    ($($type:ty, $variant:ident;)+) => {
+        $(impl From<$type> for CelValue {
+            fn from(it: $type) -> CelValue {
+                CelValue::$variant(it)
+            }
+        })+
+    };
+}
+
+from! { bool, Flag; i64, Integer; f64, Double; }
+
 impl CelValue {
     pub(crate) fn text(text: impl Into<Arc<str>>) -> CelValue {
         CelValue::Text(text.into())

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Gives as G;
 use super::Takes as T;
-use super::{Function, function, wrong};
+use super::{Function, Plain, function, wrong};
 use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::{self, Fault};
 use crate::languages::cel::value::CelValue;
@@ -18,46 +18,33 @@ pub(super) fn functions() -> Vec<Function> {
         function("math.sqrt", &[T::Number], G::Double, |_, v| root(v), "its square root"),
         function("math.abs", &[T::Number], G::Same, |_, v| abs(v), "without its sign"),
         function("math.sign", &[T::Number], G::Same, |_, v| sign(v), "1, 0 or -1"),
-        function("math.bitAnd", &[T::Integer, T::Integer], G::Integer, |_, v| bits(v, |a, b| a & b), "bits of both"),
-        function("math.bitAnd", &[T::Unsigned, T::Unsigned], G::Unsigned, |_, v| bits(v, |a, b| a & b), "bits of both"),
-        function("math.bitOr", &[T::Integer, T::Integer], G::Integer, |_, v| bits(v, |a, b| a | b), "bits of either"),
-        function(
-            "math.bitOr",
-            &[T::Unsigned, T::Unsigned],
-            G::Unsigned,
-            |_, v| bits(v, |a, b| a | b),
-            "bits of either",
-        ),
-        function("math.bitXor", &[T::Integer, T::Integer], G::Integer, |_, v| bits(v, |a, b| a ^ b), "bits of one"),
-        function("math.bitXor", &[T::Unsigned, T::Unsigned], G::Unsigned, |_, v| bits(v, |a, b| a ^ b), "bits of one"),
+    ];
+    let of_two: [(&'static str, Plain, &'static str); 3] = [
+        ("math.bitAnd", |_, v| bits(v, |a, b| a & b), "bits of both"),
+        ("math.bitOr", |_, v| bits(v, |a, b| a | b), "bits of either"),
+        ("math.bitXor", |_, v| bits(v, |a, b| a ^ b), "bits of one"),
+    ];
+    for (name, run, meaning) in of_two {
+        all.push(function(name, &[T::Integer, T::Integer], G::Integer, run, meaning));
+        all.push(function(name, &[T::Unsigned, T::Unsigned], G::Unsigned, run, meaning));
+    }
+    all.extend([
         function("math.bitNot", &[T::Integer], G::Integer, |_, v| bits(v, |a, _| !a), "the other bits"),
         function("math.bitNot", &[T::Unsigned], G::Unsigned, |_, v| bits(v, |a, _| !a), "the other bits"),
-        function("math.bitShiftLeft", &[T::Integer, T::Integer], G::Integer, |_, v| shifted(v, true), "bits moved up"),
-        function(
-            "math.bitShiftLeft",
-            &[T::Unsigned, T::Integer],
-            G::Unsigned,
-            |_, v| shifted(v, true),
-            "bits moved up",
-        ),
-        function(
-            "math.bitShiftRight",
-            &[T::Integer, T::Integer],
-            G::Integer,
-            |_, v| shifted(v, false),
-            "bits moved down",
-        ),
-        function(
-            "math.bitShiftRight",
-            &[T::Unsigned, T::Integer],
-            G::Unsigned,
-            |_, v| shifted(v, false),
-            "bits moved down",
-        ),
+    ]);
+    let shifts: [(&'static str, Plain, &'static str); 2] = [
+        ("math.bitShiftLeft", |_, v| shifted(v, true), "bits moved up"),
+        ("math.bitShiftRight", |_, v| shifted(v, false), "bits moved down"),
+    ];
+    for (name, run, meaning) in shifts {
+        all.push(function(name, &[T::Integer, T::Integer], G::Integer, run, meaning));
+        all.push(function(name, &[T::Unsigned, T::Integer], G::Unsigned, run, meaning));
+    }
+    all.extend([
         function("math.isNaN", &[T::Double], G::Flag, |_, v| test(v, f64::is_nan), "it is not a number"),
         function("math.isInf", &[T::Double], G::Flag, |_, v| test(v, f64::is_infinite), "it is infinite"),
         function("math.isFinite", &[T::Double], G::Flag, |_, v| test(v, f64::is_finite), "it is neither"),
-    ];
+    ]);
     for takes in
         [&[T::List] as &[T], &[T::Number], &NUMBERS[..2], &NUMBERS[..3], &NUMBERS[..4], &NUMBERS[..5], &NUMBERS]
     {

@@ -26,6 +26,8 @@ const FORMAT: T = T::Opaque(Opaque::Format);
 pub(super) fn functions() -> Vec<Function> {
     let mut all = quantities();
     all.extend(addresses());
+    all.extend(networks());
+    all.extend(address_tests());
     all.extend(urls());
     all.extend(versions());
     all.extend(formats());
@@ -38,7 +40,7 @@ fn made(thing: Thing) -> Result<CelValue, Fault> {
 
 fn is(given: &[CelValue], read: impl Fn(&str) -> bool) -> Result<CelValue, Fault> {
     match given {
-        [CelValue::Text(text), ..] => Ok(CelValue::Flag(read(text))),
+        [CelValue::Text(text), ..] => ok(read(text)),
         _ => Err(wrong()),
     }
 }
@@ -47,87 +49,55 @@ fn cut(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-macro_rules! reads {
+fn ok(value: impl Into<CelValue>) -> Result<CelValue, Fault> {
+    Ok(value.into())
+}
+
+macro_rules! first {
     ($name:ident, $variant:ident, $type:ty) => {
-        fn $name(given: &[CelValue], read: impl Fn(&$type) -> Result<CelValue, Fault>) -> Result<CelValue, Fault> {
-            match given.first() {
-                Some(CelValue::Opaque(thing)) => match &**thing {
-                    Thing::$variant(it) => read(it),
-                    _ => Err(wrong()),
-                },
-                _ => Err(wrong()),
-            }
+        fn $name(given: &[CelValue]) -> Result<&$type, Fault> {
+            let [CelValue::Opaque(thing), ..] = given else { return Err(wrong()) };
+            let Thing::$variant(it) = &**thing else { return Err(wrong()) };
+            Ok(it)
         }
     };
 }
 
-reads!(of_quantity, Quantity, Quantity);
-reads!(of_ip, Ip, std::net::IpAddr);
-reads!(of_cidr, Cidr, Network);
-reads!(of_url, Url, Location);
-reads!(of_version, Version, Version);
-reads!(of_format, Format, NameFormat);
+first!(amount, Quantity, Quantity);
+first!(ip, Ip, std::net::IpAddr);
+first!(cidr, Cidr, Network);
+first!(url, Url, Location);
+first!(version, Version, Version);
+first!(format, Format, NameFormat);
 
 fn quantities() -> Vec<Function> {
     let quantity = G::Opaque(Opaque::Quantity);
     vec![
         function("quantity", &[T::Text], quantity, |_, v| made(Thing::Quantity(quantity_of(v)?)), "an amount: '1.5Gi'"),
         function("isQuantity", &[T::Text], G::Flag, |_, v| is(v, |t| Quantity::parse(t).is_some()), "it is an amount"),
-        method(
-            "isInteger",
-            &[QUANTITY],
-            G::Flag,
-            |_, v| of_quantity(v, |q| Ok(CelValue::Flag(q.as_integer().is_some()))),
-            "it is a whole number",
-        ),
+        method("isInteger", &[QUANTITY], G::Flag, |_, v| ok(amount(v)?.as_integer().is_some()), "it is a whole number"),
         method(
             "asInteger",
             &[QUANTITY],
             G::Integer,
-            |_, v| {
-                of_quantity(v, |q| q.as_integer().map(CelValue::Integer).ok_or_else(|| "the amount is no int".into()))
-            },
+            |_, v| ok(amount(v)?.as_integer().ok_or("the amount is no int")?),
             "as a whole number",
         ),
         method(
             "asApproximateFloat",
             &[QUANTITY],
             G::Double,
-            |_, v| of_quantity(v, |q| Ok(CelValue::Double(q.as_double()))),
+            |_, v| ok(amount(v)?.as_double()),
             "as a number with a fraction",
         ),
-        method(
-            "sign",
-            &[QUANTITY],
-            G::Integer,
-            |_, v| of_quantity(v, |q| Ok(CelValue::Integer(q.sign()))),
-            "1, 0 or -1",
-        ),
+        method("sign", &[QUANTITY], G::Integer, |_, v| ok(amount(v)?.sign()), "1, 0 or -1"),
         method("add", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, 1), "the sum"),
         method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "the sum"),
         method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "the difference"),
         method("sub", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, -1), "the difference"),
-        method(
-            "compareTo",
-            &[QUANTITY, QUANTITY],
-            G::Integer,
-            |_, v| compared(v).map(|it| CelValue::Integer(it as i64)),
-            "-1, 0 or 1",
-        ),
-        method(
-            "isGreaterThan",
-            &[QUANTITY, QUANTITY],
-            G::Flag,
-            |_, v| compared(v).map(|it| CelValue::Flag(it.is_gt())),
-            "it is more",
-        ),
-        method(
-            "isLessThan",
-            &[QUANTITY, QUANTITY],
-            G::Flag,
-            |_, v| compared(v).map(|it| CelValue::Flag(it.is_lt())),
-            "it is less",
-        ),
+        method("compareTo", &[QUANTITY, QUANTITY], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
+        method("isGreaterThan", &[QUANTITY, QUANTITY], G::Flag, |_, v| ok(compared(v)?.is_gt()), "it is more"),
+        method("isLessThan", &[QUANTITY, QUANTITY], G::Flag, |_, v| ok(compared(v)?.is_lt()), "it is less"),
     ]
 }
 
@@ -140,16 +110,12 @@ fn sum(given: &[CelValue], sign: i128) -> Result<CelValue, Fault> {
     let [_, second] = given else { return Err(wrong()) };
     let other = match second {
         CelValue::Integer(n) => Quantity::whole(*n),
-        CelValue::Opaque(thing) => match &**thing {
-            Thing::Quantity(it) => *it,
-            _ => return Err(wrong()),
-        },
-        _ => return Err(wrong()),
+        other => *amount(std::slice::from_ref(other))?,
     };
-    of_quantity(given, |first| match first.plus(other, sign) {
+    match amount(given)?.plus(other, sign) {
         Some(sum) => made(Thing::Quantity(sum)),
         None => Err("the sum is too large".into()),
-    })
+    }
 }
 
 /// The order of two amounts or two versions.
@@ -168,23 +134,34 @@ fn ip_of(text: &str) -> Result<std::net::IpAddr, Fault> {
 
 fn addresses() -> Vec<Function> {
     let flag = G::Flag;
-    let mut all = vec![
+    vec![
         function("ip", &[T::Text], G::Opaque(Opaque::Ip), |_, v| made(Thing::Ip(ip_of(text(v)?)?)), "an address"),
         function("isIP", &[T::Text], flag, |_, v| is(v, |t| address::parse(t).is_ok()), "it is an address"),
         function(
             "ip.isCanonical",
             &[T::Text],
             flag,
-            |_, v| Ok(CelValue::Flag(ip_of(text(v)?)?.to_string() == text(v)?)),
+            |_, v| ok(ip_of(text(v)?)?.to_string() == text(v)?),
             "it is an address, written as it is written best",
         ),
-        method(
-            "family",
-            &[IP],
-            G::Integer,
-            |_, v| of_ip(v, |it| Ok(CelValue::Integer(if it.is_ipv4() { 4 } else { 6 }))),
-            "4 or 6",
-        ),
+        method("family", &[IP], G::Integer, |_, v| ok(if ip(v)?.is_ipv4() { 4i64 } else { 6 }), "4 or 6"),
+    ]
+}
+
+fn address_tests() -> impl Iterator<Item = Function> {
+    let tests: [(&'static str, super::Plain, &'static str); 5] = [
+        ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "0.0.0.0 or ::"),
+        ("isLoopback", |_, v| ok(ip(v)?.is_loopback()), "it is the machine itself"),
+        ("isLinkLocalMulticast", |_, v| ok(address::is_link_local_multicast(*ip(v)?)), "for several, on the link"),
+        ("isLinkLocalUnicast", |_, v| ok(address::is_link_local(*ip(v)?)), "for one, on the link"),
+        ("isGlobalUnicast", |_, v| ok(address::is_global_unicast(*ip(v)?)), "for one, anywhere"),
+    ];
+    tests.into_iter().map(|(name, run, meaning)| method(name, &[IP], G::Flag, run, meaning))
+}
+
+fn networks() -> Vec<Function> {
+    let flag = G::Flag;
+    vec![
         function(
             "cidr",
             &[T::Text],
@@ -197,49 +174,16 @@ fn addresses() -> Vec<Function> {
         method("containsIP", &[CIDR, T::Text], flag, |_, v| contains_ip(v), "the address lies in it"),
         method("containsCIDR", &[CIDR, CIDR], flag, |_, v| contains_network(v), "the other lies in it"),
         method("containsCIDR", &[CIDR, T::Text], flag, |_, v| contains_network(v), "the other lies in it"),
-        method(
-            "ip",
-            &[CIDR],
-            G::Opaque(Opaque::Ip),
-            |_, v| of_cidr(v, |it| made(Thing::Ip(it.address))),
-            "its address",
-        ),
+        method("ip", &[CIDR], G::Opaque(Opaque::Ip), |_, v| made(Thing::Ip(cidr(v)?.address)), "its address"),
         method(
             "masked",
             &[CIDR],
             G::Opaque(Opaque::Cidr),
-            |_, v| of_cidr(v, |it| made(Thing::Cidr(it.masked()))),
+            |_, v| made(Thing::Cidr(cidr(v)?.masked())),
             "with the first address that it holds",
         ),
-        method(
-            "prefixLength",
-            &[CIDR],
-            G::Integer,
-            |_, v| of_cidr(v, |it| Ok(CelValue::Integer(it.prefix.into()))),
-            "how many bits are fixed",
-        ),
-    ];
-    let tests: [(&'static str, super::Plain, &'static str); 5] = [
-        ("isUnspecified", |_, v| of_ip(v, |it| Ok(CelValue::Flag(it.is_unspecified()))), "0.0.0.0 or ::"),
-        ("isLoopback", |_, v| of_ip(v, |it| Ok(CelValue::Flag(it.is_loopback()))), "it is the machine itself"),
-        (
-            "isLinkLocalMulticast",
-            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_link_local_multicast(*it)))),
-            "for several, on the link",
-        ),
-        (
-            "isLinkLocalUnicast",
-            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_link_local(*it)))),
-            "for one, on the link",
-        ),
-        (
-            "isGlobalUnicast",
-            |_, v| of_ip(v, |it| Ok(CelValue::Flag(address::is_global_unicast(*it)))),
-            "for one, anywhere",
-        ),
-    ];
-    all.extend(tests.into_iter().map(|(name, run, meaning)| method(name, &[IP], flag, run, meaning)));
-    all
+        method("prefixLength", &[CIDR], G::Integer, |_, v| ok(i64::from(cidr(v)?.prefix)), "how many bits are fixed"),
+    ]
 }
 
 fn text(given: &[CelValue]) -> Result<&str, Fault> {
@@ -256,24 +200,17 @@ fn network_of(text: &str) -> Result<Network, Fault> {
 fn contains_ip(given: &[CelValue]) -> Result<CelValue, Fault> {
     let address = match given.get(1) {
         Some(CelValue::Text(text)) => ip_of(text)?,
-        _ => match given.get(1..).map(|rest| of_ip(rest, |it| Ok(CelValue::text(it.to_string())))) {
-            Some(Ok(CelValue::Text(text))) => text.parse().map_err(|_| wrong())?,
-            _ => return Err(wrong()),
-        },
+        _ => *ip(given.get(1..).unwrap_or_default())?,
     };
-    of_cidr(given, |it| Ok(CelValue::Flag(it.holds(address))))
+    ok(cidr(given)?.holds(address))
 }
 
 fn contains_network(given: &[CelValue]) -> Result<CelValue, Fault> {
     let other = match given.get(1) {
         Some(CelValue::Text(text)) => network_of(text)?,
-        Some(CelValue::Opaque(thing)) => match &**thing {
-            Thing::Cidr(it) => *it,
-            _ => return Err(wrong()),
-        },
-        _ => return Err(wrong()),
+        _ => *cidr(given.get(1..).unwrap_or_default())?,
     };
-    of_cidr(given, |it| Ok(CelValue::Flag(it.holds_network(other))))
+    ok(cidr(given)?.holds_network(other))
 }
 
 fn urls() -> Vec<Function> {
@@ -289,29 +226,11 @@ fn urls() -> Vec<Function> {
             "a URL",
         ),
         function("isURL", &[T::Text], G::Flag, |_, v| is(v, |t| Location::parse(t).is_some()), "it is a URL"),
-        method(
-            "getScheme",
-            &[URL],
-            G::Text,
-            |_, v| of_url(v, |it| Ok(CelValue::text(&*it.scheme))),
-            "its scheme, or ''",
-        ),
-        method(
-            "getHost",
-            &[URL],
-            G::Text,
-            |_, v| of_url(v, |it| Ok(CelValue::text(&*it.host))),
-            "its host with the port",
-        ),
-        method("getHostname", &[URL], G::Text, |_, v| of_url(v, |it| Ok(CelValue::text(it.hostname()))), "its host"),
-        method("getPort", &[URL], G::Text, |_, v| of_url(v, |it| Ok(CelValue::text(it.port()))), "its port, or ''"),
-        method(
-            "getEscapedPath",
-            &[URL],
-            G::Text,
-            |_, v| of_url(v, |it| Ok(CelValue::text(it.escaped_path()))),
-            "its path",
-        ),
+        method("getScheme", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.scheme)), "its scheme, or ''"),
+        method("getHost", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.host)), "its host with the port"),
+        method("getHostname", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.hostname())), "its host"),
+        method("getPort", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.port())), "its port, or ''"),
+        method("getEscapedPath", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.escaped_path())), "its path"),
         method("getQuery", &[URL], G::Any, query, "what follows its `?`, as a map of lists"),
     ]
 }
@@ -319,10 +238,7 @@ fn urls() -> Vec<Function> {
 fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     let mut map = Map::default();
     let mut size = 0;
-    of_url(given, |_| Ok(CelValue::Null))?;
-    let Some(CelValue::Opaque(thing)) = given.first() else { return Err(wrong()) };
-    let Thing::Url(url) = &**thing else { return Err(wrong()) };
-    for (key, values) in url.query() {
+    for (key, values) in url(given)?.query() {
         size += key.len() + values.iter().map(|value| value.len() + size_of::<CelValue>()).sum::<usize>();
         map.set(&key, CelValue::list(values.into_iter().map(CelValue::text)));
     }
@@ -331,66 +247,24 @@ fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> 
 }
 
 fn versions() -> Vec<Function> {
-    let version = G::Opaque(Opaque::Version);
+    let gives = G::Opaque(Opaque::Version);
     vec![
-        function("semver", &[T::Text], version, |_, v| version_of(v), "a semantic version: '1.29.3'"),
-        function("semver", &[T::Text, T::Flag], version, |_, v| version_of(v), "the same; true: `v1.2` too"),
-        function(
-            "isSemver",
-            &[T::Text],
-            G::Flag,
-            |_, v| Ok(CelValue::Flag(version_of(v).is_ok())),
-            "it is a semantic version",
-        ),
+        function("semver", &[T::Text], gives, |_, v| version_of(v), "a semantic version: '1.29.3'"),
+        function("semver", &[T::Text, T::Flag], gives, |_, v| version_of(v), "the same; true: `v1.2` too"),
+        function("isSemver", &[T::Text], G::Flag, |_, v| ok(version_of(v).is_ok()), "it is a semantic version"),
         function(
             "isSemver",
             &[T::Text, T::Flag],
             G::Flag,
-            |_, v| Ok(CelValue::Flag(version_of(v).is_ok())),
+            |_, v| ok(version_of(v).is_ok()),
             "the same; true: `v1.2` too",
         ),
-        method(
-            "major",
-            &[VERSION],
-            G::Integer,
-            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[0]))),
-            "its first number",
-        ),
-        method(
-            "minor",
-            &[VERSION],
-            G::Integer,
-            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[1]))),
-            "its second number",
-        ),
-        method(
-            "patch",
-            &[VERSION],
-            G::Integer,
-            |_, v| of_version(v, |it| Ok(CelValue::Integer(it.numbers[2]))),
-            "its third number",
-        ),
-        method(
-            "compareTo",
-            &[VERSION, VERSION],
-            G::Integer,
-            |_, v| compared(v).map(|it| CelValue::Integer(it as i64)),
-            "-1, 0 or 1",
-        ),
-        method(
-            "isGreaterThan",
-            &[VERSION, VERSION],
-            G::Flag,
-            |_, v| compared(v).map(|it| CelValue::Flag(it.is_gt())),
-            "it is newer",
-        ),
-        method(
-            "isLessThan",
-            &[VERSION, VERSION],
-            G::Flag,
-            |_, v| compared(v).map(|it| CelValue::Flag(it.is_lt())),
-            "it is older",
-        ),
+        method("major", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[0]), "its first number"),
+        method("minor", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[1]), "its second number"),
+        method("patch", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[2]), "its third number"),
+        method("compareTo", &[VERSION, VERSION], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
+        method("isGreaterThan", &[VERSION, VERSION], G::Flag, |_, v| ok(compared(v)?.is_gt()), "it is newer"),
+        method("isLessThan", &[VERSION, VERSION], G::Flag, |_, v| ok(compared(v)?.is_lt()), "it is older"),
     ]
 }
 
@@ -407,7 +281,7 @@ fn version_of(given: &[CelValue]) -> Result<CelValue, Fault> {
 }
 
 fn formats() -> Vec<Function> {
-    let format = G::Opaque(Opaque::Format);
+    let gives = G::Opaque(Opaque::Format);
     let named: [(&'static str, super::Plain); 13] = [
         ("format.dns1123Label", |_, _| named("dns1123Label")),
         ("format.dns1123Subdomain", |_, _| named("dns1123Subdomain")),
@@ -424,7 +298,7 @@ fn formats() -> Vec<Function> {
         ("format.datetime", |_, _| named("datetime")),
     ];
     let mut all: Vec<Function> =
-        named.into_iter().map(|(name, run)| function(name, &[], format, run, "the format of that name")).collect();
+        named.into_iter().map(|(name, run)| function(name, &[], gives, run, "the format of that name")).collect();
     all.push(function(
         "format.named",
         &[T::Text],
@@ -441,10 +315,8 @@ fn formats() -> Vec<Function> {
         G::OptionalAny,
         |_, v| {
             let Some(CelValue::Text(text)) = v.get(1) else { return Err(wrong()) };
-            of_format(v, |it| {
-                let wrong = it.check(text).map(|why| Arc::new(CelValue::list([CelValue::text(why)])));
-                Ok(CelValue::Optional(wrong))
-            })
+            let wrong = format(v)?.check(text);
+            Ok(CelValue::Optional(wrong.map(|why| Arc::new(CelValue::list([CelValue::text(why)])))))
         },
         "what is wrong with a text; empty where it has the format",
     ));

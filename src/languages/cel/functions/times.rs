@@ -3,6 +3,7 @@
 use super::Gives as G;
 use super::Takes as T;
 use super::{Function, method, wrong};
+use crate::languages::cel::budget::CelBudget;
 use crate::languages::cel::operators::Fault;
 use crate::languages::cel::time::{Timestamp, offset_seconds};
 use crate::languages::cel::value::CelValue;
@@ -32,30 +33,12 @@ pub(super) fn functions() -> Vec<Function> {
         "getSeconds" "the second" |time| time.second;
     });
     all.extend([
-        method(
-            "getMilliseconds",
-            &[T::Timestamp],
-            G::Integer,
-            |_, v| milliseconds(v),
-            "the milliseconds of its second",
-        ),
-        method(
-            "getMilliseconds",
-            &[T::Timestamp, T::Text],
-            G::Integer,
-            |_, v| milliseconds(v),
-            "the milliseconds of its second",
-        ),
+        method("getMilliseconds", &[T::Timestamp], G::Integer, milliseconds, "the milliseconds of its second"),
+        method("getMilliseconds", &[T::Timestamp, T::Text], G::Integer, milliseconds, "the milliseconds of its second"),
         method("getHours", &[T::Duration], G::Integer, |_, v| total(v, 3_600_000_000_000), "all of it in hours"),
         method("getMinutes", &[T::Duration], G::Integer, |_, v| total(v, 60_000_000_000), "all of it in minutes"),
         method("getSeconds", &[T::Duration], G::Integer, |_, v| total(v, 1_000_000_000), "all of it in seconds"),
-        method(
-            "getMilliseconds",
-            &[T::Duration],
-            G::Integer,
-            |_, v| milliseconds(v),
-            "the milliseconds of its last second",
-        ),
+        method("getMilliseconds", &[T::Duration], G::Integer, milliseconds, "the milliseconds of its last second"),
     ]);
     all
 }
@@ -72,7 +55,7 @@ fn civil(given: &[CelValue], part: fn(Civil) -> i64) -> Result<CelValue, Fault> 
     Ok(CelValue::Integer(part(Civil::of(time.seconds, offset))))
 }
 
-fn milliseconds(given: &[CelValue]) -> Result<CelValue, Fault> {
+fn milliseconds(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
         [CelValue::Timestamp(time), ..] => Ok(CelValue::Integer(i64::from(time.nanos / 1_000_000))),
         [CelValue::Duration(time)] => Ok(CelValue::Integer(i64::from(time.nanos / 1_000_000))),

@@ -4,7 +4,7 @@ use crate::languages::yaml::scalar;
 
 /// An integer in any of Go's spellings, as `strconv.ParseInt` reads it with base 0.
 pub(super) fn parse_int(text: &str) -> Option<i64> {
-    scalar::integer(&text.replace('_', ""))
+    i64::try_from(scalar::integer(&text.replace('_', ""))?).ok()
 }
 
 /// The digits of a number, the shortest that mean it, and the place of the point: 0.0125 is 125 and -1.

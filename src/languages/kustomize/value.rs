@@ -300,7 +300,7 @@ fn kind_of(text: &str) -> ScalarKind {
         return ScalarKind::Text;
     }
     let bare: Cow<'_, str> = if text.contains('_') { text.replace('_', "").into() } else { text.into() };
-    if let Some(integer) = integer(&bare) {
+    if let Some(integer) = scalar::integer(&bare) {
         return ScalarKind::Integer(integer);
     }
     let shape = bare.strip_prefix(['+', '-']).unwrap_or(&bare);
@@ -313,28 +313,6 @@ fn kind_of(text: &str) -> ScalarKind {
         return ScalarKind::Float(number);
     }
     ScalarKind::Text
-}
-
-fn integer(text: &str) -> Option<i128> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let radix = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8), ("0O", 8)];
-    let magnitude = match radix.into_iter().find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, radix))) {
-        Some((rest, radix)) => u64::from_str_radix(rest, radix).ok()?,
-        None if digits.len() > 1 && digits.starts_with('0') => match u64::from_str_radix(digits, 8) {
-            Ok(number) => number,
-            // What is no octal number is read as a float.
-            Err(_) => return None,
-        },
-        None => digits.parse::<u64>().ok()?,
-    };
-    let magnitude = i128::from(magnitude);
-    Some(if negative { -magnitude } else { magnitude })
 }
 
 /// A plain scalar that YAML takes for a point in time, as kustomize writes it.

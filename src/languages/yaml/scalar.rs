@@ -31,8 +31,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     plain.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// Without underscores.
-pub(crate) fn integer(plain: &str) -> Option<i64> {
+/// Of 64 bits with or without a sign, as Go's libraries have them. Underscores are out already.
+pub(crate) fn integer(plain: &str) -> Option<i128> {
     let (negative, digits) = match plain.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, plain.strip_prefix('+').unwrap_or(plain)),
@@ -43,11 +43,11 @@ pub(crate) fn integer(plain: &str) -> Option<i64> {
     let lower = digits.to_ascii_lowercase();
     let radix = [("0x", 16), ("0b", 2), ("0o", 8)];
     let magnitude = match radix.into_iter().find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix))) {
-        Some((rest, radix)) => i64::from_str_radix(rest, radix).ok()?,
-        None if lower.len() > 1 && lower.starts_with('0') => i64::from_str_radix(&lower, 8).ok()?,
-        None => lower.parse().ok()?,
+        Some((rest, radix)) => u64::from_str_radix(rest, radix).ok()?,
+        None if lower.len() > 1 && lower.starts_with('0') => u64::from_str_radix(&lower, 8).ok()?,
+        None => lower.parse::<u64>().ok()?,
     };
-    Some(if negative { -magnitude } else { magnitude })
+    Some(if negative { -i128::from(magnitude) } else { magnitude.into() })
 }
 
 #[cfg(test)]

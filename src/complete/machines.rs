@@ -242,6 +242,9 @@ impl Completion<'_> {
         self.common(resource, machine, &machines, Key::Accelerator, |it| Value::text(&*it.accelerator));
         self.common(resource, machine, &machines, Key::AcceleratorCount, |it| Value::Number(it.count));
         self.memory(resource);
+        if resource.counted_in == CountedIn::Cpus && machines.iter().all(|it| it.cpus.is_some()) {
+            self.common(resource, machine, &machines, Key::Cpus, |it| Value::Number(it.cpus.unwrap_or_default()));
+        }
         Verdict::Carries
     }
 

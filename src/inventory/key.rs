@@ -194,6 +194,8 @@ keys! {
 
     /// Size of all disks of each machine in GiB, where the text says all of them.
     DiskGib "disk_gib" Number;
+    /// Volumes and file systems that it uses and that are billed apart, each with its size where that is known.
+    Volumes "volumes" List;
     /// Software whose licence is billed beside the machine: windows, rhel, suse, grid.
     Licence "licence" Text;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-use super::fact::{Fact, Unknown};
+use super::fact::{Fact, Known, Unknown};
 use super::key::{Key, Value};
 use super::language::Language;
 use super::raw::Raw;
@@ -513,12 +513,29 @@ impl Resource {
                 Fact::Known(known)
             }
             (count, Some(each)) => count.map(|range| range.map(|n| (n / each).ceil())),
+            (Fact::Known(known), None) if let Some(each) = self.one_of_numbers(key) => Fact::Known(Known {
+                value: Range {
+                    floor: (known.value.floor / each.ceiling).ceil(),
+                    expected: (known.value.expected / each.expected).ceil(),
+                    ceiling: (known.value.ceiling / each.floor).ceil(),
+                },
+                ..known
+            }),
             (count, None) => match count.span() {
                 Some(span) => Fact::unknown(format!("it is counted in {what}, and the machine's are not known"), span),
                 None => Fact::Absent,
             },
         };
         self.counted_in = CountedIn::Machines;
+    }
+
+    /// The least, the first and the largest of the numbers of which a fact is one.
+    fn one_of_numbers(&self, key: Key) -> Option<Range> {
+        let Fact::Unknown(unknown) = self.fact(key) else { return None };
+        let numbers: Option<Vec<f64>> = unknown.candidates.iter().map(Value::as_number).collect();
+        let numbers = numbers.filter(|all| all.iter().all(|it| *it > 0.0))?;
+        let (floor, ceiling) = (numbers.iter().copied().reduce(f64::min)?, numbers.iter().copied().reduce(f64::max)?);
+        Some(Range { floor, expected: *numbers.first()?, ceiling })
     }
 
     pub fn fact(&self, key: Key) -> &Fact<Value> {

@@ -1,4 +1,4 @@
-//! The file systems in the network that a pod mounts.
+//! The claims of a pod, and the file systems in the network that it mounts.
 
 use std::sync::Arc;
 
@@ -25,6 +25,22 @@ pub(in crate::kubernetes) fn facts(pod: &Pod, index: &ObjectIndex<'_>, facts: &m
     for volume in pod.spec.get("volumes").map(Node::items).unwrap_or_default() {
         fill(facts, Key::DataStorage, of_volume(volume, index));
     }
+    fill(facts, Key::Volumes, claims(pod, index));
+}
+
+/// The claims of this tree that it mounts, with their sizes.
+fn claims(pod: &Pod, index: &ObjectIndex<'_>) -> Fact<Value> {
+    let volumes = pod.spec.get("volumes").map(Node::items).unwrap_or_default();
+    let names = volumes.iter().filter_map(|volume| volume.at("persistentVolumeClaim.claimName"));
+    let found = names.filter_map(|name| {
+        let claim = index.find("/PersistentVolumeClaim", name.text()?, NamePlace::of(name.span))?;
+        let size = claim.root.at("spec.resources.requests.storage").and_then(Node::text);
+        let size = size.map(|size| format!(" ({size})")).unwrap_or_default();
+        Some((name.span, format!("PersistentVolumeClaim/{}{size}", name.text()?)))
+    });
+    let found: Vec<(Span, String)> = found.collect();
+    let Some((first, _)) = found.first() else { return Fact::Absent };
+    Fact::known(Value::List(found.iter().map(|(_, text)| text.as_str().into()).collect()), *first, Origin::Resolved)
 }
 
 fn of_volume(volume: &Node, index: &ObjectIndex<'_>) -> Fact<Value> {

@@ -21,6 +21,7 @@ use super::node::ValueNode;
 use super::place::region;
 use super::scope::{RowScope, Truth};
 use super::shifts::shifts;
+use super::volumes::volumes;
 use crate::inventory::row_path::RowPath;
 
 /// A resource, and the block that it came from.
@@ -110,6 +111,7 @@ impl<'a> Builder<'a> {
         resource.disks = disks(&scope, &row.disks);
         resource.shifts = shifts(&scope, &row.shifts);
         resource.set(Key::DiskGib, total_gib(&resource.disks));
+        resource.set(Key::Volumes, volumes(self.table, self.index, block));
         super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
         let covered_by = reservations(&scope, row);

@@ -93,6 +93,8 @@ pub(super) enum RowRole {
     Template,
     /// No resource: it says something about the one that it refers to.
     Control,
+    /// No resource with accelerators: a volume or a file system that such a one may use.
+    Storage,
 }
 
 /// Disks of each machine.

@@ -72,6 +72,11 @@ impl<'a> BlockIndex<'a> {
         users.map(|(block, _)| block.span).collect::<HashSet<_>>().len()
     }
 
+    /// The instances of the block of this address, which has no key.
+    pub(super) fn instances(&self, address: &str) -> &[&'a Block] {
+        self.by_address.get(address).map_or(&[], Vec::as_slice)
+    }
+
     /// The block of this address, if it is one.
     pub(in crate::terraform) fn only(&self, address: &str) -> Option<&'a Block> {
         let all = self.by_address.get(base(address))?;

@@ -25,6 +25,7 @@ mod scope;
 mod shifts;
 mod site;
 mod spot;
+mod volumes;
 
 pub(super) use inverse::{Assignment, Literal};
 pub(super) use links::{BlockIndex, module_of};
@@ -62,6 +63,7 @@ pub(super) fn resources(
                 for (at, row) in table.of_type(kind).iter().enumerate() {
                     match row.role {
                         RowRole::Control => controls.push((block, row)),
+                        RowRole::Storage => {}
                         _ => builder.add(block, kind, row, at == 0),
                     }
                 }

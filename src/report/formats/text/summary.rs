@@ -1,6 +1,6 @@
 //! What stands below all findings: sums, causes, prices and their age.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::cost;
@@ -8,7 +8,7 @@ use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{Resource, Role};
+use crate::inventory::{Key, Resource, Role, Value};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
@@ -167,8 +167,28 @@ fn not_included(report: &Report) -> Vec<String> {
         0 => {}
         n => all.push(format!("licences ({n})")),
     }
+    all.extend(volumes(report));
     all.extend(["transfer", "support", "tax"].map(str::to_owned));
     all
+}
+
+/// The volumes and file systems that resources use and that are billed apart, the first of them by name.
+fn volumes(report: &Report) -> Option<String> {
+    const MOST_NAMED: usize = 3;
+    let resources = report.inventory.resources.iter().filter(|it| it.is_added());
+    let named: BTreeSet<&str> = resources
+        .filter_map(|it| match it.fact(Key::Volumes).value() {
+            Some(Value::List(named)) => Some(named.iter().map(|name| &**name)),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let shown: Vec<String> = named.iter().take(MOST_NAMED).map(|name| escape::one_line(name)).collect();
+    match named.len().saturating_sub(shown.len()) {
+        _ if shown.is_empty() => None,
+        0 => Some(shown.join(", ")),
+        more => Some(format!("{} and {more} more volumes", shown.join(", "))),
+    }
 }
 
 /// How many findings of each level, what can be saved, and what was not judged.

@@ -1,0 +1,45 @@
+//! Volumes and file systems that a machine refers to, and that are billed apart from it.
+
+use crate::inventory::{Fact, Key, Origin, Value};
+
+use super::super::block::Block;
+use super::fact::Wanted;
+use super::language::{RowRole, RowTable, TypeRow};
+use super::links::BlockIndex;
+use super::scope::RowScope;
+
+/// Each with its size, where that is known.
+pub(super) fn volumes(table: &'static RowTable, index: &BlockIndex<'_>, block: &Block) -> Fact<Value> {
+    let mut named: Vec<String> = Vec::new();
+    let mut first = None;
+    for (address, place) in &block.references {
+        let Some(volume) = index.instances(address).first() else { continue };
+        let Some(row) = row_of(table, volume) else { continue };
+        let text = named_with_size(address, volume, row);
+        if !named.contains(&text) {
+            named.push(text);
+            first = first.or(Some(*place));
+        }
+    }
+    match first {
+        Some(place) => {
+            let named = named.into_iter().map(Into::into).collect();
+            Fact::known(Value::List(named), place, Origin::Resolved)
+        }
+        None => Fact::Absent,
+    }
+}
+
+fn row_of(table: &'static RowTable, block: &Block) -> Option<&'static TypeRow> {
+    let kind = block.labels.first().filter(|_| block.keyword == "resource" && !block.is_none())?;
+    table.of_type(kind).iter().find(|row| row.role == RowRole::Storage)
+}
+
+fn named_with_size(address: &str, volume: &Block, row: &TypeRow) -> String {
+    let size = row.keyed.iter().find(|(key, _)| *key == Key::DiskGib);
+    let size = size.map(|(_, spec)| RowScope::of(volume).fact(spec, Wanted::NUMBER));
+    match size.as_ref().and_then(Fact::value).and_then(Value::as_number) {
+        Some(gib) => format!("{address} ({gib} GiB)"),
+        None => address.to_owned(),
+    }
+}

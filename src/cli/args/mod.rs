@@ -1,0 +1,155 @@
+//! What the command line accepts: verbs, their flags, and the help of each.
+
+mod accept;
+mod ask;
+mod check;
+mod input;
+mod judging;
+mod output;
+mod rules;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::report::Format;
+
+pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
+pub(super) use ask::{Fit, Price};
+pub(super) use check::{Check, Cost, Diff, Explain, Inspect};
+pub(super) use input::Input;
+pub(super) use judging::{Selection, Threshold};
+pub(super) use output::{Color, Output};
+pub(super) use rules::{Config, RulesVerb};
+
+/// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
+#[derive(Debug, Parser)]
+#[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(after_help = after_help())]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) verb: Option<Verb>,
+    #[command(flatten)]
+    pub(super) check: Check,
+}
+
+/// What people do first, what reports may be, and how a run ends.
+fn after_help() -> String {
+    let formats: Vec<String> = Format::ALL.iter().map(|it| format!("  {:<10}{}", it.name(), it.meaning())).collect();
+    format!(
+        "First steps:\n  gpulint                               what this repository wastes\n  \
+         gpulint cost                          what it costs\n  \
+         gpulint diff --base main              what a change does to both\n  \
+         gpulint explain on-demand-batch       what a rule is about\n  \
+         gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
+         Formats:\n{}\n\n\
+         Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
+         usage or configuration, 3 nothing was checked.",
+        formats.join("\n")
+    )
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Findings and their money (the default verb)
+    Check(Box<Check>),
+    /// What a change does to cost and to findings: new, fixed, unchanged
+    Diff(Box<Diff>),
+    /// The bill: every accelerator resource with floor, expected and ceiling
+    Cost(Box<Cost>),
+    /// Every file that matters: by which run it is read, or why not
+    Files(Box<Cost>),
+    /// Every fact of every resource as JSON: what rules see
+    Inspect(Box<Inspect>),
+    /// Look a machine or an accelerator up in the catalog
+    Price(Box<Price>),
+    /// Version and age of prices; refresh them
+    #[command(subcommand)]
+    Catalog(super::verbs::catalog::Verb),
+    /// How one price came to be, or what a rule is about
+    Explain(Box<Explain>),
+    /// Whether a model fits an accelerator, and the cheapest that does
+    Fit(Box<Fit>),
+    /// The rules
+    #[command(subcommand)]
+    Rules(RulesVerb),
+    /// What is suppressed, by whom, until when
+    #[command(subcommand)]
+    Suppressions(SuppressionsVerb),
+    /// Accept what is found today, so that only what is new counts
+    #[command(subcommand)]
+    Baseline(BaselineVerb),
+    /// The words that a page of rules may use
+    Facts {
+        #[command(flatten)]
+        output: Box<Output>,
+    },
+    /// The settings in force, what may be set, or a file to start from
+    #[command(subcommand)]
+    Config(Config),
+    /// A first gpulint.toml, the hook and the workflow for this repository; nothing is overwritten
+    Init(super::verbs::init::Init),
+    /// Post a finished report to a pull request
+    Comment(Box<super::verbs::comment::Comment>),
+    /// What overlays make, as it is read, without kustomize
+    Render(super::verbs::render::Render),
+    /// Completions for a shell
+    Completions { shell: clap_complete::Shell },
+    /// The documents that charts become, to be compared with those of helm
+    #[command(hide = true)]
+    Template(Box<Input>),
+    /// Manual pages, written to a directory
+    #[command(hide = true)]
+    Manual { directory: PathBuf },
+}
+
+impl Arguments {
+    /// Parses what this process was started with.
+    pub(super) fn of_process() -> Result<Arguments, clap::Error> {
+        let matches = Arguments::command().try_get_matches()?;
+        let mut arguments = Arguments::from_arg_matches(&matches)?;
+        let mut matches = &matches;
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
+        let places = |name: &str| match matches.try_contains_id(name) {
+            Ok(true) => matches.indices_of(name).map(Iterator::collect).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if let Some(output) = arguments.output() {
+            output.format_places = places("formats");
+            output.output_places = places("outputs");
+        }
+        Ok(arguments)
+    }
+
+    fn output(&mut self) -> Option<&mut Output> {
+        Some(match &mut self.verb {
+            None => &mut self.check.output,
+            Some(Verb::Check(check)) => &mut check.output,
+            Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
+            Some(Verb::Diff(diff)) => &mut diff.output,
+            Some(Verb::Inspect(inspect)) => &mut inspect.output,
+            Some(Verb::Price(price)) => &mut price.output,
+            Some(Verb::Fit(fit)) => &mut fit.output,
+            Some(
+                Verb::Facts { output }
+                | Verb::Rules(RulesVerb::List { output, .. } | RulesVerb::Test { output, .. })
+                | Verb::Suppressions(SuppressionsVerb::List { output, .. }),
+            ) => output,
+            Some(
+                Verb::Baseline(_)
+                | Verb::Rules(_)
+                | Verb::Explain(_)
+                | Verb::Catalog(_)
+                | Verb::Config(_)
+                | Verb::Init(_)
+                | Verb::Render(_)
+                | Verb::Completions { .. }
+                | Verb::Manual { .. }
+                | Verb::Template(_)
+                | Verb::Comment(_),
+            ) => return None,
+        })
+    }
+}

@@ -2,43 +2,43 @@
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub};
-use std::sync::OnceLock;
 
 /// The currency in which people read amounts, at a rate that the settings state. Sums are made in dollars.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Currency {
     /// `EUR`
-    pub code: String,
+    code: [u8; 3],
     pub per_usd: f64,
 }
 
-/// One for a whole process, as its language is: set once, before anything is written.
-static SHOWN: OnceLock<Currency> = OnceLock::new();
-
 impl Currency {
+    pub const USD: Currency = Currency { code: *b"USD", per_usd: 1.0 };
+
     /// What a dollar may be in a currency: amounts beyond are none that anybody reads.
     pub const RATES: std::ops::RangeInclusive<f64> = 1e-4..=1e6;
 
-    /// None where it makes no sense, or is dollars.
-    pub fn stated(code: &str, per_usd: f64) -> Option<Currency> {
-        let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_rate = Self::RATES.contains(&per_usd);
-        (is_code && is_rate && code != "USD").then(|| Currency { code: code.to_owned(), per_usd })
+    /// Dollars where it makes no sense.
+    pub fn new(code: &str, per_usd: f64) -> Currency {
+        match <[u8; 3]>::try_from(code.as_bytes()) {
+            Ok(code)
+                if code != Self::USD.code
+                    && code.iter().all(u8::is_ascii_uppercase)
+                    && Self::RATES.contains(&per_usd) =>
+            {
+                Currency { code, per_usd }
+            }
+            _ => Self::USD,
+        }
     }
 
-    /// From now on people read amounts in it.
-    pub fn show(self) {
-        let _ = SHOWN.set(self);
-    }
-
-    /// None where it is dollars.
-    pub fn shown() -> Option<&'static Currency> {
-        SHOWN.get()
+    pub fn code(&self) -> &str {
+        std::str::from_utf8(&self.code).unwrap_or_default()
     }
 
     /// What stands before an amount.
     pub fn symbol(&self) -> String {
-        match self.code.as_str() {
+        match self.code() {
+            "USD" => "$".to_owned(),
             "EUR" => "€".to_owned(),
             "GBP" => "£".to_owned(),
             "JPY" | "CNY" => "¥".to_owned(),
@@ -46,6 +46,17 @@ impl Currency {
             "KRW" => "₩".to_owned(),
             code => format!("{code} "),
         }
+    }
+
+    /// So many dollars as an amount of it.
+    pub fn exchanged(&self, money: Money) -> Money {
+        if *self == Self::USD { money } else { money.times(self.per_usd) }
+    }
+}
+
+impl Default for Currency {
+    fn default() -> Self {
+        Self::USD
     }
 }
 
@@ -92,14 +103,6 @@ impl Money {
 
     fn thousandfold(self) -> Money {
         Money(self.0.saturating_mul(1000))
-    }
-
-    /// The amount as people read it, with what stands before it.
-    pub fn shown(self) -> (String, Money) {
-        match Currency::shown() {
-            Some(currency) => (currency.symbol(), self.times(currency.per_usd)),
-            None => ("$".to_owned(), self),
-        }
     }
 
     pub fn is_zero(self) -> bool {

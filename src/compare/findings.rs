@@ -87,7 +87,7 @@ pub(crate) fn reconsider(
     let budgets = budgets(&before.totals, &after.totals);
     for decided in &mut later.findings {
         if let Some(added) = added(&decided.finding, &budgets) {
-            decided.finding.message.push_str(&format!("; this change adds {}/month", (head.usd)(added)));
+            decided.finding.message.push_str(&format!("; this change adds {}/month", (head.amount)(added)));
         }
     }
     let moved: HashSet<ResourceId> = change.visible().filter_map(|change| change.after).collect();

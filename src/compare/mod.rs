@@ -43,7 +43,7 @@ pub(crate) struct State<'a> {
     /// A path as people see it.
     pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
     /// An amount as people read it.
-    pub(crate) usd: fn(Money) -> String,
+    pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
 }
 
 impl State<'_> {

@@ -66,10 +66,10 @@ impl Weight {
         Weight { usd: self.usd.max(other.usd), accelerators: self.accelerators.max(other.accelerators) }
     }
 
-    fn spoken(self, usd: fn(Money) -> String) -> String {
+    fn spoken(self, amount: &dyn Fn(Money) -> String) -> String {
         let accelerators = self.accelerators.max(0.0);
         match self.usd > 0.5 {
-            true => format!("up to {} a month", usd(Money::from_usd(self.usd))),
+            true => format!("up to {} a month", amount(Money::from_usd(self.usd))),
             false => format!("{accelerators} accelerators"),
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analy
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
     let changed = changed(base, head);
-    let mut told = not_added(head.usd, &earlier, &later, delta, &counted);
+    let mut told = not_added(&head.amount, &earlier, &later, delta, &counted);
     told.extend(more_for_less(&earlier, &later, delta));
     let said: HashSet<String> = told.iter().map(|it| it.path.clone()).collect();
     let alone = read_alone(base, head, after, &counted, &changed);
@@ -131,7 +131,13 @@ fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight
 }
 
 /// Resources that are listed and not added.
-fn not_added(usd: fn(Money) -> String, before: &Side, after: &Side, delta: &Delta, counted: &Counts) -> Vec<Unjudged> {
+fn not_added(
+    amount: &dyn Fn(Money) -> String,
+    before: &Side,
+    after: &Side,
+    delta: &Delta,
+    counted: &Counts,
+) -> Vec<Unjudged> {
     let mut told = Vec::new();
     for change in &delta.changes {
         let Some(id) = change.after else { continue };
@@ -156,9 +162,9 @@ fn not_added(usd: fn(Money) -> String, before: &Side, after: &Side, delta: &Delt
         // Of several texts of one object a cluster holds one: the heaviest is counted.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
-            format!("it grew by {}, and no sum counts it: {why}", grew.spoken(usd))
+            format!("it grew by {}, and no sum counts it: {why}", grew.spoken(amount))
         } else if was_counted && now.is_more() && !all.explains(now) {
-            format!("sums counted it before, {}, and do not any more: {why}", now.spoken(usd))
+            format!("sums counted it before, {}, and do not any more: {why}", now.spoken(amount))
         } else {
             continue;
         };
@@ -247,7 +253,7 @@ fn read_alone(
             if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
                 let reason = format!(
                     "`{address}` grew by {} as it stands, and not in what takes its place",
-                    grew.spoken(head.usd)
+                    grew.spoken(&head.amount)
                 );
                 told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
             }

@@ -22,7 +22,7 @@ mod week;
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Money, MoneyRange};
+use crate::catalog::{Currency, Money, MoneyRange};
 use crate::complete::Defaults;
 use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Value};
 use crate::source::{Date, Span};
@@ -54,6 +54,8 @@ pub struct PricingSettings {
     pub usage: Vec<Usage>,
     /// By which the age of prices is judged; without it no price is stale.
     pub today: Option<Date>,
+    /// In which people read amounts.
+    pub currency: Currency,
 }
 
 /// The provider of hardware that is owned.

@@ -28,13 +28,13 @@ pub use formats::junit::escaped as xml;
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort};
-pub use views::money::usd;
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 
 use std::borrow::Cow;
 
+use crate::catalog::Currency;
 use crate::compare::Judged;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
@@ -128,6 +128,8 @@ pub struct Report<'a> {
     pub unknown_machines: &'a [UnknownMachine],
     pub verdict: Verdict,
     pub catalog: Catalog,
+    /// In which people read amounts.
+    pub currency: Currency,
 }
 
 impl<'a> Report<'a> {

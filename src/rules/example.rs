@@ -230,7 +230,8 @@ pub fn tell(finding: &Finding) -> String {
         text.push_str(&format!("  help: {help}\n"));
     }
     if let Some(saves) = finding.saves {
-        let [floor, expected, ceiling] = [saves.floor, saves.expected, saves.ceiling].map(|it| format::usd(it.usd()));
+        let [floor, expected, ceiling] = [saves.floor, saves.expected, saves.ceiling]
+            .map(|it| format::amount(it.usd(), crate::catalog::Currency::USD));
         let per = finding.per.name();
         let range = if floor == ceiling { String::new() } else { format!(", from {floor} to {ceiling}") };
         text.push_str(&format!("  saves: {expected}/{per}{range}\n"));

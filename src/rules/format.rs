@@ -1,34 +1,22 @@
 //! Numbers as messages write them.
 
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money, grouped};
 
 /// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
-pub(super) fn usd(amount: f64) -> String {
+pub(super) fn amount(amount: f64, currency: Currency) -> String {
     if !amount.is_finite() {
         return "an unknown amount".to_owned();
     }
-    let (symbol, shown) = Money::from_usd(amount).shown();
+    let (symbol, shown) = (currency.symbol(), currency.exchanged(Money::from_usd(amount)));
     let sign = if amount < 0.0 { "-" } else { "" };
     let amount = shown.usd().abs();
     if amount >= 10.0 {
-        return format!("{sign}{symbol}{}", with_commas(amount.round() as u64));
+        return format!("{sign}{symbol}{}", grouped(amount.round() as u64));
     }
     if amount > 0.0 && amount < 0.005 {
         return format!("{sign}under {symbol}0.01");
     }
     format!("{sign}{symbol}{amount:.2}")
-}
-
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number with at most two digits behind the point, and none that are zero.
@@ -69,7 +57,7 @@ mod tests {
             (1_234_567.4, "$1,234,567"),
             (-40.0, "-$40"),
         ] {
-            assert_eq!(usd(amount), text);
+            assert_eq!(super::amount(amount, Currency::USD), text);
         }
         assert_eq!(
             (time(86_400.0).as_str(), time(5400.0).as_str(), time(90.0).as_str()),

@@ -266,7 +266,7 @@ impl Judge<'_> {
         let mut last = None;
         let budget = evaluate::budget(self.page, asking);
         for template in templates {
-            let rendered = template.render(asking, &budget);
+            let rendered = template.render(asking, &budget, asking.world.pricing.currency);
             if let Some(why) = rendered.failure {
                 return Err(why);
             }

@@ -9,6 +9,7 @@ use crate::languages::cel::{
 };
 
 use super::format;
+use crate::catalog::Currency;
 
 #[derive(Debug)]
 pub(super) struct MessageTemplate {
@@ -94,7 +95,7 @@ impl MessageTemplate {
     }
 
     /// Each value in it may cost as much as the budget allows.
-    pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget) -> Rendered {
+    pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget, currency: Currency) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
         // Of `{bill.cost | usd}/{bill.per}`.
@@ -138,8 +139,8 @@ impl MessageTemplate {
                     });
                 }
                 Ok(value) => match (part, value.as_number()) {
-                    (Part::Range(_, most), Some(0.0)) => rendered.push_most(most, host),
-                    _ => rendered.text.push_str(&written(&value, format)),
+                    (Part::Range(_, most), Some(0.0)) => rendered.push_most(most, host, currency),
+                    _ => rendered.text.push_str(&written(&value, format, currency)),
                 },
                 Err(failure) => rendered.failure = Some(failure.message),
             }
@@ -150,14 +151,14 @@ impl MessageTemplate {
 
 impl Rendered {
     /// What is nothing most of the time may still be a lot.
-    fn push_most(&mut self, most: &Program, host: &dyn CelHost) {
+    fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
         let most = most.filter(|it| *it > 0.0);
         if let (Some(_), Some(kept)) = (most, self.text.strip_suffix("about ")) {
             self.text.truncate(kept.len());
         }
         self.text.push_str(if most.is_some() { "up to " } else { "" });
-        self.text.push_str(&format::usd(most.unwrap_or_default()));
+        self.text.push_str(&format::amount(most.unwrap_or_default(), currency));
     }
 }
 
@@ -245,9 +246,9 @@ fn split_format(body: &str) -> Option<usize> {
     found
 }
 
-fn written(value: &CelValue, format: Format) -> String {
+fn written(value: &CelValue, format: Format, currency: Currency) -> String {
     match (value.as_number(), format) {
-        (Some(n), Format::Usd) => format::usd(n),
+        (Some(n), Format::Usd) => format::amount(n, currency),
         (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
         (Some(n), Format::Percent) => format!("{} %", format::number((n * 100.0).round())),
         (Some(n), Format::Time) => format::time(n),
@@ -264,7 +265,8 @@ pub(super) fn plain(value: &CelValue) -> String {
         CelValue::Integer(number) => number.to_string(),
         CelValue::Double(number) => format::number(*number),
         CelValue::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| written(item, Format::Plain)).collect();
+            let items: Vec<String> =
+                items.iter().map(|item| item.as_number().map_or_else(|| plain(item), format::number)).collect();
             items.join(", ")
         }
         CelValue::Timestamp(time) => time.to_string(),

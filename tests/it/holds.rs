@@ -106,6 +106,7 @@ impl Run {
             undetermined: &self.analysis.undetermined,
             unknown_machines: &self.analysis.left_out.unknown_machines,
             verdict: gpulint::decide::Verdict::of(false, &self.analysis.inventory.unjudged),
+            currency: gpulint::catalog::Currency::USD,
             catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
         }
     }

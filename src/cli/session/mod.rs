@@ -148,7 +148,6 @@ impl Session {
         sources.limit(bounds::of(&config));
         largest.set(sources.limits().file_bytes);
         deadline::start(bounds::time(&config));
-        prices::show_currency(&config);
         let today = input.today.map_or_else(clock::today, Ok)?;
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
@@ -205,7 +204,7 @@ impl Session {
             settings: &self.settings,
             same: &self.same,
             show: Box::new(|path| self.scope.paths.show(path)),
-            usd: crate::report::usd,
+            amount: Box::new(|money| self.settings.pricing.currency.amount(money)),
         }
     }
 
@@ -401,6 +400,7 @@ impl Session {
             totals: &analysis.totals,
             unknown_machines: &analysis.left_out.unknown_machines,
             verdict: Verdict::of(false, &analysis.inventory.unjudged),
+            currency: self.settings.pricing.currency,
             catalog: crate::report::Catalog {
                 version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
                 as_of: self.settings.catalog.as_of().to_owned(),

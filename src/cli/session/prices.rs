@@ -41,11 +41,9 @@ pub(in crate::cli) fn lay_over(
     })
 }
 
-/// From now on people read amounts in the currency of the configuration.
-pub(in crate::cli) fn show_currency(config: &Config) {
+fn currency(config: &Config) -> Currency {
     let code = config.text(setting!("prices.currency")).map_or("USD", |(code, _)| code);
-    let rate = config.number(setting!("prices.units_per_usd")).unwrap_or(1.0);
-    Currency::stated(code, rate).into_iter().for_each(Currency::show);
+    Currency::new(code, config.number(setting!("prices.units_per_usd")).unwrap_or(1.0))
 }
 
 pub fn settings(config: &Config, today: Date) -> PricingSettings {
@@ -62,6 +60,7 @@ pub fn settings(config: &Config, today: Date) -> PricingSettings {
         owned: config.tables(setting!("hardware")).filter_map(|table| owned(&table)).collect(),
         usage: config.tables(setting!("usage")).map(|table| usage(&table)).collect(),
         today: Some(today),
+        currency: currency(config),
     }
 }
 

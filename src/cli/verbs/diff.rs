@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Analysis;
+use crate::catalog::Currency;
 use crate::cli::args::Diff;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
@@ -14,6 +15,7 @@ use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
 use crate::compare::{self, Gate, Reconsidered};
 use crate::decide::{Decided, Decision};
+use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, Format, Report, Saved};
 use crate::rules::{Finding, World};
 use crate::source::Sources;
@@ -159,13 +161,15 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     let later = after.report(rules);
     let (was, is) = (earlier.judged(), later.judged());
     let change = compare::difference(was.side(), is.side());
+    // What is said of the change is told as the rest of the later report is.
+    let pricing = PricingSettings { currency: later.currency, ..session.settings.pricing.clone() };
     let world = World {
         inventory: later.inventory,
         bill: later.bill,
         fit: &[],
         today: Some(session.policy.today),
         catalog: &session.settings.catalog,
-        pricing: &session.settings.pricing,
+        pricing: &pricing,
         delta: Some(&change),
     };
     let judgement = rules.judge_change(&world);
@@ -177,6 +181,15 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
     let text = |_: &Sources, finding: &Finding| finding.message.clone();
     let reports = (before.report(rules), after.report(rules));
     let reconsidered = Reconsidered::without_text(&gate, &reports.0.judged(), &reports.1.judged());
-    let failed = tell(arguments, &gate, reports, reconsidered, &text, Vec::new())?;
+    let notes = in_two_currencies(&reports).into_iter().collect();
+    let failed = tell(arguments, &gate, reports, reconsidered, &text, notes)?;
     Ok(if failed { Outcome::Failed } else { Outcome::Passed })
+}
+
+/// What each report says in sentences stays as it was written.
+fn in_two_currencies((before, after): &(Report, Report)) -> Option<String> {
+    let [earlier, later] = [before, after].map(|report| report.currency);
+    let rate = |it: Currency| format!("{} ({} for a dollar)", it.code(), it.per_usd);
+    (earlier != later)
+        .then(|| format!("the earlier report was made in {}; amounts here are in {}", rate(earlier), rate(later)))
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money};
 use crate::cli::args::{Check, Input};
 use crate::cli::session::Session;
 use crate::cli::session::gate::gate;
@@ -36,7 +36,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let first = State::of(arguments, &Texts::new())?;
     first.session.demand_whole_rules(&first.analysis)?;
-    let before = Costs::of(&first.analysis);
+    let before = first.costs();
     let mut work = Work::default();
     let mut state = first;
     for _ in 0..MOST_ROUNDS {
@@ -75,30 +75,35 @@ fn show(state: &State, work: &Work, before: &Costs) -> Result<Outcome, Failure> 
 }
 
 /// What each resource is expected to cost a month, by address.
-struct Costs(BTreeMap<String, (Role, Money)>);
+struct Costs {
+    by_address: BTreeMap<String, (Role, Money)>,
+    currency: Currency,
+}
 
 impl Costs {
-    fn of(analysis: &Analysis) -> Costs {
-        let mut costs = BTreeMap::new();
+    fn new(analysis: &Analysis, currency: Currency) -> Costs {
+        let mut by_address = BTreeMap::new();
         for (resource, item) in analysis.inventory.resources.iter().zip(&analysis.bill.items) {
             let Some(monthly) = item.monthly else { continue };
-            costs.entry(resource.address.clone()).or_insert((resource.role, Money::ZERO)).1 += monthly.expected;
+            by_address.entry(resource.address.clone()).or_insert((resource.role, Money::ZERO)).1 += monthly.expected;
         }
-        Costs(costs)
+        Costs { by_address, currency }
     }
 
     /// By how much these resources became cheaper, as the end of a sentence. What machines cost and what is asked of them
     /// are never added: nobody pays both.
     fn saved(&self, after: &Costs, addresses: &BTreeSet<String>) -> String {
         let of = |role: Role| -> f64 {
-            let both = addresses.iter().filter_map(|address| Some((self.0.get(address)?, after.0.get(address)?)));
+            let both = addresses
+                .iter()
+                .filter_map(|address| Some((self.by_address.get(address)?, after.by_address.get(address)?)));
             both.filter(|(before, _)| before.0 == role).map(|(before, after)| before.1.usd() - after.1.usd()).sum()
         };
         let all = [(of(Role::Rented), "rented"), (of(Role::Requested), "requested")];
         let told = all
             .into_iter()
             .filter(|(saved, _)| *saved >= 0.5)
-            .map(|(saved, what)| format!("{what} for {} a month less", report::usd(Money::from_usd(saved))));
+            .map(|(saved, what)| format!("{what} for {} a month less", self.currency.amount(Money::from_usd(saved))));
         match told.collect::<Vec<_>>().join(", ") {
             told if told.is_empty() => told,
             told => format!("; {told}"),
@@ -114,6 +119,10 @@ struct State {
 }
 
 impl State {
+    fn costs(&self) -> Costs {
+        Costs::new(&self.analysis, self.session.settings.pricing.currency)
+    }
+
     fn of(arguments: &Check, texts: &Texts) -> Result<State, Failure> {
         let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         let input = Input { given, ..arguments.input.clone() };
@@ -226,7 +235,7 @@ impl Work {
         let left = state.findings.iter().filter(|decided| decided.counts()).count();
         let files = count(self.texts.len(), "file");
         let mut text = format!("{} {verb} in {files}, {left} left", count(self.fixed.len(), "finding"));
-        text.push_str(&before.saved(&Costs::of(&state.analysis), &self.cheaper));
+        text.push_str(&before.saved(&state.costs(), &self.cheaper));
         output::complain(&text);
         for decided in state.findings.iter().filter(|decided| decided.counts()) {
             let finding = &decided.finding;

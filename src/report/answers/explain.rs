@@ -6,7 +6,7 @@ use crate::inventory::{Fact, Known, Resource, ResourceId};
 use crate::pricing::{Scenario, Status, Step};
 use crate::report::escape::one_line;
 use crate::report::formats::text::TextTable;
-use crate::report::views::money::{costs, currency, exact, mark, usd_range};
+use crate::report::views::money::{exact, mark};
 use crate::report::{Report, escape};
 
 /// A resource with its facts, the steps of its price, and what it would cost bought differently.
@@ -28,10 +28,11 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for note in [&item.licence, &item.stale].into_iter().flatten() {
         let _ = writeln!(text, "{}", one_line(note));
     }
-    if let Some(currency) = currency() {
-        let _ = writeln!(text, "{currency}");
+    let currency = report.currency;
+    if let Some(rate) = currency.rate() {
+        let _ = writeln!(text, "{rate}");
     }
-    if let Some(costs) = costs(item) {
+    if let Some(costs) = currency.costs(item) {
         let _ = writeln!(text, "{costs}");
     }
     let per = item.per.name();
@@ -39,7 +40,7 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
     for (scenario, range) in others {
         let doubt = item.spot_in_doubt.as_ref().filter(|_| *scenario == Scenario::Spot);
         let why = doubt.map(|why| format!(", or more: {}", one_line(why))).unwrap_or_default();
-        let (way, money) = (scenario.name().replace('_', " "), usd_range(*range));
+        let (way, money) = (scenario.name().replace('_', " "), currency.range(*range));
         let _ = writeln!(text, "  bought {way}: {}{money}/{per}{why}", mark(doubt.is_some()));
     }
     if let Some(attached) = &item.attached {
@@ -47,8 +48,8 @@ pub fn explain(report: &Report, id: ResourceId) -> String {
         steps(&mut text, report, resource, &attached.steps);
         let _ = attached.estimated.as_ref().map(|why| writeln!(text, "estimated: {}", one_line(why)));
         let _ = match (attached.known(), attached.not_known.is_empty()) {
-            (Some(monthly), true) => writeln!(text, "{}/month", usd_range(monthly)),
-            (Some(monthly), false) => writeln!(text, "at least {}/month", usd_range(monthly)),
+            (Some(monthly), true) => writeln!(text, "{}/month", currency.range(monthly)),
+            (Some(monthly), false) => writeln!(text, "at least {}/month", currency.range(monthly)),
             (None, _) => writeln!(text, "not known"),
         };
     }

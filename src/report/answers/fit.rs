@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::catalog::Currency;
 use crate::fit::{Assessment, Choice};
 use crate::inventory::{Fact, Task};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
-use crate::report::views::money::{usd, usd_per_hour};
 use crate::report::{Format, escape};
 
 #[derive(Serialize)]
@@ -148,8 +148,8 @@ fn table(options: &[Choice]) -> String {
             } else {
                 format!("{} × {}", choice.count, choice.accelerator)
             },
-            usd_per_hour(choice.per_hour),
-            usd(choice.per_hour.times(HOURS_PER_MONTH)),
+            Currency::USD.per_hour(choice.per_hour),
+            Currency::USD.amount(choice.per_hour.times(HOURS_PER_MONTH)),
             format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
         ]);
     }

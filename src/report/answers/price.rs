@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Basis, Catalog, Class, Money, Offer, is_stale};
+use crate::catalog::{Basis, Catalog, Class, Currency, Money, Offer, is_stale};
 use crate::pricing::HOURS_PER_MONTH;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
-use crate::report::views::money::{usd, usd_per_hour};
 use crate::source::Date;
 
 /// What was looked up.
@@ -122,7 +121,7 @@ fn text(prices: &Prices<'_>) -> String {
     let mut has_old = false;
     for offer in prices.offers {
         let Offer { machine, region, quote } = offer;
-        let money = |money: Option<Money>| money.map_or("-".to_owned(), usd_per_hour);
+        let money = |money: Option<Money>| money.map_or("-".to_owned(), |money| Currency::USD.per_hour(money));
         let price = if prices.on_spot { quote.spot } else { quote.on_demand };
         let each = price.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count));
         let gib = each.zip(prices.memory_gib(offer)).map(|(each, gib)| each.times(1.0 / gib));
@@ -139,7 +138,7 @@ fn text(prices: &Prices<'_>) -> String {
             money(quote.spot),
             money(quote.reserved_1y),
             money(quote.reserved_3y),
-            price.map_or("-".to_owned(), |price| usd(price.times(HOURS_PER_MONTH))),
+            price.map_or("-".to_owned(), |price| Currency::USD.amount(price.times(HOURS_PER_MONTH))),
             money(each),
             money(gib),
             format!("{date}{}", if is_old { " old" } else { "" }),

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
+use crate::catalog::Currency;
 use crate::pricing::Way;
 use crate::report::Format;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
-use crate::report::views::money::{usd, usd_per_hour};
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -57,8 +57,8 @@ fn text(ways: &[Way]) -> String {
             format!("{} × {} {}", Number(way.machines), way.provider, way.machine),
             way.accelerator.clone(),
             way.purchase.to_owned(),
-            usd_per_hour(way.per_hour),
-            usd(way.total),
+            Currency::USD.per_hour(way.per_hour),
+            Currency::USD.amount(way.total),
             way.as_of.clone(),
             way.needs.clone(),
         ]);

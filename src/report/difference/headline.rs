@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cost, Difference, signed};
+use super::{Cost, Difference};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{BeforeAfter, ChangeKind, Period};
 use crate::report::views::judged;
-use crate::report::views::money::{mark, monthly, unnamed, usd, while_running};
+use crate::report::views::money::{mark, while_running};
 
 /// The parts of the line, for formats that say some of them elsewhere.
 pub(super) struct Headline {
@@ -28,7 +28,7 @@ impl Headline {
         let disks = it.delta.attached.difference();
         if disks != MoneyRange::ZERO {
             let disks = if disks.expected.is_zero() { disks.ceiling } else { disks.expected };
-            parts.push(format!("disks {}", signed(disks)));
+            parts.push(format!("disks {}", it.signed(disks)));
         }
         parts.extend(jobs(it));
         parts.extend(without_price(it));
@@ -56,10 +56,10 @@ fn of_roles(it: &Difference) -> Vec<String> {
     }
     if moves(requested) {
         parts.push(format!("requested by pods {}", became(it, requested, Role::Requested)));
-        parts.extend(unnamed(it.after.bill));
+        parts.extend(it.after.currency.unnamed(it.after.bill));
         if !moves(rented) && !rented.is_nothing() {
             let mark = mark(it.after.is_estimated(Role::Rented, Period::Month));
-            parts.push(format!("machines as before, {mark}{} a month", usd(rented.after.expected)));
+            parts.push(format!("machines as before, {mark}{} a month", it.amount(rented.after.expected)));
         }
     }
     parts
@@ -74,7 +74,7 @@ fn as_it_was(it: &Difference) -> String {
         false => (&delta.rented, Role::Rented, ""),
     };
     let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
-    let amount = monthly(sum.after, is_at_least, mark(it.after.is_estimated(role, Period::Month)));
+    let amount = it.after.currency.monthly(sum.after, is_at_least, mark(it.after.is_estimated(role, Period::Month)));
     let nothing_moved = delta.visible().all(|change| change.kind == ChangeKind::Moved);
     let word = if nothing_moved { "unchanged" } else { "the same as before" };
     format!("{whose}{amount}, {word}")
@@ -103,7 +103,7 @@ fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
     let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != UnjudgedStatus::AsBefore);
     let difference = sum.difference();
     let (total, moved) = (mark(it.after.is_estimated(role, Period::Month)), mark(it.is_estimated(role)));
-    let (before, after) = (usd(sum.before.expected), usd(sum.after.expected));
+    let (before, after) = (it.amount(sum.before.expected), it.amount(sum.after.expected));
     // Less is no saving while something went out of sight.
     let mut text = if is_open && difference.expected < Money::ZERO {
         format!("not known: at least {total}{after} a month, {before} before")
@@ -112,19 +112,19 @@ fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
     } else if difference.expected.is_zero() {
         format!("{at_least}{total}{after} a month as before")
     } else {
-        let by = format!("{moved}{}{}", signed(difference.expected), percent(sum));
+        let by = format!("{moved}{}{}", it.signed(difference.expected), percent(sum));
         format!("{total}{before} → {at_least}{total}{after} a month ({by})")
     };
     if difference.expected.is_zero() && !difference.floor.is_zero() {
-        text.push_str(&format!(", at the least {} ({})", usd(sum.after.floor), signed(difference.floor)));
+        text.push_str(&format!(", at the least {} ({})", it.amount(sum.after.floor), it.signed(difference.floor)));
     }
     if sum.after.ceiling > sum.after.expected || difference.expected.is_zero() && !difference.ceiling.is_zero() {
         let more = if difference.expected.is_zero() && !difference.ceiling.is_zero() {
-            format!(" ({})", signed(difference.ceiling))
+            format!(" ({})", it.signed(difference.ceiling))
         } else {
             String::new()
         };
-        text.push_str(&format!(", up to {total}{} at full scale{more}", usd(sum.after.ceiling)));
+        text.push_str(&format!(", up to {total}{} at full scale{more}", it.amount(sum.after.ceiling)));
     }
     text
 }
@@ -159,7 +159,7 @@ fn jobs(it: &Difference) -> Vec<String> {
         }
     }
     let moved = sums.into_iter().filter(|(_, sum)| !sum.is_zero());
-    moved.map(|(per, sum)| format!("jobs {} {}", signed(sum), while_running(per))).collect()
+    moved.map(|(per, sum)| format!("jobs {} {}", it.signed(sum), while_running(per))).collect()
 }
 
 fn findings(it: &Difference) -> Vec<String> {

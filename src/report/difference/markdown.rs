@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};
-use super::{Cost, Difference, most_important_first, signed};
+use super::{Cost, Difference, most_important_first};
 use crate::compare::Spent;
 use crate::decide::Verdict;
 use crate::inventory::Role;
@@ -13,7 +13,6 @@ use crate::report::Team;
 use crate::report::formats::markdown::{count_of, tildes, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::markup::{code, plain};
-use crate::report::views::money::{usd, usd_range};
 use crate::report::{Room, escape};
 
 /// Rows of the table before the fold.
@@ -159,7 +158,7 @@ fn changes(text: &mut String, it: &Difference, room: Room, with_details: bool) {
 fn row(text: &mut String, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
     let shown = |cost: Option<Cost>, there: bool| match cost {
-        Some(cost) => tildes(&super::shown(cost)),
+        Some(cost) => tildes(&it.cost(cost)),
         None if there => "unpriced".to_owned(),
         None => "–".to_owned(),
     };
@@ -235,8 +234,8 @@ fn by_environment(text: &mut String, it: &Difference) {
     text.push_str("| a month | in | before → after |\n|---:|---|---|\n");
     for one in all.iter().take(MOST_ENVIRONMENTS) {
         let name = code(&escape::shortened(&one.name, 100));
-        let difference = signed(one.after.expected - one.before.expected);
-        let (before, after) = (usd_range(one.before), usd_range(one.after));
+        let difference = it.signed(one.after.expected - one.before.expected);
+        let (before, after) = (it.after.currency.range(one.before), it.after.currency.range(one.after));
         let _ = writeln!(text, "| {difference} | {name} | {before} → {after} |");
     }
     if all.len() > MOST_ENVIRONMENTS {
@@ -253,7 +252,7 @@ fn teams(text: &mut String, it: &Difference) {
         [] => {}
         [team] => {
             if let Some(name) = name(team) {
-                let (before, after) = (usd_range(team.before), usd_range(team.after));
+                let (before, after) = (it.after.currency.range(team.before), it.after.currency.range(team.after));
                 let _ = writeln!(text, "Paid by {name}: {before} → {after} a month\n");
             }
         }
@@ -261,8 +260,8 @@ fn teams(text: &mut String, it: &Difference) {
             text.push_str("| a month | team | before → after |\n|---:|---|---|\n");
             for team in moved.iter().take(MOST_TEAMS) {
                 let name = name(team).unwrap_or_else(|| "_no team_".to_owned());
-                let difference = signed(team.after.expected - team.before.expected);
-                let (before, after) = (usd_range(team.before), usd_range(team.after));
+                let difference = it.signed(team.after.expected - team.before.expected);
+                let (before, after) = (it.after.currency.range(team.before), it.after.currency.range(team.after));
                 let _ = writeln!(text, "| {difference} | {name} | {before} → {after} |");
             }
             if moved.len() > MOST_TEAMS {
@@ -282,13 +281,13 @@ fn budgets(text: &mut String, it: &Difference) {
     }
     text.push_str("| left | budget | a month | before → after |\n|---:|---|---:|---|\n");
     for one in told.iter().take(MOST_BUDGETS) {
-        let left = one.left().unwrap_or_default();
+        let left = one.left(it.after.currency).unwrap_or_default();
         let left = if one.is_over() { format!("**{left}**") } else { left };
-        let limit = one.limit.map(usd).unwrap_or_default();
+        let limit = one.limit.map(|limit| it.amount(limit)).unwrap_or_default();
         let before = one.before.filter(|before| *before != one.after);
-        let before = before.map(|before| format!("{} → ", usd(before))).unwrap_or_default();
+        let before = before.map(|before| format!("{} → ", it.amount(before))).unwrap_or_default();
         let name = plain(&escape::shortened(&one.name, 60));
-        let _ = writeln!(text, "| {left} | {name} | {limit} | {before}{} |", usd(one.after));
+        let _ = writeln!(text, "| {left} | {name} | {limit} | {before}{} |", it.amount(one.after));
     }
     if told.len() > MOST_BUDGETS {
         let _ = writeln!(text, "\nand {} more budgets", told.len() - MOST_BUDGETS);

@@ -152,13 +152,28 @@ impl<'a> Difference<'a> {
         (of(&self.before, change.before), of(&self.after, change.after))
     }
 
+    /// Both states are told in the currency of the later one.
+    fn amount(&self, money: Money) -> String {
+        self.after.currency.amount(money)
+    }
+
+    /// `+$4,180`, `-$120`, `$0`.
+    fn signed(&self, money: Money) -> String {
+        let sign = if money > Money::ZERO { "+" } else { "" };
+        format!("{sign}{}", self.amount(money))
+    }
+
+    fn cost(&self, cost: Cost) -> String {
+        format!("{}{}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
+    }
+
     /// What the amount is made of, as it is after the change.
     fn basis(&self, change: &Change) -> Option<String> {
         let (report, id) = match change.after {
             Some(id) => (&self.after, id),
             None => (&self.before, change.before?),
         };
-        basis(report.resource(Some(id))?, report.bill.items.get(id.0)?)
+        basis(report.resource(Some(id))?, report.bill.items.get(id.0)?, self.after.currency)
     }
 
     /// Something that the change moves is estimated before or after it.
@@ -182,7 +197,7 @@ impl<'a> Difference<'a> {
         let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
             _ if change.lost => "not known".to_owned(),
-            true => format!("{mark}{}{}", signed(expected(after) - expected(before)), suffix(per)),
+            true => format!("{mark}{}{}", self.signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }
     }
@@ -226,16 +241,6 @@ fn suffix(per: Period) -> String {
     if per == Period::Month { String::new() } else { format!("/{}", per.name()) }
 }
 
-fn shown(cost: Cost) -> String {
-    format!("{}{}{}", mark(cost.is_estimated), super::views::money::usd_range(cost.range), suffix(cost.per))
-}
-
 fn of_month(cost: Option<Cost>) -> Option<MoneyRange> {
     cost.filter(|it| it.per == Period::Month).map(|it| it.range)
-}
-
-/// `+$4,180`, `-$120`, `$0`.
-fn signed(money: Money) -> String {
-    let sign = if money > Money::ZERO { "+" } else { "" };
-    format!("{sign}{}", super::views::money::usd(money))
 }

@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 use super::headline::Headline;
 use super::rows::rows;
-use super::{Cost, Difference, signed};
+use super::{Cost, Difference};
 use crate::catalog::Money;
 use crate::compare::Spent;
 use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{AlreadyPrinted, Renderer, TextTable};
 use crate::report::views::judged;
-use crate::report::views::money::usd;
 use crate::report::views::repeats::told_once;
 use crate::report::{Style, escape};
 
@@ -38,7 +37,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         it.unchanged.len()
     );
     for spent in it.budgets.iter().filter(|it| it.is_worth_telling()) {
-        let _ = writeln!(text, "{}", budget(spent));
+        let _ = writeln!(text, "{}", budget(it, spent));
     }
     judged::text(&mut text, &it.after);
     for decided in &it.fixed {
@@ -61,12 +60,14 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
 }
 
 /// `budget of team search: $32,000 → $47,000 of $40,000 a month, $7,000 over`
-fn budget(it: &Spent) -> String {
-    let before = it.before.filter(|before| *before != it.after).map(|before| format!("{} → ", usd(before)));
-    let limit = it.limit.map(|limit| format!(" of {}", usd(limit))).unwrap_or_default();
-    let left = it.left().map(|left| format!(", {left}")).unwrap_or_default();
-    let name = escape::shortened(&escape::one_line(&it.name), 60);
-    format!("budget of {name}: {}{}{limit} a month{left}", before.unwrap_or_default(), usd(it.after))
+fn budget(it: &Difference, spent: &Spent) -> String {
+    let amount = |money| it.after.currency.amount(money);
+    let before = spent.before.filter(|before| *before != spent.after);
+    let before = before.map(|before| format!("{} → ", amount(before))).unwrap_or_default();
+    let limit = spent.limit.map(|limit| format!(" of {}", amount(limit))).unwrap_or_default();
+    let left = spent.left(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
+    let name = escape::shortened(&escape::one_line(&spent.name), 60);
+    format!("budget of {name}: {before}{}{limit} a month{left}", amount(spent.after))
 }
 
 fn gate(it: &Difference) -> String {
@@ -83,7 +84,7 @@ fn costs(text: &mut String, it: &Difference) {
     for row in rows {
         let change = row.first;
         let shown = |cost: Option<Cost>, there: bool| match cost {
-            Some(cost) => super::shown(cost),
+            Some(cost) => it.cost(cost),
             None if there => "unpriced".to_owned(),
             None => String::new(),
         };
@@ -93,7 +94,7 @@ fn costs(text: &mut String, it: &Difference) {
             format!("{}{}", escape::shortened(&escape::one_line(&row.name(it)), 60), row.number()),
             shown(row.before, change.before.is_some()),
             shown(row.after, change.after.is_some()),
-            if is_moved { signed(Money::ZERO) } else { it.increase(change, row.before, row.after) },
+            if is_moved { it.signed(Money::ZERO) } else { it.increase(change, row.before, row.after) },
             details(change),
         ]);
     }

@@ -6,7 +6,6 @@ use std::fmt::Write;
 use super::text;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
-use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut lines: Vec<(String, usize)> = Vec::new();
@@ -17,7 +16,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         let message = shortened(&one_line(&finding.message), 1_000);
         let start =
             format!("{}:{}:{}: {}[{}] ", one_line(&at.path), at.line, at.column, finding.level.name(), finding.rule);
-        let saves = saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
+        let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
         let address = finding.address(report.inventory).filter(|it| !finding.message.starts_with(it));
         let address = address.map(|it| format!("{}: ", shortened(&one_line(it), 200))).unwrap_or_default();
         let at = *known.entry(format!("{start}{message}{saves}")).or_insert(lines.len());

@@ -7,7 +7,6 @@ use crate::diagnostic::Level;
 use crate::inventory::UnjudgedStatus;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::saved;
 use crate::report::{Choice, Report};
 
 /// What GitHub shows of an annotation.
@@ -28,7 +27,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 Level::Warning => "warning",
                 Level::Note => "notice",
             };
-            let saves = saved(finding).map(|saved| format!("\nsaves {saved}"));
+            let saves = report.currency.saved(finding).map(|saved| format!("\nsaves {saved}"));
             let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help)));
             let message =
                 format!("{}{}{}", one_line(&finding.message), saves.unwrap_or_default(), help.unwrap_or_default());

@@ -11,7 +11,6 @@ use crate::inventory::Unjudged;
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::saved;
 
 #[derive(Serialize)]
 struct Issue<'a> {
@@ -59,7 +58,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     let issues = counting.map(|(decided, fingerprint)| {
         let finding = &decided.finding;
         let at = report.paths.locate(report.sources, finding.span);
-        let saves = saved(finding).map(|saved| format!(" (saves {saved})")).unwrap_or_default();
+        let saves = report.currency.saved(finding).map(|saved| format!(" (saves {saved})")).unwrap_or_default();
         Issue {
             description: format!("{}{saves}", shortened(&one_line(&finding.message), 1_000)),
             check_name: &finding.rule,

@@ -9,7 +9,6 @@ use crate::report::Report;
 use crate::report::escape::{harmless, shortened, without_commands};
 use crate::report::views::entries::by_file;
 use crate::report::views::judged;
-use crate::report::views::money::saved;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let files = by_file(report);
@@ -34,7 +33,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
             let at = report.paths.locate(report.sources, finding.span);
             let about = finding.address(report.inventory).map(|it| format!(" {it}")).unwrap_or_default();
             let case = escaped(&shortened(&format!("{}{about}", finding.rule), 300));
-            let saves = saved(finding).map(|saved| format!("saves {saved}\n")).unwrap_or_default();
+            let saves = report.currency.saved(finding).map(|saved| format!("saves {saved}\n")).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
             let body = format!("{}:{}\n{saves}{help}", at.path, at.line);
             let [body, message] = [(body.as_str(), 4_000), (&finding.message, 1_000)]

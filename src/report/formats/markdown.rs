@@ -11,7 +11,7 @@ use crate::pricing::Status;
 use crate::report::formats::text::estimated;
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
-use crate::report::views::money::{MARK, costs, currency, saved};
+use crate::report::views::money::MARK;
 use crate::report::views::price_age::price_age;
 use crate::report::views::repeats::{also, told_once};
 use crate::report::views::scorecard::Scorecard;
@@ -92,7 +92,8 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
         Some(head) => format!("[{shown}]({}/{}#L{})", head.url(), linkable(&place.path), place.line),
         None => shown,
     };
-    let saves = saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
+    let saves =
+        report.currency.saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
     let resource = finding.address(report.inventory).map(|it| format!(" {}", code(&escape::shortened(it, 200))));
     let rule = match link(&finding.rule) {
         Some(link) => format!("[**{}**]({link})", finding.rule),
@@ -115,9 +116,10 @@ fn finding(text: &mut String, report: &Report, head: Option<&Head>, decided: &De
 /// A finding where its line is known already.
 pub(in crate::report) fn remark(text: &mut String, report: &Report, decided: &Decided) {
     let finding = &decided.finding;
-    let costs = finding.resource.and_then(|id| costs(report.bill.items.get(id.0)?));
+    let costs = finding.resource.and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));
     let costs = costs.map(|costs| format!(" – costs {}", tildes(&costs))).unwrap_or_default();
-    let saves = saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
+    let saves =
+        report.currency.saved(finding).map(|saved| format!(" – saves about {}", tildes(&saved))).unwrap_or_default();
     let message = plain(&escape::shortened(&finding.message, 1_000));
     let _ = writeln!(text, "**{}**{costs}{saves}  \n{message}", finding.rule);
     if let Some(help) = &finding.help {
@@ -152,7 +154,7 @@ pub(in crate::report) fn unknown(text: &mut String, report: &Report, room: Room)
     } else {
         format!("List {}", price_age(report))
     };
-    let currency = currency().map(|it| format!(", {it}")).unwrap_or_default();
+    let currency = report.currency.rate().map(|it| format!(", {it}")).unwrap_or_default();
     let dated = format!("{dated}{}.", plain(&currency));
     let lines = unknowns(report);
     if lines.is_empty() && !report.inventory.unjudged.is_empty() {

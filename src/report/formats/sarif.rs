@@ -12,7 +12,6 @@ use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::escape::{harmless, one_line, shortened};
 use crate::report::views::judged;
-use crate::report::views::money::saved;
 use crate::rules::{Page, Undetermined, link};
 use crate::source::{Location, Span};
 
@@ -98,7 +97,7 @@ fn explained(page: &Page) -> &str {
 
 fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerprint: String) -> Finding<'a> {
     let it = &decided.finding;
-    let saves = saved(it).map(|saved| format!(" Saves {saved}.")).unwrap_or_default();
+    let saves = report.currency.saved(it).map(|saved| format!(" Saves {saved}.")).unwrap_or_default();
     let help = it.help.as_deref().map(|help| format!("\n{}", harmless(help))).unwrap_or_default();
     let text = shortened(&format!("{}.{saves}{help}", one_line(&it.message)), 4_000);
     let mut location = json!({"physicalLocation": physical(report, it.span)});

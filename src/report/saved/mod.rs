@@ -54,6 +54,7 @@ pub struct State {
     unknown_machines: Vec<UnknownMachine>,
     verdict: Verdict,
     catalog: Catalog,
+    currency: Currency,
 }
 
 /// Two states of a tree, as a report tells them.
@@ -115,6 +116,7 @@ impl State {
             unknown_machines: &self.unknown_machines,
             verdict: self.verdict,
             catalog: self.catalog.clone(),
+            currency: self.currency,
         }
     }
 
@@ -184,10 +186,8 @@ impl Builder {
     fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
         let (sources, located) = places.build();
         // Its sentences were written in that currency.
-        let currency = catalog
-            .as_ref()
-            .and_then(|it| Currency::stated(&it.currency.as_ref()?.code, it.currency.as_ref()?.per_usd));
-        currency.into_iter().for_each(Currency::show);
+        let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
+        let currency = currency.map_or(Currency::USD, |it| Currency::new(&it.code, it.per_usd));
         let mut bill = Bill::default();
         if let Some(it) = &catalog {
             bill.oldest_row.clone_from(&it.oldest_row_used);
@@ -207,6 +207,7 @@ impl Builder {
             unknown_machines: Vec::new(),
             verdict: Verdict::default(),
             catalog,
+            currency,
         };
         Builder {
             located,

@@ -1,7 +1,6 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
-use super::money::usd;
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money};
 use crate::inventory::{Counted, Resource};
 use crate::pricing::Apart;
 use crate::report::Report;
@@ -9,26 +8,29 @@ use crate::report::Report;
 /// A line for each: `in examples and tests, not in the sums: 2 resources, $81,000 a month rented`. Where nothing else is
 /// there, the first line says it.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
-    let line = |(counted, sum): (&Counted, &Apart)| format!("{}, not in the sums: {}", place(*counted), shown(sum));
+    let line = |(counted, sum): (&Counted, &Apart)| {
+        format!("{}, not in the sums: {}", place(*counted), shown(sum, report.currency))
+    };
     let is_alone = !report.inventory.resources.iter().any(Resource::is_added);
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
 }
 
 /// Where sums count nothing, what stands apart: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
-    let parts = report.bill.apart.iter().map(|(counted, sum)| format!("{}: {}", place(*counted), shown(sum)));
+    let parts =
+        report.bill.apart.iter().map(|(counted, sum)| format!("{}: {}", place(*counted), shown(sum, report.currency)));
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
 }
 
-fn shown(sum: &Apart) -> String {
+fn shown(sum: &Apart, currency: Currency) -> String {
     let mut parts =
         vec![if sum.resources == 1 { "1 resource".to_owned() } else { format!("{} resources", sum.resources) }];
     for (range, role) in [(sum.rented, "rented"), (sum.requested, "requested by pods")] {
         if range.expected > Money::ZERO {
-            parts.push(format!("{} a month {role}", usd(range.expected)));
+            parts.push(format!("{} a month {role}", currency.amount(range.expected)));
         } else if range.ceiling > Money::ZERO {
-            parts.push(format!("up to {} a month {role}", usd(range.ceiling)));
+            parts.push(format!("up to {} a month {role}", currency.amount(range.ceiling)));
         }
     }
     match sum.unpriced {

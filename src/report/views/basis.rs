@@ -1,16 +1,16 @@
 //! What an amount is made of, as a person would do the sum again: how many, of what, for how much an hour, for how long.
 
-use super::money::usd_per_hour;
+use crate::catalog::Currency;
 use crate::inventory::{Fact, Key, Origin, Resource, Role};
 use crate::pricing::{BillItem, Period, count_range};
 
 /// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing of what has no price.
-pub(in crate::report) fn basis(resource: &Resource, item: &BillItem) -> Option<String> {
+pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: Currency) -> Option<String> {
     let per_hour = item.hourly()?.expected;
     let count = item.count.or(resource.count.value().copied())?;
     let mut factors = vec![count_range(count)];
     factors.extend(thing(resource));
-    factors.push(format!("{}/h", usd_per_hour(per_hour)));
+    factors.push(format!("{}/h", currency.per_hour(per_hour)));
     match item.per {
         Period::Month => factors.push(format!("{} h", number(item.hours))),
         Period::Run => factors.push(format!("{} h a run", number(item.hours))),

@@ -1,7 +1,6 @@
 //! How it is said what each budget has to pay.
 
-use super::money::usd;
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money};
 use crate::compare::Spent;
 
 impl Spent {
@@ -15,8 +14,11 @@ impl Spent {
     }
 
     /// `$7,000 left`, `$7,000 over`
-    pub(in crate::report) fn left(&self) -> Option<String> {
+    pub(in crate::report) fn left(&self, currency: Currency) -> Option<String> {
         let left = self.limit? - self.after;
-        Some(if left < Money::ZERO { format!("{} over", usd(-left)) } else { format!("{} left", usd(left)) })
+        Some(match left < Money::ZERO {
+            true => format!("{} over", currency.amount(-left)),
+            false => format!("{} left", currency.amount(left)),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The first line of a report about one tree: what it costs, and of what that is not known.
 
-use super::money::{mark, monthly, unnamed, usd, while_running};
+use super::money::{mark, while_running};
 use super::{apart, judged};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
@@ -18,14 +18,15 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
     let is_by_month = |role, range: MoneyRange| {
         is_there(role) && (range != MoneyRange::ZERO || !endings.keys().any(|(of, _)| *of == role))
     };
+    let currency = report.currency;
     let mut parts = Vec::new();
     for (role, range, whose) in
         [(Role::Rented, report.bill.rented, ""), (Role::Requested, report.bill.requested, "requested by pods ")]
     {
         if is_by_month(role, range) {
             let is_at_least = judged::is_at_least(report, role);
-            let amount = monthly(range, is_at_least, mark_of(role, Period::Month));
-            let unnamed = unnamed(report.bill).filter(|_| role == Role::Requested);
+            let amount = currency.monthly(range, is_at_least, mark_of(role, Period::Month));
+            let unnamed = currency.unnamed(report.bill).filter(|_| role == Role::Requested);
             parts.push(match unnamed {
                 Some(unnamed) if report.bill.unnamed.amount == range => format!("{whose}not known, {unnamed}"),
                 Some(unnamed) => format!("{whose}{amount}, {unnamed}"),
@@ -42,10 +43,17 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         let mark = mark_of(*role, *per);
         parts.push(match ending.each_uncounted {
             _ if *per == Period::Hour && ending.amount.floor < most => {
-                format!("{jobs} {mark}{}–{} {}", usd(ending.amount.floor), usd(most), while_running(*per))
+                format!(
+                    "{jobs} {mark}{}–{} {}",
+                    currency.amount(ending.amount.floor),
+                    currency.amount(most),
+                    while_running(*per)
+                )
             }
-            each if most.is_zero() => format!("{jobs} {mark}{} per hour each, and nothing says how many", usd(each)),
-            _ => format!("{jobs} {mark}{} {}", usd(most), while_running(*per)),
+            each if most.is_zero() => {
+                format!("{jobs} {mark}{} per hour each, and nothing says how many", currency.amount(each))
+            }
+            _ => format!("{jobs} {mark}{} {}", currency.amount(most), while_running(*per)),
         });
     }
     let text = parts.join("; ");

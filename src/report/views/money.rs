@@ -4,30 +4,105 @@ use crate::catalog::{Currency, Money, MoneyRange, grouped};
 use crate::pricing::{Bill, BillItem, Period};
 use crate::rules::Finding;
 
-/// Money as people write it: `$39,821`, `$8.50`, `-$120`.
-pub fn usd(money: Money) -> String {
-    let (symbol, money) = money.shown();
-    let sign = if money < Money::ZERO { "-" } else { "" };
-    let micros = money.micros().unsigned_abs();
-    if micros >= 100_000_000 {
-        return format!("{sign}{symbol}{}", grouped((micros + 500_000) / 1_000_000));
+impl Currency {
+    /// Money as people write it: `$39,821`, `$8.50`, `-$120`.
+    pub(crate) fn amount(&self, money: Money) -> String {
+        let (symbol, money) = (self.symbol(), self.exchanged(money));
+        let sign = if money < Money::ZERO { "-" } else { "" };
+        let micros = money.micros().unsigned_abs();
+        if micros >= 100_000_000 {
+            return format!("{sign}{symbol}{}", grouped((micros + 500_000) / 1_000_000));
+        }
+        let cents = (micros + 5_000) / 10_000;
+        if cents.is_multiple_of(100) {
+            format!("{sign}{symbol}{}", cents / 100)
+        } else {
+            format!("{sign}{symbol}{}.{:02}", cents / 100, cents % 100)
+        }
     }
-    let cents = (micros + 5_000) / 10_000;
-    if cents.is_multiple_of(100) {
-        format!("{sign}{symbol}{}", cents / 100)
-    } else {
-        format!("{sign}{symbol}{}.{:02}", cents / 100, cents % 100)
-    }
-}
 
-/// From the least to the most, or one number where they are the same.
-pub(in crate::report) fn usd_range(range: MoneyRange) -> String {
-    if range.floor == range.ceiling {
-        usd(range.expected)
-    } else if range.expected == range.floor || range.expected == range.ceiling {
-        format!("{}–{}", usd(range.floor), usd(range.ceiling))
-    } else {
-        format!("{} ({}–{})", usd(range.expected), usd(range.floor), usd(range.ceiling))
+    /// From the least to the most, or one number where they are the same.
+    pub(in crate::report) fn range(&self, range: MoneyRange) -> String {
+        if range.floor == range.ceiling {
+            self.amount(range.expected)
+        } else if range.expected == range.floor || range.expected == range.ceiling {
+            format!("{}–{}", self.amount(range.floor), self.amount(range.ceiling))
+        } else {
+            format!("{} ({}–{})", self.amount(range.expected), self.amount(range.floor), self.amount(range.ceiling))
+        }
+    }
+
+    /// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known.
+    pub(in crate::report) fn monthly(&self, range: MoneyRange, is_at_least: bool, mark: &str) -> String {
+        if range == MoneyRange::ZERO {
+            let nothing = || format!("{} a month", self.amount(Money::ZERO));
+            return if is_at_least { "not known".to_owned() } else { nothing() };
+        }
+        if range.expected.is_zero() {
+            let more = if is_at_least { " or more" } else { "" };
+            let (nothing, most) = (self.amount(Money::ZERO), self.amount(range.ceiling));
+            return format!("{nothing} a month while it is scaled down, up to {mark}{most}{more} at full scale");
+        }
+        let at_least = if is_at_least { "at least " } else { "" };
+        let floor = (range.floor < range.expected).then(|| format!("floor {}", self.amount(range.floor)));
+        let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", self.amount(range.ceiling)));
+        let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
+        let ends = if ends.is_empty() { String::new() } else { format!(" ({})", ends.join(", ")) };
+        format!("{at_least}{mark}{} a month{ends}", self.amount(range.expected))
+    }
+
+    /// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 of it for 2 workloads that name no
+    /// accelerator`.
+    pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
+        let workloads = match bill.unnamed.resources {
+            0 => return None,
+            1 => "1 workload that names no accelerator".to_owned(),
+            n => format!("{n} workloads that name no accelerator"),
+        };
+        let amount = bill.unnamed.amount;
+        let of_it = if amount == bill.requested { "" } else { " of it" };
+        Some(format!("{} to {}{of_it} for {workloads}", self.amount(amount.floor), self.amount(amount.ceiling)))
+    }
+
+    /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.
+    pub(in crate::report) fn saved(&self, finding: &Finding) -> Option<String> {
+        let mark = mark(finding.is_estimated);
+        Some(format!("{}/{}", self.saving(finding.saves?, mark), finding.per.name()))
+    }
+
+    /// Of what is at rest as the text sets it, what full scale would save.
+    pub(in crate::report) fn saving(&self, saves: MoneyRange, mark: &str) -> String {
+        match saves.expected.is_zero() {
+            true => format!("up to {mark}{}", self.amount(saves.ceiling)),
+            false => format!("{mark}{}", self.amount(saves.expected)),
+        }
+    }
+
+    /// What something costs, with what that is for. Of what is at rest as the text sets it: one of them for an hour, and all.
+    pub(in crate::report) fn costs(&self, item: &BillItem) -> Option<String> {
+        let (amount, mark) = (item.amount?, mark_of(item));
+        if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
+            let each = item.hourly().map(|it| format!("{mark}{} an hour each, ", self.amount(it.expected)));
+            return Some(format!(
+                "nothing at rest, {}up to {mark}{}/{}",
+                each.unwrap_or_default(),
+                self.amount(amount.ceiling),
+                item.per.name()
+            ));
+        }
+        Some(format!("{mark}{}/{}", self.range(amount), item.per.name()))
+    }
+
+    /// In which currency amounts are read, where it is not dollars.
+    pub(in crate::report) fn rate(&self) -> Option<String> {
+        let rate = || format!("shown in {}: {} for a dollar, as the settings state", self.code(), self.per_usd);
+        (*self != Currency::USD).then(rate)
+    }
+
+    /// The price of an hour, to a hundredth of a cent.
+    pub(in crate::report) fn per_hour(&self, money: Money) -> String {
+        let (symbol, money) = (self.symbol(), self.exchanged(money));
+        with_decimals(&symbol, money, 4)
     }
 }
 
@@ -43,36 +118,6 @@ pub(in crate::report) fn mark_of(item: &BillItem) -> &'static str {
     mark(item.is_estimated())
 }
 
-/// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known.
-pub(in crate::report) fn monthly(range: MoneyRange, is_at_least: bool, mark: &str) -> String {
-    if range == MoneyRange::ZERO {
-        return if is_at_least { "not known" } else { "$0 a month" }.to_owned();
-    }
-    if range.expected.is_zero() {
-        let more = if is_at_least { " or more" } else { "" };
-        return format!("$0 a month while it is scaled down, up to {mark}{}{more} at full scale", usd(range.ceiling));
-    }
-    let at_least = if is_at_least { "at least " } else { "" };
-    let floor = (range.floor < range.expected).then(|| format!("floor {}", usd(range.floor)));
-    let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", usd(range.ceiling)));
-    let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
-    let ends = if ends.is_empty() { String::new() } else { format!(" ({})", ends.join(", ")) };
-    format!("{at_least}{mark}{} a month{ends}", usd(range.expected))
-}
-
-/// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 of it for 2 workloads that name no
-/// accelerator`.
-pub(in crate::report) fn unnamed(bill: &Bill) -> Option<String> {
-    let workloads = match bill.unnamed.resources {
-        0 => return None,
-        1 => "1 workload that names no accelerator".to_owned(),
-        n => format!("{n} workloads that name no accelerator"),
-    };
-    let amount = bill.unnamed.amount;
-    let of_it = if amount == bill.requested { "" } else { " of it" };
-    Some(format!("{} to {}{of_it} for {workloads}", usd(amount.floor), usd(amount.ceiling)))
-}
-
 /// What the money of something that ends is for.
 pub(in crate::report) fn while_running(per: Period) -> &'static str {
     match per {
@@ -82,50 +127,9 @@ pub(in crate::report) fn while_running(per: Period) -> &'static str {
     }
 }
 
-/// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.
-pub(in crate::report) fn saved(finding: &Finding) -> Option<String> {
-    let mark = mark(finding.is_estimated);
-    Some(format!("{}/{}", saving(finding.saves?, mark), finding.per.name()))
-}
-
-/// Of what is at rest as the text sets it, what full scale would save.
-pub(in crate::report) fn saving(saves: MoneyRange, mark: &str) -> String {
-    match saves.expected.is_zero() {
-        true => format!("up to {mark}{}", usd(saves.ceiling)),
-        false => format!("{mark}{}", usd(saves.expected)),
-    }
-}
-
-/// What something costs, with what that is for. Of what is at rest as the text sets it: one of them for an hour, and all.
-pub(in crate::report) fn costs(item: &BillItem) -> Option<String> {
-    let (amount, mark) = (item.amount?, mark_of(item));
-    if amount.expected.is_zero() && amount.ceiling > Money::ZERO {
-        let each = item.hourly().map(|it| format!("{mark}{} an hour each, ", usd(it.expected)));
-        return Some(format!(
-            "nothing at rest, {}up to {mark}{}/{}",
-            each.unwrap_or_default(),
-            usd(amount.ceiling),
-            item.per.name()
-        ));
-    }
-    Some(format!("{mark}{}/{}", usd_range(amount), item.per.name()))
-}
-
 /// Every digit, and in dollars, so that a sum can be done again.
 pub(in crate::report) fn exact(money: Money) -> String {
     with_decimals("$", money, 6)
-}
-
-/// In which currency amounts are read, where it is not dollars.
-pub(in crate::report) fn currency() -> Option<String> {
-    let currency = Currency::shown()?;
-    Some(format!("shown in {}: {} for a dollar, as the settings state", currency.code, currency.per_usd))
-}
-
-/// The price of an hour, to a hundredth of a cent.
-pub(in crate::report) fn usd_per_hour(money: Money) -> String {
-    let (symbol, money) = money.shown();
-    with_decimals(&symbol, money, 4)
 }
 
 /// At least two decimals, and at most so many.
@@ -142,14 +146,14 @@ mod tests {
 
     #[test]
     fn money_reads_as_people_write_it() {
-        let written = |dollars| usd(Money::from_usd(dollars));
+        let written = |dollars| Currency::USD.amount(Money::from_usd(dollars));
         assert_eq!(written(0.0), "$0");
         assert_eq!(written(8.5), "$8.50");
         assert_eq!(written(99.999), "$100");
         assert_eq!(written(39_821.4), "$39,821");
         assert_eq!(written(-1_234_567.0), "-$1,234,567");
-        assert_eq!(usd_per_hour(Money::from_usd(1.006)), "$1.006");
-        assert_eq!(usd_per_hour(Money::from_usd(55.04)), "$55.04");
-        assert_eq!(usd_per_hour(Money::from_usd(3.0)), "$3.00");
+        assert_eq!(Currency::USD.per_hour(Money::from_usd(1.006)), "$1.006");
+        assert_eq!(Currency::USD.per_hour(Money::from_usd(55.04)), "$55.04");
+        assert_eq!(Currency::USD.per_hour(Money::from_usd(3.0)), "$3.00");
     }
 }

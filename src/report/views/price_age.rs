@@ -1,6 +1,5 @@
 //! How old the prices are that stand behind the amounts.
 
-use super::money::usd;
 use crate::catalog::Money;
 use crate::report::{Report, one_line};
 
@@ -14,7 +13,8 @@ pub(in crate::report) fn price_age(report: &Report) -> String {
     let old = report.bill.past_shelf_life;
     let amounts = [(old.rented, "rented"), (old.requested, "requested by pods")];
     let amounts = amounts.into_iter().filter(|(amount, _)| *amount > Money::ZERO);
-    let amounts: Vec<String> = amounts.map(|(amount, whose)| format!("{} a month {whose}", usd(amount))).collect();
+    let told = |(amount, whose)| format!("{} a month {whose}", report.currency.amount(amount));
+    let amounts: Vec<String> = amounts.map(told).collect();
     match amounts.as_slice() {
         [] => dated,
         amounts => format!("{dated}, past their shelf life for {} (`gpulint catalog update`)", amounts.join(", ")),

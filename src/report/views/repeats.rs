@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::report::views::money::{mark, usd};
+use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
 
@@ -45,7 +45,7 @@ pub(in crate::report) fn told_once<'a>(
 
 /// `and 2 more, on lines 12, 22`; of one text `and for 3 more of it: …, saves $1,539/month together`.
 pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> String {
-    let together = together(first, others);
+    let together = together(report, first, others);
     if others.iter().any(|it| place(report, it) != place(report, first)) {
         let file = place(report, first).file;
         let is_here = others.iter().all(|it| place(report, it).file == file);
@@ -73,14 +73,14 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
 }
 
 /// `; all 4 save $41,019/month`
-fn together(first: &Decided, others: &[&Decided]) -> String {
+fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     let all = std::iter::once(&first).chain(others);
     let per = first.finding.per;
     let sums = all.map(|it| it.finding.saves.filter(|_| it.finding.per == per).map(|saves| saves.expected));
     let is_estimated = first.finding.is_estimated || others.iter().any(|it| it.finding.is_estimated);
     let sum = sums.sum::<Option<Money>>();
     sum.map_or_else(String::new, |sum| {
-        format!("; all {} save {}{}/{}", others.len() + 1, mark(is_estimated), usd(sum), per.name())
+        format!("; all {} save {}{}/{}", others.len() + 1, mark(is_estimated), report.currency.amount(sum), per.name())
     })
 }
 

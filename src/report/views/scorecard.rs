@@ -5,8 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::money::usd;
-use crate::catalog::Money;
+use crate::catalog::{Currency, Money};
 use crate::inventory::{Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
 use crate::pricing::Period;
 use crate::report::Report;
@@ -21,6 +20,8 @@ pub(in crate::report) struct ScorecardShare {
 
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Scorecard {
+    #[serde(skip)]
+    currency: Currency,
     /// Training and batch work that is on spot, of what is known how it is bought.
     on_spot: ScorecardShare,
     /// Pools and machines whose floor is zero.
@@ -63,6 +64,7 @@ impl Scorecard {
         let risks = Risk::ALL.map(|risk| (risk.name(), sum(&|it| it.risk == risk))).to_vec();
         let dollars = |all: &[(&'static str, Money)]| all.iter().map(|(name, money)| (*name, money.usd())).collect();
         let mut card = Scorecard {
+            currency: report.currency,
             on_spot: ScorecardShare::default(),
             scales_to_zero: ScorecardShare::default(),
             labelled: ScorecardShare::default(),
@@ -139,7 +141,9 @@ impl Scorecard {
         if self.risks.iter().any(|(_, money)| *money != Money::ZERO) {
             let listed = |all: &[(&str, Money)]| {
                 let some = all.iter().filter(|(_, money)| *money != Money::ZERO);
-                some.map(|(name, money)| format!("{name} {}", usd(*money))).collect::<Vec<_>>().join(", ")
+                some.map(|(name, money)| format!("{name} {}", self.currency.amount(*money)))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             };
             lines.push(("to save a month, by risk", listed(&self.risks)));
             lines.push(("to save a month, by layer", listed(&self.layers)));

@@ -7,8 +7,9 @@ use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
 use crate::inventory::{self, Fact, FrontEnd, Inventory, Key, Known, Resource, Role};
-use crate::languages::cel::{About, CelBudget, CelValue, Fault, Handle, Map, UnknownValue};
+use crate::languages::cel::{About, CelBudget, CelValue, Fault, Handle, Map, UnknownValue, wrong};
 use crate::pricing;
+use crate::rules::format;
 use crate::source::Span;
 
 /// Steps that a question costs: a look at every machine of a provider.
@@ -24,6 +25,10 @@ pub(super) fn ask(
     budget: &mut CelBudget,
 ) -> Result<CelValue, Fault> {
     match (function, given) {
+        ("usd", [dollars]) => {
+            let dollars = dollars.as_number().ok_or_else(wrong)?;
+            Ok(CelValue::text(format::amount(dollars, asking.world.pricing.currency)))
+        }
         ("linked", [CelValue::Record(record), CelValue::Text(kind)]) => linked(asking, *record, kind),
         ("price", [CelValue::Text(machine), CelValue::Text(region), CelValue::Text(purchase)]) => {
             budget.spend(STEPS / 10)?;

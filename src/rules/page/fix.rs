@@ -7,8 +7,9 @@ use std::ops::Range;
 use super::fields::Fields;
 use super::{LooksAt, meant};
 use crate::inventory::{self, Part, Wish};
-use crate::languages::cel::{CelBudget, CelHost, CelValue, ExpressionScope, Program};
+use crate::languages::cel::{CelBudget, CelValue, ExpressionScope, Program};
 use crate::rules::Safety;
+use crate::rules::facts::FactContext;
 use crate::rules::template::MessageTemplate;
 use crate::rules::yaml::{self, PageName, PageNode};
 
@@ -171,31 +172,31 @@ impl Remedy {
     }
 
     /// What it wishes here, or why that cannot be said.
-    pub(in crate::rules) fn wishes(&self, host: &dyn CelHost) -> Result<Vec<Wish>, String> {
+    pub(in crate::rules) fn wishes(&self, asking: &FactContext<'_>) -> Result<Vec<Wish>, String> {
         for (reason, condition) in &self.unless {
-            match condition.evaluate(host, &mut CelBudget::standard()).result {
+            match condition.evaluate(asking, &mut CelBudget::standard()).result {
                 Ok(CelValue::Flag(false) | CelValue::Absent) => {}
                 Ok(_) => return Err(reason.clone()),
                 Err(failure) => return Err(failure.message),
             }
         }
-        let mut wishes = computed(&self.changes, host)?;
+        let mut wishes = computed(&self.changes, asking)?;
         for label in &self.labels {
-            label.wishes(host, &mut wishes)?;
+            label.wishes(asking, &mut wishes)?;
         }
         if wishes.is_empty() { Err("the rule leaves open what to write".to_owned()) } else { Ok(wishes) }
     }
 
     /// What must follow where the text says it; nothing where that cannot be said.
-    pub(in crate::rules) fn follows(&self, host: &dyn CelHost) -> Vec<Wish> {
-        computed(&self.follows, host).unwrap_or_default()
+    pub(in crate::rules) fn follows(&self, asking: &FactContext<'_>) -> Vec<Wish> {
+        computed(&self.follows, asking).unwrap_or_default()
     }
 }
 
-fn computed(changes: &[(Part, Source)], host: &dyn CelHost) -> Result<Vec<Wish>, String> {
+fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<Wish>, String> {
     let mut wishes = Vec::new();
     for (part, source) in changes {
-        let value = source.value(host).map_err(|why| format!("{part}: {why}"))?;
+        let value = source.value(asking).map_err(|why| format!("{part}: {why}"))?;
         let value = match (part, value) {
             (_, None) => None,
             (Part::Fact(key), Some(value)) => {
@@ -211,14 +212,14 @@ fn computed(changes: &[(Part, Source)], host: &dyn CelHost) -> Result<Vec<Wish>,
 }
 
 impl Label {
-    fn wishes(&self, host: &dyn CelHost, into: &mut Vec<Wish>) -> Result<(), String> {
+    fn wishes(&self, asking: &FactContext<'_>, into: &mut Vec<Wish>) -> Result<(), String> {
         let mut add = |key: &str, value| into.push(Wish { part: Part::Label(key.into()), value: Some(value) });
         match self {
             Label::One(key, source) => {
-                let value = source.value(host).map_err(|why| format!("label `{key}`: {why}"))?;
+                let value = source.value(asking).map_err(|why| format!("label `{key}`: {why}"))?;
                 value.into_iter().for_each(|value| add(key, value));
             }
-            Label::Several(program) => match program.evaluate(host, &mut CelBudget::standard()).result {
+            Label::Several(program) => match program.evaluate(asking, &mut CelBudget::standard()).result {
                 Ok(CelValue::Map(map)) => {
                     let known = map.iter().filter_map(|(key, value)| Some((key.as_text()?, plain(value).ok()?)));
                     known.for_each(|(key, value)| add(key, value));
@@ -235,16 +236,16 @@ impl Label {
 }
 
 impl Source {
-    fn value(&self, host: &dyn CelHost) -> Result<Option<inventory::Value>, String> {
+    fn value(&self, asking: &FactContext<'_>) -> Result<Option<inventory::Value>, String> {
         match self {
             Source::Nothing => Ok(None),
             Source::Plain(value) => Ok(Some(value.clone())),
-            Source::Computed(program) => match program.evaluate(host, &mut CelBudget::standard()).result {
+            Source::Computed(program) => match program.evaluate(asking, &mut CelBudget::standard()).result {
                 Ok(value) => plain(&value).map(Some),
                 Err(failure) => Err(failure.message),
             },
             Source::Text(template) => {
-                let rendered = template.render(host, &CelBudget::standard());
+                let rendered = template.render(asking, &CelBudget::standard(), asking.world.pricing.currency);
                 match (rendered.failure, rendered.missing) {
                     (Some(why), _) => Err(why),
                     (None, Some(unknown)) => Err(unknown.why.to_string()),

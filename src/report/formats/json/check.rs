@@ -125,7 +125,7 @@ pub(in crate::report) struct CatalogAge<'a> {
     past_shelf_life: PastShelfLife,
     /// In which amounts in words are written; numbers are dollars always.
     #[serde(skip_serializing_if = "Option::is_none")]
-    currency: Option<Shown>,
+    currency: Option<Shown<'a>>,
 }
 
 #[derive(Serialize)]
@@ -135,8 +135,8 @@ struct PastShelfLife {
 }
 
 #[derive(Serialize)]
-struct Shown {
-    code: &'static str,
+struct Shown<'a> {
+    code: &'a str,
     per_usd: f64,
 }
 
@@ -170,7 +170,8 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
             rented: report.bill.past_shelf_life.rented.into(),
             requested: report.bill.past_shelf_life.requested.into(),
         },
-        currency: Currency::shown().map(|it| Shown { code: &it.code, per_usd: it.per_usd }),
+        currency: (report.currency != Currency::USD)
+            .then(|| Shown { code: report.currency.code(), per_usd: report.currency.per_usd }),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::judged;
-use crate::report::views::money::{mark_of, usd, usd_per_hour};
+use crate::report::views::money::mark_of;
 use crate::report::{Most, Report, Sort, Style, escape};
 
 /// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
@@ -33,7 +33,7 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
             sort(&mut lines, report, style.choice.sort);
             if !name.is_empty() {
                 let name = escape::shortened(&escape::one_line(&name), 120);
-                let _ = writeln!(text, "{name}: {} a month", usd(sum(&lines)));
+                let _ = writeln!(text, "{name}: {} a month", report.currency.amount(sum(&lines)));
             }
             let headings = [role.name(), "", "", "count", "an hour", "hours", "floor", "expected", "ceiling", "where"];
             let mut table = TextTable::new(&headings, 3..9);
@@ -71,7 +71,7 @@ fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {
 fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>) -> Vec<String> {
     let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
     let price = match item.and_then(|item| item.per_hour) {
-        Some(range) => usd_per_hour(range.expected),
+        Some(range) => report.currency.per_hour(range.expected),
         None => "unpriced".to_owned(),
     };
     let price = format!("{}{price}", item.map_or("", mark_of));
@@ -92,7 +92,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
     match item.and_then(|item| Some((item.per, item.amount?))) {
         Some((per, range)) => {
             let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
-            let shown = |money| format!("{}{per}", usd(money));
+            let shown = |money| format!("{}{per}", report.currency.amount(money));
             let most = if is_open(resource) { "no limit".to_owned() } else { shown(range.ceiling) };
             let mark = item.filter(|_| !range.expected.is_zero()).map_or("", mark_of);
             cells.extend([shown(range.floor), format!("{mark}{}", shown(range.expected)), most]);

@@ -10,7 +10,7 @@ use super::snippet::Snippet;
 use crate::decide::Decided;
 use crate::diagnostic::{self, Level};
 use crate::inventory::ResourceId;
-use crate::report::views::money::{costs, mark, saving};
+use crate::report::views::money::mark;
 use crate::report::views::repeats::also;
 use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
@@ -194,8 +194,10 @@ fn shown_help(help: &str) -> String {
 
 /// What the resource costs, and what acting on the finding saves.
 fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
-    let costs = finding.resource.filter(|_| with_cost).and_then(|id| costs(report.bill.items.get(id.0)?));
-    let saves = finding.saves.map(|range| format!("saves {}", saving(range, mark(finding.is_estimated))));
+    let costs =
+        finding.resource.filter(|_| with_cost).and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));
+    let saves =
+        finding.saves.map(|range| format!("saves {}", report.currency.saving(range, mark(finding.is_estimated))));
     match (costs, saves) {
         (Some(costs), Some(saves)) => Some(format!("{costs}, {saves}")),
         (one, other) => one.or(other),

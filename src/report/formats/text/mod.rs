@@ -36,7 +36,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());
     let mut said = AlreadyPrinted::default();
     for group in style.choice.groups(report) {
-        let mut heading = group.name.map(|name| summary::heading(&name, &group.findings, style));
+        let mut heading = group.name.map(|name| summary::heading(report, &name, &group.findings, style));
         for (decided, others) in style.choice.entries(report, &group.findings) {
             let mut entry = heading.clone().unwrap_or_default();
             renderer.finding(&mut entry, report, decided, &others, &said);

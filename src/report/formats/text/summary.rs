@@ -12,7 +12,7 @@ use crate::inventory::{Key, Resource, Role, Value};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
-use crate::report::views::money::{currency, mark, usd};
+use crate::report::views::money::mark;
 use crate::report::views::price_age::price_age;
 use crate::report::views::scorecard::{Scorecard, best_savings};
 use crate::report::views::{apart, coverage};
@@ -33,9 +33,9 @@ pub(super) fn top(text: &mut String, report: &Report, style: Style) {
 }
 
 /// The heading of a group: its name, how many findings, and what they save.
-pub(super) fn heading(name: &str, findings: &[&Decided], style: Style) -> String {
+pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style: Style) -> String {
     let saved: Money = findings.iter().filter_map(|it| it.finding.saves).map(|saves| saves.expected).sum();
-    let saved = if saved.is_zero() { String::new() } else { format!(", {} to save", usd(saved)) };
+    let saved = if saved.is_zero() { String::new() } else { format!(", {} to save", report.currency.amount(saved)) };
     let name = escape::shortened(&escape::one_line(name), 120);
     format!("{}\n\n", bold(&format!("{name}: {}{saved}", counted(findings.len(), "finding")), style))
 }
@@ -135,7 +135,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
         let version = escape::one_line(&report.catalog.version);
         let layers = version.split_once(' ').map(|(_, layers)| format!(" ({layers})")).unwrap_or_default();
         let _ = writeln!(text, "{}{layers}; a month is 730 hours", price_age(report));
-        if let Some(line) = currency() {
+        if let Some(line) = report.currency.rate() {
             let _ = writeln!(text, "{line}");
         }
         let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
@@ -218,7 +218,9 @@ fn found(report: &Report) -> String {
     };
     let saved = Period::ALL.into_iter().map(|per| (per, savings(report, per))).filter(|(_, money)| !money.is_zero());
     let is_estimated = |per| best_savings(report).values().any(|it| it.per == per && it.is_estimated);
-    let shown = |(per, money): (Period, Money)| format!("{}{}/{}", mark(is_estimated(per)), usd(money), per.name());
+    let shown = |(per, money): (Period, Money)| {
+        format!("{}{}/{}", mark(is_estimated(per)), report.currency.amount(money), per.name())
+    };
     let saved: Vec<String> = saved.map(shown).collect();
     let saved = match saved.as_slice() {
         [] => String::new(),
@@ -245,7 +247,7 @@ fn bill(text: &mut String, report: &Report) {
     let at_least = |role| if judged::is_at_least(report, role) { "at least" } else { "" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
-            let money = [range.floor, range.expected, range.ceiling].map(usd);
+            let money = [range.floor, range.expected, range.ceiling].map(|money| report.currency.amount(money));
             let [floor, expected, ceiling] = money;
             let expected = if range.expected.is_zero() { expected } else { format!("{mark}{expected}") };
             table.row(vec![format!("{name} ({count})"), at_least.to_owned(), floor, expected, ceiling]);

@@ -18,17 +18,7 @@ pub use session::settings::of_rules as rule_settings;
 
 use args::{Arguments, Verb};
 use world::failure::Failure;
-
-/// How a run ended; the codes are the same for every verb and format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// Something was checked and there is nothing to fail on.
-    Passed,
-    /// A finding that counts.
-    Failed,
-    /// Nothing was there to check.
-    Empty,
-}
+use world::outcome::Outcome;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

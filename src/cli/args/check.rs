@@ -100,3 +100,16 @@ pub(in crate::cli) struct Explain {
     #[command(flatten)]
     pub(in crate::cli) input: Input,
 }
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Render {
+    /// Kustomizations, or directories that hold some: of these, those that no other one uses [default: .]
+    #[arg(value_name = "PATHS")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Say behind each line which line of which file makes it
+    #[arg(long)]
+    pub(in crate::cli) origins: bool,
+    /// Each object as a line of JSON
+    #[arg(long, conflicts_with = "origins")]
+    pub(in crate::cli) json: bool,
+}

@@ -2,7 +2,9 @@
 
 mod accept;
 mod ask;
+mod catalog;
 mod check;
+mod comment;
 mod input;
 mod judging;
 mod output;
@@ -16,11 +18,13 @@ use crate::report::Format;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
-pub(super) use check::{Check, Cost, Diff, Explain, Inspect};
+pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
+pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
+pub(super) use comment::Comment;
 pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
-pub(super) use rules::{Config, RulesVerb};
+pub(super) use rules::{Config, Init, RulesVerb};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -65,7 +69,7 @@ pub(super) enum Verb {
     Price(Box<Price>),
     /// Version and age of prices; refresh them
     #[command(subcommand)]
-    Catalog(super::verbs::catalog::Verb),
+    Catalog(CatalogVerb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -88,11 +92,11 @@ pub(super) enum Verb {
     #[command(subcommand)]
     Config(Config),
     /// A first gpulint.toml, the hook and the workflow for this repository; nothing is overwritten
-    Init(super::verbs::init::Init),
+    Init(Init),
     /// Post a finished report to a pull request
-    Comment(Box<super::verbs::comment::Comment>),
+    Comment(Box<Comment>),
     /// What overlays make, as it is read, without kustomize
-    Render(super::verbs::render::Render),
+    Render(Render),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// The documents that charts become, to be compared with those of helm

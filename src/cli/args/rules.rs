@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use super::input::Input;
 use super::judging::Selection;
@@ -94,4 +94,16 @@ pub(in crate::cli) enum Config {
     Schema,
     /// Write a gpulint.toml to start from into the current directory
     Init,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Init {
+    /// The directory that gets the settings: the repository, or a part of it [default: the current directory]
+    pub(in crate::cli) directory: Option<PathBuf>,
+    /// Accept what is found today, so that only what is new counts
+    #[arg(long)]
+    pub(in crate::cli) baseline: bool,
+    /// Write nothing: compare the runs that gpulint.toml lists with those that are found now, and exit with 1 where they differ
+    #[arg(long, conflicts_with = "baseline")]
+    pub(in crate::cli) check: bool,
 }

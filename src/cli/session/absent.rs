@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::{git, git_files, git_index};
+use crate::cli::world::{git_files, git_index, git_program};
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::normalize;
@@ -50,7 +50,8 @@ pub(super) fn left_out(repository: &Path) -> Result<Vec<String>, String> {
     if !is_sparse {
         return Ok(Vec::new());
     }
-    let listed = git::answer(repository, &["ls-files", "-t", "-z"]).map_err(|failure| failure.message().to_owned())?;
+    let listed =
+        git_program::answer(repository, &["ls-files", "-t", "-z"]).map_err(|failure| failure.message().to_owned())?;
     let listed = listed.ok_or_else(|| "git cannot list it".to_owned())?;
     let matters =
         |file: &&str| files::is_terraform(file) || (files::is_candidate(Path::new(file)) && !file.ends_with(".json"));

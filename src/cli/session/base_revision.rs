@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{absent, discover, names_of, touched, tracked};
+use super::look::names_of;
+use super::{absent, discover, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;

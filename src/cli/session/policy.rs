@@ -1,11 +1,10 @@
 //! Settings, rules and prices of another commit: a change must not relax the gate that it has to pass.
 
-use super::place;
 use crate::cli::Failure;
 use crate::cli::args::Input;
 use crate::cli::world::file_tree::DiskTree;
 use crate::cli::world::git::{Base, GitTree};
-use crate::cli::world::place::Place;
+use crate::cli::world::place::{self, Place};
 use crate::config;
 use crate::source::{BESIDE, Entry, ReadError, Tree};
 

@@ -1,25 +1,18 @@
-//! Finds and reads the settings, and makes rules, prices and the baseline of them.
+//! Finds and reads the settings, and the baseline beside them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::names;
-use super::packs;
-use super::packs::Pack;
-use super::place;
 use super::policy::PolicyTree;
-use super::prices;
-use crate::catalog::Catalog;
 use crate::cli::Failure;
-use crate::cli::args::{Input, Selection};
+use crate::cli::args::Input;
 use crate::cli::world::output;
-use crate::cli::world::place::Place;
+use crate::cli::world::place::{self, Place};
 use crate::config::{self, Config, Key, key, setting};
 use crate::decide::{self, Baseline};
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::Diagnostic;
 use crate::report::{self, Paths, Style};
-use crate::rules::{self, Override, PageText, Parameter, Profile, Rules};
+use crate::rules::{self, Override, PageText, Parameter, Profile};
 use crate::source::{self, ReadError, Sources, Span};
 
 /// The file of settings for what was named: given by hand, or the nearest one up to the repository's root.
@@ -112,57 +105,6 @@ pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, Stri
 pub(in crate::cli) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
-/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
-pub(in crate::cli) fn catalog(
-    input: &Input,
-    sources: &Sources,
-    config: &Config,
-    place: &Place,
-    packs: &[Pack],
-) -> Result<Catalog, Failure> {
-    let catalog = priced(input, sources, config, place, packs)?;
-    let unknown = names::unknown(config, &catalog);
-    if !unknown.is_empty() {
-        return Err(refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
-    }
-    let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
-    let with_models = catalog.with_models(&shown, &text);
-    with_models.map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))
-}
-
-fn priced(
-    input: &Input,
-    sources: &Sources,
-    config: &Config,
-    place: &Place,
-    packs: &[Pack],
-) -> Result<Catalog, Failure> {
-    let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
-    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
-    if has_own {
-        return Ok(catalog);
-    }
-    let Some((shown, text)) = file_of(setting!("prices.file"), sources, config, place)? else { return Ok(catalog) };
-    let rate = config.number(setting!("prices.usd_per_unit"));
-    prices::lay_over(catalog, &shown, &text, rate)
-}
-
-/// The file that a setting names, if it does: as it is shown, and its text.
-fn file_of(
-    setting: Key<key::Text>,
-    sources: &Sources,
-    config: &Config,
-    place: &Place,
-) -> Result<Option<(String, Arc<str>)>, Failure> {
-    let Some((path, _)) = config.text(setting) else { return Ok(None) };
-    let shown = place.paths().show(path);
-    match sources.open(path) {
-        Ok(file) => Ok(Some((shown, sources.text(file)))),
-        Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .with_help(format!("`{}` in gpulint.toml names it", setting.path()))),
-    }
-}
-
 /// What a configuration says about rules.
 pub fn of_rules(config: &Config) -> rules::Settings {
     rules::Settings {
@@ -245,47 +187,8 @@ fn whose(of: Option<(&str, &str)>) -> (String, Option<(String, String)>) {
     }
 }
 
-/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
-/// do not load are told, and the others are used.
-pub(in crate::cli) fn rules(
-    sources: &Sources,
-    config: &Config,
-    asked: &Selection,
-    place: &Place,
-    packs: &[Pack],
-) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
-    let mut settings = of_rules(config);
-    settings.change_labels.clone_from(&asked.change_labels.0);
-    settings.profile = asked.profile.unwrap_or(settings.profile);
-    if !asked.select.is_empty() {
-        settings.select = chosen(&asked.select, &[]);
-    }
-    if !asked.ignore.is_empty() {
-        settings.ignore = chosen(&asked.ignore, &[]);
-    }
-    for layer in &mut settings.layers {
-        layer.profile = layer.profile.filter(|_| asked.profile.is_none());
-        layer.select.take_if(|_| !asked.select.is_empty());
-        layer.ignore.take_if(|_| !asked.ignore.is_empty());
-    }
-    let relaxed = packs::add(packs, config, &mut settings);
-    let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
-    for (directory, span) in config.texts(setting!("rules-dir")) {
-        pages.extend(pages_of(sources, directory, Some(*span), place)?);
-    }
-    for directory in &asked.rules {
-        pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
-    }
-    // a directory may be both configured and named
-    let mut known = BTreeSet::new();
-    pages.retain(|page| known.insert(page.path.clone()));
-    let (rules, mut wrong) = Rules::load(&pages, settings);
-    wrong.extend(relaxed);
-    Ok((rules, wrong, pages))
-}
-
 /// What the command line says replaces what the configuration says.
-fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Option<Span>)> {
+pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(String, Option<Span>)> {
     if asked.is_empty() {
         configured.iter().map(|(name, span)| (name.clone(), Some(*span))).collect()
     } else {
@@ -306,18 +209,6 @@ pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
         ((*name).to_owned(), value, Some(entry.span))
     };
     Override { span: Some(rule.span), level: rule.level, parameters: rule.parameters.iter().map(parameter).collect() }
-}
-
-/// The pages of a directory.
-fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
-    let pages = pages_in(sources, directory, place)?;
-    if pages.is_empty() {
-        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
-        let wrong =
-            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
-        return Err(refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
-    }
-    Ok(pages)
 }
 
 /// The Markdown files of a directory; not the one that introduces it.

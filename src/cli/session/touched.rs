@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Session, discover, names_of};
+use super::look::names_of;
+use super::{Session, discover};
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
 use crate::cli::world::git::GitTree;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
 use crate::cli::world::place::{self, Place};
-use crate::cli::world::{git, git_index};
+use crate::cli::world::{git_index, git_program};
 use crate::front_ends::files;
 use crate::source::named;
 
 /// Files of the kinds that are read which git tracks, which are there, and which are not among those that were found.
 pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String>, Failure> {
-    let Some(listed) = git::answer(repository, &["ls-files", "-z", "--cached"])? else {
+    let Some(listed) = git_program::answer(repository, &["ls-files", "-z", "--cached"])? else {
         return Err(Failure::new("git does not list the files that it tracks"));
     };
     let names = listed.split(|byte| *byte == 0).map(|name| named(name).into_owned());

@@ -5,12 +5,35 @@ use std::collections::BTreeMap;
 use crate::Analysis;
 use crate::cli::session::Session;
 use crate::config::{Config, Suppress, setting};
-use crate::decide::{self, Configured, Decision, Grounds, Growth, View};
+use crate::decide::{self, Configured, Decided, Decision, Grounds, Growth, View};
 use crate::report::Paths;
 use crate::source::{self, Span};
 
+impl Session {
+    /// What was decided about each finding in the files that were named, in the order of files and lines.
+    pub(in crate::cli) fn judge(&self) -> (Analysis, Vec<Decided>) {
+        let (analysis, decision) = self.judge_all();
+        (analysis, decision.findings)
+    }
+
+    /// The same, with the suppressions that were met.
+    pub(in crate::cli) fn judge_all(&self) -> (Analysis, Decision) {
+        self.decide(self.analyze_all())
+    }
+
+    /// What is decided about the findings of an analysis.
+    pub(in crate::cli) fn decide(&self, mut analysis: Analysis) -> (Analysis, Decision) {
+        let mut decision = verdicts(self, &mut analysis);
+        self.limit(&mut analysis, &mut decision.findings);
+        if let Some(only) = &self.scope.only {
+            decision.suppressions.retain(|it| only.contains(&self.sources.path(it.span.file)));
+        }
+        (analysis, decision)
+    }
+}
+
 /// What was decided about each finding, in the order of files and lines.
-pub(in crate::cli) fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
+fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let packs = session.policy.packs.iter().flat_map(|pack| pack.config.rules());
     let configured: Vec<_> = session.policy.config.rules().into_iter().chain(packs).collect();
     let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IsTerminal, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
-
 use crate::catalog::Catalog;
+use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
 use crate::cli::session::prices;
 use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
@@ -18,69 +17,12 @@ use crate::cli::world::{cache, ci, clock, output};
 use crate::cli::{Failure, Outcome};
 use crate::http::Secret;
 use crate::refresh::{self, Access, PriceSource, Update, Vendor};
-use crate::source::Date;
 
-#[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Verb {
-    /// Version and age of prices, and what is too old
-    Show(Show),
-    /// Fetch newer prices from those who sell (opens connections)
-    Update(Box<Fetch>),
-    /// Whether all prices can be true
-    Verify(Verify),
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Show {
-    /// The day to judge ages by [default: today]
-    #[arg(long, value_name = "DATE")]
-    today: Option<Date>,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Fetch {
-    /// aws, azure, gcp, lambda, runpod or vast [default: all for which there is a key, or that need none]
-    #[arg(value_parser = vendor)]
-    providers: Vec<Vendor>,
-    /// Region of a large cloud, or `all`; may be given several times [default: the base region of each]
-    #[arg(long = "region", value_name = "REGION")]
-    regions: Vec<String>,
-    /// Believe prices that changed by more than a factor of three
-    #[arg(long)]
-    accept_changes: bool,
-    /// Seconds that one answer may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 900)]
-    timeout: u64,
-    /// Ask this address instead of the vendors' own: a mirror
-    #[arg(long, value_name = "URL")]
-    mirror: Option<String>,
-    /// Take prices of all providers from one signed file instead; the signature lies beside it and ends in `.sig`
-    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["providers", "regions", "mirror"])]
-    from: Option<String>,
-    /// The public key of whom you let sign prices, 64 hexadecimal digits
-    #[arg(long, value_name = "FILE", requires = "from")]
-    key: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Verify {
-    /// `embedded`, `cached`, or a CSV file of your own [default: cached]
-    #[arg(long, value_name = "embedded|cached|FILE")]
-    prices: Option<PathBuf>,
-}
-
-fn vendor(name: &str) -> Result<Vendor, String> {
-    Vendor::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Vendor::ALL.iter().map(|vendor| vendor.name()).collect();
-        format!("prices are fetched from {}", names.join(", "))
-    })
-}
-
-pub(in crate::cli) fn run(verb: &Verb) -> Result<Outcome, Failure> {
+pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<Outcome, Failure> {
     match verb {
-        Verb::Show(arguments) => show(arguments),
-        Verb::Update(arguments) => update(arguments),
-        Verb::Verify(arguments) => verify(arguments),
+        CatalogVerb::Show(arguments) => show(arguments),
+        CatalogVerb::Update(arguments) => update(arguments),
+        CatalogVerb::Verify(arguments) => verify(arguments),
     }
 }
 

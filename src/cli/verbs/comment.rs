@@ -4,16 +4,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use serde_json::Value;
 
+use crate::cli::args::Comment;
 use crate::cli::world::ci;
 use crate::cli::world::ci::{Environment, Surroundings};
 use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
 use crate::cli::world::{output, secrets};
 use crate::cli::{Failure, Outcome};
-use crate::forge::{self, CodeHost, CommentTarget, LineNote, Mode, Reviewed, Tag, Wire};
+use crate::forge::{self, CodeHost, CommentTarget, LineNote, Reviewed, Wire};
 use crate::http::{Credential, HttpSettings, Secret};
 use crate::report::{self, Note, Room, Saved};
 use crate::rules::Rules;
@@ -24,67 +24,6 @@ const LONGEST_BODY_BYTES: u64 = 4 << 20;
 
 /// A report of tens of thousands of resources is as long.
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Comment {
-    /// The code host: github, gitlab, bitbucket, azure or gitea
-    #[arg(value_parser = host)]
-    host: CodeHost,
-    /// What `gpulint diff --format json` or `check --format json` wrote: the comment is made for this host; `-` for standard
-    /// input
-    #[arg(long, value_name = "FILE", required_unless_present = "body", conflicts_with = "body")]
-    report: Option<PathBuf>,
-    /// The comment itself, as Markdown; `-` for standard input
-    #[arg(long, value_name = "FILE")]
-    body: Option<PathBuf>,
-    /// Put notes with a button on changed lines for which a finding knows what to write
-    #[arg(long, requires = "report")]
-    review: bool,
-    /// Where the paths of the report start, from the root of the repository
-    #[arg(long, value_name = "DIR", requires = "report", default_value = "", hide_default_value = true)]
-    directory: String,
-    /// The repository: owner/name, project/repository on Azure [default: the one of this build]
-    #[arg(long, value_name = "NAME")]
-    repo: Option<String>,
-    /// The number of the pull request [default: the one of this build]
-    #[arg(long, value_name = "NUMBER")]
-    pull_request: Option<u64>,
-    /// The commit that the report is about [default: the head of the pull request]
-    #[arg(long, value_name = "SHA")]
-    commit: Option<String>,
-    /// Address of the host's interface [default: the one of this build]
-    #[arg(long, value_name = "URL")]
-    api: Option<String>,
-    /// Tells the comments of several reports on one pull request apart
-    #[arg(long, default_value = "default", value_parser = Tag::new)]
-    tag: Tag,
-    /// What becomes of an earlier comment: update, new, delete-and-new or hide-and-new
-    #[arg(long, default_value = "update", value_parser = mode)]
-    mode: Mode,
-    /// Bring an earlier comment up to date, but write no first one
-    #[arg(long)]
-    only_if_present: bool,
-    /// A file that holds the token; otherwise it comes from the environment
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
-    /// The file that gets the report where the token may not comment [default: the summary of this job]
-    #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
-    /// Send the token over http:// to a host that has no https
-    #[arg(long)]
-    allow_plain_http: bool,
-    /// Print the comment and where it would go; send nothing
-    #[arg(long)]
-    dry_run: bool,
-}
-
-fn host(name: &str) -> Result<CodeHost, String> {
-    CodeHost::from_name(name).ok_or_else(|| format!("the hosts are {}", CodeHost::ALL.map(CodeHost::name).join(", ")))
-}
-
-fn mode(name: &str) -> Result<Mode, String> {
-    Mode::from_name(name).ok_or_else(|| format!("the modes are {}", Mode::ALL.map(Mode::name).join(", ")))
-}
 
 pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
     let environment: Environment = &ci::of_process;

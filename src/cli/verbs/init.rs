@@ -6,9 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-
-use crate::cli::args::{Accepting, BaselineVerb, Input, Selection};
+use crate::cli::args::{Accepting, BaselineVerb, Init, Input, Selection};
 use crate::cli::session::Session;
 use crate::cli::verbs::baseline;
 use crate::cli::world::{output, place};
@@ -16,18 +14,6 @@ use crate::cli::{Failure, Outcome};
 use crate::config;
 use crate::inventory::Counted;
 use crate::report::one_line;
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Init {
-    /// The directory that gets the settings: the repository, or a part of it [default: the current directory]
-    directory: Option<PathBuf>,
-    /// Accept what is found today, so that only what is new counts
-    #[arg(long)]
-    baseline: bool,
-    /// Write nothing: compare the runs that gpulint.toml lists with those that are found now, and exit with 1 where they differ
-    #[arg(long, conflicts_with = "baseline")]
-    check: bool,
-}
 
 /// A line of gpulint.toml with a run that was found.
 const RUN: &str = "# run: ";

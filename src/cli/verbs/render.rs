@@ -3,25 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::cli::args::{Input, Selection};
+use crate::cli::args::{Input, Render, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::languages::kustomize::{self, Built, Document, Trouble, TroubleCause};
 use crate::source::{Span, join, parent};
-
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Render {
-    /// Kustomizations, or directories that hold some: of these, those that no other one uses [default: .]
-    #[arg(value_name = "PATHS")]
-    paths: Vec<PathBuf>,
-    /// Say behind each line which line of which file makes it
-    #[arg(long)]
-    origins: bool,
-    /// Each object as a line of JSON
-    #[arg(long, conflicts_with = "origins")]
-    json: bool,
-}
 
 /// Prints the objects of each kustomization that no other one uses.
 pub(in crate::cli) fn run(render: &Render) -> Result<Outcome, Failure> {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::git;
+use super::git_program::{answer, ask, is_commit};
 use crate::cli::Failure;
 
 /// The shortest part of a commit's id that git takes for it.
@@ -12,7 +12,7 @@ const SHORTEST_ID: usize = 4;
 /// The same with its short name written out, where it has one; a name that could mean several things is refused.
 pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option<String>, Failure> {
     let (name, rest) = split(written);
-    if matches!(name, "" | "@" | "HEAD") || git::is_commit(name) {
+    if matches!(name, "" | "@" | "HEAD") || is_commit(name) {
         return Ok(Some(written.to_owned()));
     }
     let known = references(repository, name)?;
@@ -29,7 +29,7 @@ pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option
     }
     if !meanings.is_empty() && is_short_id(name) {
         let asked = ["rev-parse", &format!("--disambiguate={name}")];
-        meanings.extend(git::ask(repository, &asked)?.map(|id| format!("the object {id}")));
+        meanings.extend(ask(repository, &asked)?.map(|id| format!("the object {id}")));
     }
     match meanings.as_slice() {
         // A commit by its id, or what git keeps beside references, as FETCH_HEAD.
@@ -68,7 +68,7 @@ fn references(repository: &Path, name: &str) -> Result<Vec<String>, Failure> {
     patterns.retain(|it| it.starts_with("refs/"));
     let mut arguments = vec!["for-each-ref", "--format=%(refname)", "--"];
     arguments.extend(patterns.iter().map(String::as_str));
-    let listed = git::answer(repository, &arguments)?
+    let listed = answer(repository, &arguments)?
         .ok_or_else(|| Failure::new(format!("git cannot list the references that `{name}` may mean")))?;
     Ok(String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect())
 }

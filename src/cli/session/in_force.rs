@@ -1,0 +1,118 @@
+//! The rules and the prices that hold for a run: built in, of packs, of the team's own, as the settings and the command line
+//! say it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::packs::{self, Pack};
+use super::{names, prices, settings};
+use crate::catalog::Catalog;
+use crate::cli::Failure;
+use crate::cli::args::{Input, Selection};
+use crate::cli::world::place::Place;
+use crate::config::{Config, Key, key, setting};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::rules::{PageText, Rules};
+use crate::source::{Sources, Span};
+
+/// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
+pub(in crate::cli) fn catalog(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let catalog = priced(input, sources, config, place, packs)?;
+    let unknown = names::unknown(config, &catalog);
+    if !unknown.is_empty() {
+        return Err(settings::refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
+    }
+    let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
+    let with_models = catalog.with_models(&shown, &text);
+    with_models.map_err(|error| Failure::new(error.to_string()).with_help(settings::MODEL_COLUMNS))
+}
+
+fn priced(
+    input: &Input,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<Catalog, Failure> {
+    let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
+    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
+    if has_own {
+        return Ok(catalog);
+    }
+    let Some((shown, text)) = file_of(setting!("prices.file"), sources, config, place)? else { return Ok(catalog) };
+    let rate = config.number(setting!("prices.usd_per_unit"));
+    prices::lay_over(catalog, &shown, &text, rate)
+}
+
+/// The file that a setting names, if it does: as it is shown, and its text.
+fn file_of(
+    setting: Key<key::Text>,
+    sources: &Sources,
+    config: &Config,
+    place: &Place,
+) -> Result<Option<(String, Arc<str>)>, Failure> {
+    let Some((path, _)) = config.text(setting) else { return Ok(None) };
+    let shown = place.paths().show(path);
+    match sources.open(path) {
+        Ok(file) => Ok(Some((shown, sources.text(file)))),
+        Err(error) => Err(Failure::new(format!("`{shown}` cannot be read: {error}"))
+            .with_help(format!("`{}` in gpulint.toml names it", setting.path()))),
+    }
+}
+
+/// The built-in pages and the team's own, with what the configuration and the command line say about them. Pages that
+/// do not load are told, and the others are used.
+pub(in crate::cli) fn rules(
+    sources: &Sources,
+    config: &Config,
+    asked: &Selection,
+    place: &Place,
+    packs: &[Pack],
+) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
+    let mut of_rules = settings::of_rules(config);
+    of_rules.change_labels.clone_from(&asked.change_labels.0);
+    of_rules.profile = asked.profile.unwrap_or(of_rules.profile);
+    if !asked.select.is_empty() {
+        of_rules.select = settings::chosen(&asked.select, &[]);
+    }
+    if !asked.ignore.is_empty() {
+        of_rules.ignore = settings::chosen(&asked.ignore, &[]);
+    }
+    for layer in &mut of_rules.layers {
+        layer.profile = layer.profile.filter(|_| asked.profile.is_none());
+        layer.select.take_if(|_| !asked.select.is_empty());
+        layer.ignore.take_if(|_| !asked.ignore.is_empty());
+    }
+    let relaxed = packs::add(packs, config, &mut of_rules);
+    let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
+    for (directory, span) in config.texts(setting!("rules-dir")) {
+        pages.extend(pages_of(sources, directory, Some(*span), place)?);
+    }
+    for directory in &asked.rules {
+        pages.extend(pages_of(sources, &place.named_file(directory)?, None, place)?);
+    }
+    // a directory may be both configured and named
+    let mut known = BTreeSet::new();
+    pages.retain(|page| known.insert(page.path.clone()));
+    let (rules, mut wrong) = Rules::load(&pages, of_rules);
+    wrong.extend(relaxed);
+    Ok((rules, wrong, pages))
+}
+
+/// The pages of a directory.
+fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
+    let pages = settings::pages_in(sources, directory, place)?;
+    if pages.is_empty() {
+        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let wrong =
+            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+        return Err(settings::refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
+    }
+    Ok(pages)
+}

@@ -1,0 +1,132 @@
+//! What the command line and the settings say, as the rooms take it that read and deploy.
+
+use std::path::PathBuf;
+
+use super::bounds;
+use super::variables::VariableFiles;
+use crate::cli::Failure;
+use crate::cli::args::Input;
+use crate::cli::render;
+use crate::cli::world::place::Place;
+use crate::config::{Config, setting};
+use crate::inventory::GivenRun;
+use crate::source::Span;
+use crate::{kubernetes, terraform};
+
+/// The names of files of values with which charts are rendered.
+pub(super) fn chart_values(input: &Input, config: &Config, files: &[String]) -> Result<Vec<String>, Failure> {
+    if input.values.is_empty() {
+        return Ok(config.texts(setting!("values")).iter().map(|(name, _)| name.clone()).collect());
+    }
+    let is_chart = |path: &&String| path.rsplit('/').next() == Some("Chart.yaml");
+    let all: Vec<&str> = files.iter().filter(is_chart).map(|path| crate::source::parent(path)).collect();
+    let is_inside =
+        |chart: &str| all.iter().any(|other| chart.strip_prefix(other).is_some_and(|rest| rest.starts_with('/')));
+    let charts: Vec<&str> = all.iter().copied().filter(|chart| !is_inside(chart)).collect();
+    for name in input.values.iter().filter(|name| *name != "*") {
+        let wanted = name.trim_start_matches("./");
+        let is_called =
+            |file: &String| file.strip_suffix(wanted).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        let called: Vec<&String> = files.iter().filter(|file| is_called(file)).collect();
+        if called.is_empty() {
+            return Err(Failure::new(format!("no file of values is called `{name}`"))
+                .with_help("name it as it is called within the directory of its chart"));
+        }
+        let in_chart =
+            |file: &&&String| charts.iter().any(|chart| chart.is_empty() || file.starts_with(&format!("{chart}/")));
+        if charts.len() != 1 && !called.iter().any(|file| in_chart(&file)) {
+            return Err(Failure::new(format!(
+                "`{name}` lies in no chart, and there are {} that it may be for",
+                charts.len()
+            ))
+            .with_help("name the directory of the chart and the file, or say it in gpulint.toml under [[runs]]"));
+        }
+    }
+    Ok(input.values.clone())
+}
+
+pub(super) fn render_request(
+    input: &Input,
+    config: &Config,
+    place: &Place,
+    values: &[String],
+) -> Option<render::Request> {
+    let configured = config.flag(setting!("render")).unwrap_or(false);
+    (input.render || configured).then(|| render::Request {
+        values: values.to_vec(),
+        time: bounds::rendering_time(config),
+        repository: place.root.clone(),
+    })
+}
+
+/// Patterns of the settings and of the command line.
+pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
+    let configured = config.texts(setting!("exclude")).iter().map(|(pattern, _)| pattern.clone());
+    configured.chain(input.exclude.iter().cloned()).collect()
+}
+
+pub(super) fn given_run(run: crate::config::RunSetting) -> GivenRun {
+    GivenRun {
+        paths: run.paths,
+        name: run.name,
+        variable_files: run.variable_files,
+        variables: run.variables,
+        workspace: run.workspace,
+        modules_directory: run.modules_directory,
+        values: run.values,
+    }
+}
+
+pub(super) fn named_directories(place: &Place) -> Vec<String> {
+    place.named.iter().filter(|path| path.is_dir()).filter_map(|path| place.in_tree(path)).collect()
+}
+
+pub(super) fn terraform_options(
+    input: &Input,
+    place: &Place,
+    files: &VariableFiles,
+    piped: Option<&str>,
+) -> Result<terraform::Options, Failure> {
+    let directories = place.named.iter().filter(|path| path.is_dir());
+    let named = place.named.iter().filter(|path| path.is_file());
+    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
+    Ok(terraform::Options {
+        variables: input.variables.clone(),
+        variable_files: in_tree(&files.together)?,
+        environments: in_tree(&files.each)?,
+        given_runs: Vec::new(),
+        environment: environment(),
+        workspace: input.workspace.clone(),
+        named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
+        named_plans,
+        plan_side: terraform::PlanSide::After,
+        modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
+        raw: false,
+    })
+}
+
+/// The variables that Terraform takes from the environment.
+fn environment() -> Vec<(String, String)> {
+    let mut variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix("TF_VAR_")?.to_owned();
+            Some((name, value.into_string().ok()?))
+        })
+        .collect();
+    variables.sort();
+    variables
+}
+
+/// What charts are told of the cluster.
+pub(super) fn cluster(config: &Config) -> kubernetes::Cluster {
+    let usual = kubernetes::Cluster::default();
+    let whole = |(version, _): (&str, Span)| match version.trim_start_matches('v') {
+        short if short.matches('.').count() < 2 => format!("v{short}.0"),
+        whole => format!("v{whole}"),
+    };
+    kubernetes::Cluster {
+        version: config.text(setting!("charts.kubernetes")).map_or(usual.version, whole),
+        interfaces: config.texts(setting!("charts.api-versions")).iter().map(|(name, _)| name.clone()).collect(),
+    }
+}

@@ -3,22 +3,22 @@
 mod headline;
 mod json;
 mod markdown;
+mod outputs;
+pub(super) mod render;
 mod rows;
 mod text;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 use super::views::basis::basis;
 use super::views::money::mark;
-use super::{Format, Report, Room, Style, Team};
+use super::{Head, Report, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, ChangeKind, Delta, Period};
-use crate::source::Date;
 
 /// Two states of a tree, and what lies between them.
 pub struct Difference<'a> {
@@ -43,70 +43,11 @@ pub struct Difference<'a> {
     pub gate: Gate,
 }
 
-/// The commit under review, for links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
-    url: String,
-}
-
-impl Head {
-    /// The address of the repository's files at the commit; nothing in it could end a link in Markdown.
-    pub fn new(url: &str) -> Option<Head> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
-        let is_web = url.starts_with("https://") || url.starts_with("http://");
-        (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
-    }
-
-    /// Without a slash at the end.
-    pub(super) fn url(&self) -> &str {
-        &self.url
-    }
-}
-
 /// Whether the gate is closed, and which setting made it so. The verdict stands in the report of the later state.
 #[derive(Debug, Clone)]
 pub struct Gate {
     pub blocked: bool,
     pub setting: String,
-}
-
-/// The difference in a format; `None` where the format is one of findings alone.
-pub fn difference(format: Format, difference: &Difference, style: Style) -> Option<String> {
-    match format {
-        Format::Text => Some(text::difference(difference, style)),
-        Format::Json => Some(json::difference(difference)),
-        Format::Markdown => Some(markdown::difference(difference, Room::default())),
-        Format::Outputs => Some(super::formats::outputs::difference(difference)),
-        // SARIF tells everything, and what of it was there before.
-        Format::Sarif => {
-            let there: HashSet<*const Decided> =
-                difference.unchanged.iter().map(|it| std::ptr::from_ref(*it)).collect();
-            let was_there = |decided: &Decided| there.contains(&std::ptr::from_ref(decided));
-            let mark = |decided: &Decided| {
-                let mut marked = decided.clone();
-                if was_there(decided) {
-                    marked.baselined = Some(Date::default());
-                }
-                marked
-            };
-            let after = &difference.after;
-            let all: Vec<Decided> = after.findings.iter().map(mark).collect();
-            let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
-            Some(super::render(format, &report, style))
-        }
-        // What knows no change is told what the change brought.
-        format => {
-            let new: Vec<Decided> = difference.brought().cloned().collect();
-            let after = &difference.after;
-            let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
-            Some(super::render(format, &report, style))
-        }
-    }
-}
-
-/// The difference as a comment.
-pub fn comment_on_change(difference: &Difference, room: Room) -> String {
-    markdown::difference(difference, room)
 }
 
 impl<'a> Difference<'a> {

@@ -1,7 +1,7 @@
 //! Lines `name=value`, for a step of a build that hands numbers to the next one.
 
 use crate::catalog::Money;
-use crate::report::{Difference, Report};
+use crate::report::Report;
 
 /// The findings that count and the money. What a check cannot know, such as what is new, is left out.
 pub(in crate::report) fn check(report: &Report) -> String {
@@ -9,37 +9,13 @@ pub(in crate::report) fn check(report: &Report) -> String {
     verdict(report) + &lines(&[("findings", findings.to_string())]) + &cost(report)
 }
 
-/// The same after the change, with what the change did.
-pub(in crate::report) fn difference(it: &Difference) -> String {
-    let delta = it.delta;
-    let (rented, requested, total) =
-        (delta.rented.difference(), delta.requested.difference(), delta.combined.difference());
-    let changed = verdict(&it.after)
-        + &lines(&[
-            ("findings", (it.brought().count() + it.unchanged.len()).to_string()),
-            ("new-findings", it.new.len().to_string()),
-            ("worse-findings", it.grown.len().to_string()),
-            ("fixed-findings", it.fixed.len().to_string()),
-            ("monthly-delta", dollars(rented.expected)),
-            ("monthly-delta-floor", dollars(rented.floor)),
-            ("monthly-delta-ceiling", dollars(rented.ceiling)),
-            ("requested-delta", dollars(requested.expected)),
-            ("requested-delta-ceiling", dollars(requested.ceiling)),
-            ("total-delta", dollars(total.expected)),
-            ("total-delta-ceiling", dollars(total.ceiling)),
-            // Nothing that would be worth a first comment.
-            ("quiet", it.is_quiet().to_string()),
-        ]);
-    changed + &cost(&it.after)
-}
-
 /// The word, and how many things were not judged.
-fn verdict(report: &Report) -> String {
+pub(in crate::report) fn verdict(report: &Report) -> String {
     let unjudged = report.inventory.unjudged.len();
     lines(&[("verdict", report.verdict.name().to_owned()), ("not-judged", unjudged.to_string())])
 }
 
-fn cost(report: &Report) -> String {
+pub(in crate::report) fn cost(report: &Report) -> String {
     let bill = report.bill;
     lines(&[
         ("monthly-cost", dollars(bill.rented.expected)),
@@ -59,10 +35,10 @@ fn endings(report: &Report) -> usize {
 }
 
 /// With two decimals and nothing else, so that a shell can calculate with it.
-fn dollars(money: Money) -> String {
+pub(in crate::report) fn dollars(money: Money) -> String {
     format!("{:.2}", money.usd())
 }
 
-fn lines(values: &[(&str, String)]) -> String {
+pub(in crate::report) fn lines(values: &[(&str, String)]) -> String {
     values.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
 }

@@ -11,6 +11,27 @@ use crate::report::Report;
 use crate::report::views::repeats::told_once;
 use crate::report::views::teams::team;
 
+/// Columns of a page.
+const WIDTH: usize = 110;
+
+/// How text for people may look, and how much of it there is.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    pub color: bool,
+    /// For readers of screens: no drawing characters.
+    pub plain: bool,
+    /// Columns of a line.
+    pub width: usize,
+    pub choice: Choice,
+}
+
+/// A file has room for everything.
+impl Default for Style {
+    fn default() -> Self {
+        Style { color: false, plain: false, width: WIDTH, choice: Choice::default() }
+    }
+}
+
 /// Which findings text for people shows, and in which order. Nothing else depends on it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice {

@@ -7,6 +7,7 @@ pub(super) mod comment_limits;
 pub(super) mod cost_line;
 pub(super) mod coverage;
 pub(super) mod entries;
+pub(super) mod head;
 pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod money;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::cost;
 use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
@@ -122,7 +121,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
         let _ = writeln!(text, "{line}");
     }
     causes(text, "not added, because another version of the same object is", versions(report));
-    let open = report.inventory.resources.iter().filter(|it| it.is_added() && cost::is_open(it));
+    let open = report.inventory.resources.iter().filter(|it| it.is_added() && is_open(it));
     let open = open.map(|it| escape::one_line(&it.address));
     causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
@@ -320,4 +319,9 @@ pub(super) fn counted(n: usize, what: &str) -> String {
 
 fn bold(text: &str, style: Style) -> String {
     if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+/// Nothing limits how many there are.
+pub(super) fn is_open(resource: &Resource) -> bool {
+    resource.count.value().is_some_and(|range| range.ceiling.is_infinite())
 }

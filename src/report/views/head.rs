@@ -1,0 +1,21 @@
+//! The commit under review, for links.
+
+/// The commit under review, for links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    url: String,
+}
+
+impl Head {
+    /// The address of the repository's files at the commit; nothing in it could end a link in Markdown.
+    pub fn new(url: &str) -> Option<Head> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
+        let is_web = url.starts_with("https://") || url.starts_with("http://");
+        (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
+    }
+
+    /// Without a slash at the end.
+    pub(in crate::report) fn url(&self) -> &str {
+        &self.url
+    }
+}

@@ -3,8 +3,7 @@
 use crate::catalog::{Catalog, Meter, Money, MoneyRange, covers};
 use crate::inventory::{Disk, Fact, Key, Range, Resource, Value};
 
-use super::bill::spoken_count;
-use super::hours::Runtime;
+use super::hours::{Runtime, count_in_words};
 use super::unit::dollars;
 use super::{HOURS_PER_MONTH, Of, Period, Step};
 use crate::complete::plain;
@@ -72,8 +71,10 @@ pub(super) fn attached(
     // A disk goes with a machine that is taken away, and stays with one that is stopped.
     let together = runtime.together.filter(|_| runtime.takes_away);
     let (count, text) = match together.map(|hours| hours.map(|hours| hours / HOURS_PER_MONTH)) {
-        Some(share) => (share, format!("{} for each x {} months of all together", dollars(each), spoken_count(share))),
-        None => (count, format!("{} for each x {}", dollars(each), spoken_count(count))),
+        Some(share) => {
+            (share, format!("{} for each x {} months of all together", dollars(each), count_in_words(share)))
+        }
+        None => (count, format!("{} for each x {}", dollars(each), count_in_words(count))),
     };
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =

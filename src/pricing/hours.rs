@@ -2,7 +2,6 @@
 
 use crate::inventory::{Key, Purchase, Range, Resource, Role};
 
-use super::bill::spoken_count;
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
@@ -68,7 +67,7 @@ impl Runtime {
         let hours = if self.hours.expected == 1.0 { "hour" } else { "hours" };
         match &self.together {
             Some(together) => format!("x {} hours of all together", plain(together.expected)),
-            None => format!("x {} x {} {hours}", spoken_count(count), plain(self.hours.expected)),
+            None => format!("x {} x {} {hours}", count_in_words(count), plain(self.hours.expected)),
         }
     }
 
@@ -79,6 +78,15 @@ impl Runtime {
     fn up_to(per: Period, hours: f64, because: String) -> Self {
         Runtime::of(per, Range { floor: 0.0, expected: hours, ceiling: hours }, because)
     }
+}
+
+/// `2`, `2 (from 1 to any number)`
+pub(super) fn count_in_words(count: Range) -> String {
+    if count.floor == count.ceiling {
+        return plain(count.expected);
+    }
+    let ceiling = if count.ceiling.is_finite() { plain(count.ceiling) } else { "any number".into() };
+    format!("{} (from {} to {ceiling})", plain(count.expected), plain(count.floor))
 }
 
 /// How long a resource runs, of which there are so many.

@@ -10,14 +10,17 @@ mod cron;
 mod delta;
 mod either;
 mod hours;
+mod item;
 mod market;
 mod plan;
 mod purchase;
+mod searches;
 mod share;
 mod sustained;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod variants;
 mod week;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
-use super::unit::{PricedUnit, dollars};
+use super::unit::{PricedUnit, dollars, scenario_in_words};
 use super::{Of, Scenario, Step};
 use crate::complete::plain;
 
@@ -44,7 +44,7 @@ impl PurchaseVariant<'_> {
                 return unverified.clone();
             }
             let why = if self.unit.notes.is_empty() { String::new() } else { format!(" ({})", self.unit.notes) };
-            format!("no {} price of {} is known{why}", spoken(scenario), self.machine.name)
+            format!("no {} price of {} is known{why}", scenario_in_words(scenario), self.machine.name)
         })
     }
 
@@ -209,13 +209,4 @@ fn block(catalog: &Catalog, variant: &PurchaseVariant<'_>, purchase: Purchase) -
         .map_err(|_| format!("no {} price of {} is known", purchase.name(), machine.name))
         .map_err(|why| variant.unit.unverified.clone().unwrap_or(why))?;
     Ok(Bought { estimated: Some(why), ..bought })
-}
-
-pub(super) fn spoken(scenario: Scenario) -> &'static str {
-    match scenario {
-        Scenario::OnDemand => "on-demand",
-        Scenario::Spot => "spot",
-        Scenario::Reserved1y => "one-year",
-        Scenario::Reserved3y => "three-year",
-    }
 }

@@ -1,22 +1,18 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
 use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};
 
-use super::bill::Pricing;
 use super::purchase::PurchaseVariant;
+use super::searches::{Accelerators, FoundMachines, MachineQuestion, Place};
 use super::unit::unit;
+use super::variants::{Pricing, Share};
 use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
 
 /// The kind of accelerators on which nothing can be trained.
 const ONLY_INFERS: &str = "inference";
-
-/// The machines that something may run on, the one that is expected first.
-pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;
 
 /// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
@@ -48,7 +44,8 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     });
     let (accelerators, why) = accelerators(pricing);
     let rents = pricing.resource.role == Role::Rented;
-    let asked = Asked { accelerators, why, place, rents, request: CapacityRequest::of(pricing.resource, devices) };
+    let asked =
+        MachineQuestion { accelerators, why, place, rents, request: CapacityRequest::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
@@ -73,65 +70,6 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
     Ok([PurchaseVariant { machine, region, unit, share: 1.0, stranded: 0.0 }].into())
-}
-
-/// Everything that the search for a machine depends on: whoever asks for the same gets the same.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Asked {
-    accelerators: Accelerators,
-    /// What makes the price an estimate.
-    why: String,
-    /// Any cloud where there is none.
-    place: Option<Place>,
-    rents: bool,
-    request: CapacityRequest,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum Accelerators {
-    Named(Vec<String>),
-    /// What a resource of a vendor may mean, for work that only some can do, on processors that only some have.
-    Common {
-        vendor: String,
-        trains: bool,
-        processor: Option<String>,
-    },
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Place {
-    provider: String,
-    region: String,
-    /// Of the region, among the steps.
-    said: Option<String>,
-}
-
-/// What was found for those that asked, as pods of one tree ask for much the same.
-#[derive(Debug, Default)]
-pub(super) struct Searches<'a> {
-    known: Mutex<HashMap<Asked, FoundMachines<'a>>>,
-}
-
-/// As many searches as are remembered; a tree in which each pod asks for something else must not fill the memory.
-const REMEMBERED: usize = 256;
-
-impl<'a> Searches<'a> {
-    fn find(
-        &self,
-        asked: Asked,
-        search: impl FnOnce(&Asked) -> Result<Vec<PurchaseVariant<'a>>, String>,
-    ) -> FoundMachines<'a> {
-        if let Some(found) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&asked) {
-            return found.clone();
-        }
-        let found = search(&asked).map(Arc::from);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED {
-            known.clear();
-        }
-        known.insert(asked, found.clone());
-        found
-    }
 }
 
 /// What the pod's accelerator is or may be, and why this makes its price an estimate.
@@ -172,7 +110,7 @@ fn accelerators(pricing: &Pricing<'_, '_>) -> (Accelerators, String) {
 struct Search<'a, 's> {
     catalog: &'a Catalog,
     settings: &'a PricingSettings,
-    asked: &'s Asked,
+    asked: &'s MachineQuestion,
 }
 
 impl<'a> Search<'a, '_> {
@@ -329,16 +267,6 @@ impl<'a> Search<'a, '_> {
             fits.then_some(machine)
         })
     }
-}
-
-/// What of a machine a pod pays for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Share {
-    pub(super) part: f64,
-    /// The sum that says so.
-    pub(super) why: String,
-    /// Accelerators beyond those that it asks for, which nobody else can use beside it.
-    pub(super) stranded: f64,
 }
 
 /// The largest of the pod's shares of the machine's accelerators, CPUs and memory.

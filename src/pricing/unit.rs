@@ -5,7 +5,6 @@ use crate::catalog::{
 };
 use crate::inventory::{Key, Resource};
 
-use super::purchase::spoken;
 use super::sustained::sustains;
 use super::{OWN_PROVIDER, Of, PricingSettings, Scenario, Status, Step, Terms};
 use crate::complete::plain;
@@ -259,7 +258,7 @@ fn listed(quote: &Quote<'_>, scenario: Scenario) -> Option<Money> {
 
 /// Which row a price stands in, with its date and source, and what was made of it.
 fn origin(quote: &Quote<'_>, machine: &Machine<'_>, region: &str, scenario: Scenario, base: Option<Money>) -> String {
-    let (name, way) = (&machine.name, spoken(scenario));
+    let (name, way) = (&machine.name, scenario_in_words(scenario));
     let (date, basis) = match scenario {
         Scenario::OnDemand => (quote.as_of, ""),
         Scenario::Spot => (quote.spot_as_of, found_as(quote.spot_basis)),
@@ -428,7 +427,7 @@ fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine
 fn spoken_way(way: Scenario) -> &'static str {
     match way {
         Scenario::OnDemand => "on demand",
-        way => spoken(way),
+        way => scenario_in_words(way),
     }
 }
 
@@ -441,4 +440,13 @@ pub(super) fn dollars(money: Money) -> String {
         decimals.pop();
     }
     format!("{sign}${}.{decimals}", micros / 1_000_000)
+}
+
+pub(super) fn scenario_in_words(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::OnDemand => "on-demand",
+        Scenario::Spot => "spot",
+        Scenario::Reserved1y => "one-year",
+        Scenario::Reserved3y => "three-year",
+    }
 }

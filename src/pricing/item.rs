@@ -1,0 +1,265 @@
+//! What one resource costs.
+
+use super::attached::attached;
+use super::hours::{Runtime, runtime};
+use super::purchase::{Bought, PurchaseVariant, buy};
+use super::searches::FoundMachines;
+use super::share::{on_any_machine, pod_variants};
+use super::sustained::shares;
+use super::unit::dollars;
+use super::variants::Pricing;
+use super::{BillItem, HOURS_PER_MONTH, Of, Period, Scenario, Status, Step, multiply};
+use crate::catalog::{Class, Money, MoneyRange, is_stale};
+use crate::complete::{devices, plain, within};
+use crate::inventory::{Fact, Key, Purchase, Range, Resource, Role};
+
+impl<'a> Pricing<'_, 'a> {
+    pub(super) fn item(&self) -> BillItem {
+        if let Some(why) = self.resource.text(Key::Impossible) {
+            return unpriced(why.to_owned());
+        }
+        let variants = match self.resource.role {
+            Role::Rented => self.rented(),
+            Role::Requested => pod_variants(self),
+        };
+        let priced = variants.and_then(|variants| {
+            let (variants, bought) = self.cheapest_to_dearest(&variants)?;
+            Ok(self.total(&variants, bought))
+        });
+        priced.unwrap_or_else(|why| unpriced(self.apart().unwrap_or(why)))
+    }
+
+    /// Why what the region costs says nothing of it.
+    fn apart(&self) -> Option<String> {
+        let provider = self.resource.text(Key::Provider)?;
+        if let Some(tenancy) = self.resource.text(Key::Tenancy) {
+            return Some(format!("{tenancy} tenancy has prices of its own, which the catalog does not know"));
+        }
+        let place = self.resource.text(Key::Region)?;
+        let region = self.catalog.place_apart(provider, place)?;
+        Some(format!("{place} is no part of {region} by its prices, and the catalog knows none of its own"))
+    }
+
+    fn rented(&self) -> FoundMachines<'a> {
+        let provider = self.resource.text(Key::Provider);
+        let accelerator = self.resource.fact(Key::Accelerator);
+        if self.resource.fact(Key::Machine).is_absent() && accelerator.is_narrowed() {
+            // Whoever rents it out chooses the machine: node auto-provisioning, accelerators of a service, brokers.
+            return on_any_machine(self, provider, devices(self.resource, self.catalog)?);
+        }
+        let provider = provider.ok_or("the provider is not known")?;
+        Ok(self.variants(provider, self.machines(provider)?, |_| None).into())
+    }
+
+    /// The variants that have a price as they are bought, and the price from the cheapest of them to the dearest. The
+    /// first one is what is expected.
+    fn cheapest_to_dearest<'v>(
+        &self,
+        variants: &'v [PurchaseVariant<'a>],
+    ) -> Result<(Vec<&'v PurchaseVariant<'a>>, Bought), String> {
+        let mut priced = Vec::new();
+        let mut all: Option<Bought> = None;
+        let mut last = String::from("no machine is known");
+        for variant in variants {
+            match buy(self.catalog, self.resource, variant, self.count()) {
+                Ok(bought) => {
+                    let range = bought.per_hour;
+                    let all = all.get_or_insert(bought);
+                    all.per_hour.floor = all.per_hour.floor.min(range.floor);
+                    all.per_hour.ceiling = all.per_hour.ceiling.max(range.ceiling);
+                    priced.push(variant);
+                }
+                Err(why) => last = why,
+            }
+        }
+        all.map(|bought| (priced, bought)).ok_or(last)
+    }
+
+    /// How many, where that is known or at least what it can be.
+    fn count(&self) -> Option<Range> {
+        match &self.resource.count {
+            Fact::Known(known) => Some(known.value),
+            Fact::Unknown(unknown) => {
+                let mut all = unknown.candidates.iter();
+                let first = *all.next()?;
+                Some(all.fold(first, |range, other| Range {
+                    floor: range.floor.min(other.floor),
+                    expected: range.expected,
+                    ceiling: range.ceiling.max(other.ceiling),
+                }))
+            }
+            Fact::Absent => None,
+        }
+    }
+
+    /// An hour of the machines that cost most of all that the limits of a pool leave room for.
+    fn most_within_limits(&self, variants: &[&PurchaseVariant<'_>]) -> Option<Money> {
+        if self.resource.limits.is_empty() {
+            return None;
+        }
+        let of = |variant: &&PurchaseVariant<'_>| {
+            let many = Some(within(&self.resource.limits, &variant.machine)).filter(|many| many.is_finite())?;
+            let each = buy(self.catalog, self.resource, variant, self.count()).ok()?;
+            Some(each.per_hour.ceiling.times(many))
+        };
+        variants.iter().map(of).collect::<Option<Vec<Money>>>()?.into_iter().max()
+    }
+
+    fn is_spot(&self) -> bool {
+        matches!(self.resource.purchase(), Some(Purchase::Spot))
+    }
+
+    /// The date of the price that was used.
+    fn date_of_price(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
+        let of_spot = Some(variant.unit.spot_as_of.clone()).filter(|date| self.is_spot() && !date.is_empty());
+        of_spot.or_else(|| variant.unit.as_of.clone())
+    }
+
+    /// That the price is older than prices of its kind may be.
+    fn stale(&self, variant: &PurchaseVariant<'_>) -> Option<String> {
+        let (today, is_spot) = (self.settings.today?, self.is_spot());
+        let date = &self.date_of_price(variant)?;
+        let class = if is_spot { Class::Spot } else { self.catalog.class(&variant.machine.provider) };
+        let machine = &variant.machine;
+        is_stale(date, class, today).then(|| {
+            let days = class.days();
+            let what = if is_spot { "spot" } else { class.name() };
+            format!(
+                "{} of {} is priced as of {date}: {what} prices are good for {days} days",
+                machine.name, machine.provider
+            )
+        })
+    }
+
+    fn total(&self, variants: &[&PurchaseVariant<'_>], bought: Bought) -> BillItem {
+        let Some(&first) = variants.first() else { return BillItem::default() };
+        let per_hour = bought.per_hour;
+        let status = match (first.unit.status(), bought.estimated) {
+            (Status::Priced, Some(why)) => Status::Estimated(why),
+            (status, _) => status,
+        };
+        let count = self.count();
+        let runtime = runtime(self.resource, self.settings, count);
+        let mut steps = first.unit.steps(&bought.ways);
+        steps.extend(bought.steps);
+        if variants.len() > 1 {
+            let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
+            let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
+            steps.push(Step::new(text, per_hour.expected).of(Of::Fact(Key::Machine)));
+        }
+        let because = runtime.because.clone().map(Step::said);
+        steps.extend(because.map(|step| Step { of: runtime.of.map(Of::Fact), ..step }));
+        let mut item = BillItem {
+            status,
+            steps,
+            per_hour: Some(per_hour),
+            per: runtime.per,
+            hours: runtime.hours.expected,
+            hours_because: runtime.because.clone(),
+            count,
+            as_of: self.date_of_price(first),
+            attached: attached(self.catalog, self.resource, count, &runtime),
+            licence: licence(self.resource),
+            stranded: first.stranded,
+            is_unnamed: first.unit.is_unnamed,
+            will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
+            stale: self.stale(first),
+            spot_in_doubt: first.unit.spot_in_doubt.clone(),
+            ..BillItem::default()
+        };
+        match count {
+            Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
+            None => {
+                let why = self.resource.count.why().unwrap_or("the text does not say");
+                item.steps.push(Step::said(format!("how many there are is not known: {why}")).of(Of::Count));
+            }
+        }
+        item
+    }
+
+    /// What all of them cost for as long as they run, as they are bought and bought otherwise.
+    fn add_amounts(
+        &self,
+        item: &mut BillItem,
+        variants: &[&PurchaseVariant<'_>],
+        ways: &[Scenario],
+        runtime: &Runtime,
+        count: Range,
+    ) {
+        let (Some(&first), Some(per_hour)) = (variants.first(), item.per_hour) else { return };
+        let times = times(count, runtime, &mut item.steps);
+        let mut list = multiply(per_hour, times);
+        // The most that a limit leaves room for is many small machines or few large ones, and not many large ones.
+        if let Some(most) = self.most_within_limits(variants) {
+            list.ceiling = most.times(runtime.hours.ceiling);
+            list.expected = list.expected.min(list.ceiling);
+        }
+        item.steps.push(Step::new(runtime.sum(count), list.expected).of(Of::Count));
+        let off = sustained(first, runtime, count);
+        let mut amount = list;
+        if let (Some((shares, text)), [Scenario::OnDemand]) = (&off, ways) {
+            amount = multiply(list, *shares);
+            item.sustained = Some(*shares);
+            item.steps.push(Step::new(text.clone(), amount.expected));
+        }
+        item.amount = Some(amount);
+        item.monthly = item.amount.filter(|_| item.per == Period::Month);
+        let if_bought = |way| {
+            let list = multiply(scenario_range(variants, way)?, times);
+            let off = off.as_ref().filter(|_| way == Scenario::OnDemand);
+            Some((way, off.map_or(list, |(shares, _)| multiply(list, *shares))))
+        };
+        item.amount_if = Scenario::ALL.into_iter().filter_map(if_bought).collect();
+    }
+}
+
+/// What the vendor takes off by itself for the hours of a month, and why.
+fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
+    if !variant.unit.sustains || runtime.per != Period::Month {
+        return None;
+    }
+    let each = runtime.together.filter(|_| count.expected > 0.0).map(|all| all.map(|hours| hours / count.expected));
+    let hours = each.unwrap_or(runtime.hours);
+    let shares = shares(hours);
+    let text =
+        format!("x {}: {} of 730 hours of an N1 machine, sustained use", plain(shares.expected), plain(hours.expected));
+    (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
+}
+
+/// Hours of all of them together. Where nothing limits how many there are, the most that can be said is what is expected.
+fn times(count: Range, runtime: &Runtime, steps: &mut Vec<Step>) -> Range {
+    match runtime.together {
+        Some(hours) => limited(hours, steps),
+        None => limited(count, steps).times(runtime.hours),
+    }
+}
+
+/// Software that is billed by the hour beside the machine, and of which no price is known.
+fn licence(resource: &Resource) -> Option<String> {
+    let software = resource.text(Key::Licence).map(|software| format!("the licence of {software} is billed beside it"));
+    let tenancy = resource.text(Key::Tenancy).map(|tenancy| format!("{tenancy} tenancy is billed above it"));
+    let all: Vec<String> = software.into_iter().chain(tenancy).collect();
+    (!all.is_empty()).then(|| format!("{} and is not included", all.join("; ")))
+}
+
+/// Where nothing limits how many there are, the most that can be said is what is expected.
+fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
+    if count.ceiling.is_finite() {
+        return count;
+    }
+    let text = "nothing limits how many there are: the ceiling is what is expected".to_owned();
+    steps.push(Step::said(text).of(Of::Count));
+    let most = if count.expected.is_finite() { count.expected } else { count.floor };
+    Range { floor: count.floor, expected: most, ceiling: most }
+}
+
+fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: Scenario) -> Option<MoneyRange> {
+    let expected = variants.first()?.unit.price(scenario)?;
+    let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
+    Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })
+}
+
+fn unpriced(why: String) -> BillItem {
+    let steps = vec![Step::said(format!("unpriced: {why}"))];
+    BillItem { status: Status::Unpriced(why), steps, hours: HOURS_PER_MONTH, ..BillItem::default() }
+}

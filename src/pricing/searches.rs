@@ -1,0 +1,69 @@
+//! Searches for machines that something may run on: whoever asks for the same gets what was found for the first.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::purchase::PurchaseVariant;
+use crate::complete::CapacityRequest;
+
+/// The machines that something may run on, the one that is expected first.
+pub(super) type FoundMachines<'a> = Result<Arc<[PurchaseVariant<'a>]>, String>;
+
+/// Everything that the search for a machine depends on: whoever asks for the same gets the same.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct MachineQuestion {
+    pub(super) accelerators: Accelerators,
+    /// What makes the price an estimate.
+    pub(super) why: String,
+    /// Any cloud where there is none.
+    pub(super) place: Option<Place>,
+    pub(super) rents: bool,
+    pub(super) request: CapacityRequest,
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) enum Accelerators {
+    Named(Vec<String>),
+    /// What a resource of a vendor may mean, for work that only some can do, on processors that only some have.
+    Common {
+        vendor: String,
+        trains: bool,
+        processor: Option<String>,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) provider: String,
+    pub(super) region: String,
+    /// Of the region, among the steps.
+    pub(super) said: Option<String>,
+}
+
+/// What was found for those that asked, as pods of one tree ask for much the same.
+#[derive(Debug, Default)]
+pub(super) struct Searches<'a> {
+    known: Mutex<HashMap<MachineQuestion, FoundMachines<'a>>>,
+}
+
+/// As many searches as are remembered; a tree in which each pod asks for something else must not fill the memory.
+const REMEMBERED: usize = 256;
+
+impl<'a> Searches<'a> {
+    pub(super) fn find(
+        &self,
+        asked: MachineQuestion,
+        search: impl FnOnce(&MachineQuestion) -> Result<Vec<PurchaseVariant<'a>>, String>,
+    ) -> FoundMachines<'a> {
+        if let Some(found) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&asked) {
+            return found.clone();
+        }
+        let found = search(&asked).map(Arc::from);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(asked, found.clone());
+        found
+    }
+}

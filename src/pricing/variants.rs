@@ -1,0 +1,113 @@
+//! The machines that a resource may be, each with its price in its region.
+
+use super::purchase::PurchaseVariant;
+use super::searches::Searches;
+use super::unit::{PricedUnit, unit};
+use super::{Of, PricingSettings, Step};
+use crate::catalog::{Catalog, Machine, Recognized};
+use crate::inventory::{Fact, Key, Origin, Resource, Value};
+
+/// Everything that prices one resource.
+pub(super) struct Pricing<'s, 'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) settings: &'a PricingSettings,
+    pub(super) resource: &'s Resource,
+    /// What was found for other resources.
+    pub(super) searches: &'s Searches<'a>,
+}
+
+/// What of a machine a pod pays for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Share {
+    pub(super) part: f64,
+    /// The sum that says so.
+    pub(super) why: String,
+    /// Accelerators beyond those that it asks for, which nobody else can use beside it.
+    pub(super) stranded: f64,
+}
+
+impl<'a> Pricing<'_, 'a> {
+    /// Each machine with its price in its region; `share` says which part of it is paid for, and why.
+    pub(super) fn variants(
+        &self,
+        provider: &str,
+        machines: Vec<Machine<'a>>,
+        share: impl Fn(&Machine<'a>) -> Option<Share>,
+    ) -> Vec<PurchaseVariant<'a>> {
+        let (region, region_step) = self.region(provider);
+        let is_apart = self.catalog.place_apart(provider, &region).is_some();
+        let is_dedicated = self.resource.text(Key::Tenancy).is_some();
+        let variant = |machine: Machine<'a>| {
+            let mut unit = unit(self.catalog, self.settings, &machine, &region);
+            if !unit.is_own && (is_dedicated || is_apart && !unit.is_listed) {
+                unit = PricedUnit::default();
+            }
+            unit.limit_spot(self.resource);
+            if self.resource.flag(Key::SpotOffered) == Some(false) {
+                unit.never_spot();
+            }
+            region_step.clone().into_iter().for_each(|step| unit.say(step));
+            let mut whole = Share { part: 1.0, ..Share::default() };
+            if let Some(share) = share(&machine) {
+                unit = unit.times(share.part, &share.why);
+                whole = share;
+            }
+            PurchaseVariant { machine, region: region.clone(), unit, share: whole.part, stranded: whole.stranded }
+        };
+        machines.into_iter().map(variant).collect()
+    }
+
+    /// The machines that it may be.
+    pub(super) fn machines(&self, provider: &str) -> Result<Vec<Machine<'a>>, String> {
+        match self.resource.fact(Key::Machine) {
+            Fact::Known(machine) => {
+                let name = machine.value.as_text().unwrap_or_default();
+                Ok(vec![self.named(provider, name)?])
+            }
+            Fact::Unknown(unknown) => {
+                let names: Vec<&str> = unknown.candidates.iter().filter_map(Value::as_text).collect();
+                let found = self.catalog.machines_among(provider, &names);
+                if found.is_empty() { Err(unknown.why.to_string()) } else { Ok(found) }
+            }
+            Fact::Absent => Err("no machine is named".to_owned()),
+        }
+    }
+
+    fn named(&self, provider: &str, name: &str) -> Result<Machine<'a>, String> {
+        if let Some(machine) = self.catalog.machine(provider, name) {
+            return Ok(machine);
+        }
+        let guests = self.resource.text(Key::Accelerator).zip(self.resource.number(Key::AcceleratorCount));
+        match (self.catalog.recognize(provider, name), guests) {
+            (Recognized::Host(_), Some((accelerator, count))) => self.catalog.equipped(name, accelerator, count),
+            _ => {
+                let near = self.catalog.nearest_machine(provider, name);
+                let near = near.map(|near| format!(": the nearest name is {near}")).unwrap_or_default();
+                Err(format!("{name} of {provider} is not in the catalog{near}"))
+            }
+        }
+    }
+
+    /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
+    pub(super) fn region(&self, provider: &str) -> (String, Option<Step>) {
+        let said = |text: String| Some(Step::said(text).of(Of::Fact(Key::Region)));
+        match self.resource.fact(Key::Region) {
+            Fact::Known(known) => {
+                let region = known.value.as_text().unwrap_or_default().to_owned();
+                let step = match &known.origin {
+                    Origin::Assumed(from) => said(format!("the text names no region: {region} is {from}")),
+                    _ => None,
+                };
+                (region, step)
+            }
+            other => {
+                let configured = self.settings.defaults.region.as_deref();
+                let configured = configured.and_then(|region| self.catalog.region(provider, region));
+                let region = configured.unwrap_or_else(|| self.catalog.base_region(provider)).to_owned();
+                let why = other.why().unwrap_or("the text names none");
+                let step = said(format!("the region is not known ({why}): {region} is assumed"));
+                (region, step)
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! rules checks the names that stand here.
 
 mod document;
+mod entry;
 mod judge;
 pub mod key;
 mod pack;
@@ -16,6 +17,7 @@ mod version;
 use std::collections::BTreeMap;
 
 pub use document::{example, schema};
+pub use entry::{Entry, SettingValue};
 pub use key::Key;
 pub use pack::{Origin, Pack};
 pub use runs::RunSetting;
@@ -26,7 +28,7 @@ use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
 pub(crate) use super::setting;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Sources, Span};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "gpulint.toml";
@@ -38,24 +40,6 @@ const LONGEST_CHAIN: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     entries: BTreeMap<Vec<String>, Entry>,
-}
-
-/// A value and where it stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    pub value: SettingValue,
-    pub span: Span,
-    pub key: Span,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum SettingValue {
-    Text(String),
-    Texts(Vec<(String, Span)>),
-    Integer(i64),
-    Number(f64),
-    Flag(bool),
-    Date(Date),
 }
 
 /// What is set for one rule.
@@ -254,52 +238,6 @@ impl Config {
             }
         }
         tables.into_values()
-    }
-}
-
-impl SettingValue {
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            SettingValue::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn texts(&self) -> Vec<String> {
-        match self {
-            SettingValue::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            SettingValue::Integer(n) => Some(*n as f64),
-            SettingValue::Number(n) => Some(*n),
-            _ => None,
-        }
-    }
-
-    /// Each with its place.
-    pub fn spanned_texts(&self) -> &[(String, Span)] {
-        match self {
-            SettingValue::Texts(texts) => texts,
-            _ => &[],
-        }
-    }
-
-    pub fn flag(&self) -> Option<bool> {
-        match self {
-            SettingValue::Flag(flag) => Some(*flag),
-            _ => None,
-        }
-    }
-
-    pub fn date(&self) -> Option<Date> {
-        match self {
-            SettingValue::Date(date) => Some(*date),
-            _ => None,
-        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::entry::{Entry, SettingValue};
 use super::table::{self, Next, SettingKind};
-use super::{Entry, SettingValue};
 use crate::diagnostic::{Diagnostic, Level, nearest};
 use crate::source::{self, Date, FileId, Sources, Span};
 

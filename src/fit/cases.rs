@@ -6,7 +6,8 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::demand::FactReader;
-use super::estimate::{GIB, budget, cache_bytes, estimate, weight_bytes};
+use super::estimate::{budget, cache_bytes, estimate};
+use super::memory::{GIB, weight_bytes};
 use super::workload::{Recompute, Training, Workload};
 use super::{FitVerdict, verdict};
 use crate::catalog::{Catalog, Precision, TableError, records};

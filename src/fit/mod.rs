@@ -9,6 +9,7 @@ mod choose;
 mod demand;
 mod estimate;
 mod hardware;
+mod memory;
 mod training;
 mod workload;
 
@@ -20,8 +21,9 @@ use crate::inventory::{Fact, Task};
 pub use assess::{assess, assess_all, options};
 pub use choose::{Market, MarketPlace};
 pub use demand::Demand;
-pub use estimate::{Estimate, budget, cache_bytes, estimate, weight_bytes};
+pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
+pub use memory::{Estimate, weight_bytes};
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.

@@ -3,7 +3,7 @@
 //! The terms follow from what automatic differentiation keeps. Where a coefficient was fitted to measurements instead, its
 //! comment says so.
 
-use super::estimate::{Estimate, GIB, weight_bytes};
+use super::memory::{Estimate, GIB, weight_bytes};
 use super::workload::{Method, Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::{Modality, Model, Precision};
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::{CommentTarget, Conversation, Posted, text};
+use super::conversation::{CommentTarget, Conversation, Posted, owner_and_name, text};
 use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const API_VERSION: &str = "7.1";
@@ -18,7 +18,7 @@ pub(super) struct Azure<'a> {
 
 impl<'a> Azure<'a> {
     pub(super) fn new(client: Client<'a>, target: &'a CommentTarget) -> Result<Self, Error> {
-        let (project, repository) = super::owner_and_name(&target.repository)?;
+        let (project, repository) = owner_and_name(&target.repository)?;
         Ok(Azure { client, project, repository, number: target.number.to_string() })
     }
 

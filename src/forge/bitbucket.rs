@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::conversation::{CommentTarget, Conversation, PlacedNote, Posted, owner_and_name, text};
 use super::diff::{self, ShownFile};
-use super::review::PlacedNote;
-use super::{CommentTarget, Conversation, Posted, marker, owner_and_name, text};
+use super::marker;
 use crate::http::{Client, Error, HttpErrorKind, HttpRequest, Method, Reply};
 
 const PAGE_SIZE: u32 = 100;

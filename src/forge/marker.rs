@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::CodeHost;
+use super::host::CodeHost;
 
 /// Tells the comments of several configurations apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

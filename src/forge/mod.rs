@@ -6,141 +6,24 @@
 
 mod azure;
 mod bitbucket;
+mod conversation;
 mod diff;
 mod gitea;
 mod github;
 mod gitlab;
+mod host;
 mod marker;
 mod review;
 mod upsert;
 
+pub use conversation::{Comment, CommentOutcome, CommentTarget, LineNote, Mode};
+pub use host::CodeHost;
 pub use marker::Tag;
-pub use review::{LineNote, Reviewed};
+pub use review::Reviewed;
 
-use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings};
+use conversation::Conversation;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeHost {
-    Github,
-    Gitlab,
-    Bitbucket,
-    Azure,
-    Gitea,
-}
-
-impl CodeHost {
-    pub const ALL: [CodeHost; 5] =
-        [CodeHost::Github, CodeHost::Gitlab, CodeHost::Bitbucket, CodeHost::Azure, CodeHost::Gitea];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            CodeHost::Github => "github",
-            CodeHost::Gitlab => "gitlab",
-            CodeHost::Bitbucket => "bitbucket",
-            CodeHost::Azure => "azure",
-            CodeHost::Gitea => "gitea",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|host| host.name() == name)
-    }
-
-    /// The longest comment that the host takes, in characters. Checked against its documentation or its source, 2026-11.
-    pub fn longest_body(self) -> usize {
-        match self {
-            CodeHost::Github | CodeHost::Gitea => 65_536,
-            CodeHost::Gitlab => 1_000_000,
-            CodeHost::Bitbucket => 32_768,
-            CodeHost::Azure => 150_000,
-        }
-    }
-
-    /// Whether `<details>` folds; where it does not, the tags would be shown.
-    pub fn has_folds(self) -> bool {
-        self != CodeHost::Bitbucket
-    }
-
-    /// Whether a fenced block named `suggestion` becomes a button that commits it.
-    pub fn has_suggestions(self) -> bool {
-        matches!(self, CodeHost::Github | CodeHost::Gitlab | CodeHost::Bitbucket)
-    }
-}
-
-/// Where the comment belongs, and who writes it.
-#[derive(Debug, Clone)]
-pub struct CommentTarget {
-    pub host: CodeHost,
-    /// Address of the host's interface, such as `https://api.github.com`.
-    pub api: String,
-    /// `owner/name`; on GitLab a number or the full path, on Azure `project/repository`.
-    pub repository: String,
-    /// Number of the pull request.
-    pub number: u64,
-    /// The commit that was judged, when known: an older run then never overwrites a newer one.
-    pub head: Option<String>,
-    pub credential: Credential,
-}
-
-/// What becomes of an earlier comment with the same tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    #[default]
-    Update,
-    New,
-    DeleteAndNew,
-    HideAndNew,
-}
-
-impl Mode {
-    pub const ALL: [Mode; 4] = [Mode::Update, Mode::New, Mode::DeleteAndNew, Mode::HideAndNew];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Update => "update",
-            Mode::New => "new",
-            Mode::DeleteAndNew => "delete-and-new",
-            Mode::HideAndNew => "hide-and-new",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct Comment {
-    pub body: String,
-    pub tag: Tag,
-    pub mode: Mode,
-    /// There is nothing new to tell: an earlier comment is brought up to date, a first one is not written.
-    pub only_if_present: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CommentOutcome {
-    Created {
-        url: Option<String>,
-    },
-    Updated {
-        url: Option<String>,
-    },
-    /// The comment says this already.
-    Unchanged {
-        url: Option<String>,
-    },
-    /// Nothing to tell and nothing to bring up to date.
-    NotNeeded,
-    /// A newer commit has been judged meanwhile.
-    Superseded {
-        head: String,
-    },
-    /// The token may not write here; the body belongs in the summary of the job.
-    JobSummary {
-        reason: String,
-    },
-}
+use crate::http::{Client, Clock, Error, HttpErrorKind, HttpOrigin, HttpSettings};
 
 /// How the network is reached.
 pub struct Wire<'a> {
@@ -201,67 +84,4 @@ fn conversation<'a>(target: &'a CommentTarget, wire: &Wire<'a>) -> Result<Box<dy
         CodeHost::Azure => Box::new(azure::Azure::new(client, target)?),
         CodeHost::Gitea => Box::new(gitea::Gitea::new(client, target)?),
     })
-}
-
-/// What a code host has to be able to do.
-trait Conversation {
-    /// All comments of the pull request, the oldest first.
-    fn comments(&self) -> Result<Vec<Posted>, Error>;
-    fn comment(&self, id: &str) -> Result<Posted, Error>;
-    fn create(&self, body: &str) -> Result<Posted, Error>;
-    fn update(&self, id: &str, body: &str) -> Result<Posted, Error>;
-    fn delete(&self, id: &str) -> Result<(), Error>;
-    /// Folds a comment away. `false` where the host cannot.
-    fn hide(&self, _comment: &Posted) -> Result<bool, Error> {
-        Ok(false)
-    }
-    /// The newest commit of the pull request.
-    fn head(&self) -> Result<Option<String>, Error>;
-    /// Lets a little time pass, the more the more often it failed.
-    fn pause(&self, attempt: u32);
-    /// Whether the host says which comments programs wrote, so that a token without a name finds its own.
-    fn names_programs(&self) -> bool {
-        false
-    }
-    /// Who we are, in the same words as `Posted::author`; `None` when the token may not ask.
-    fn viewer(&self) -> Result<Option<String>, Error>;
-
-    /// The lines that the pull request shows; `None` where notes on lines are not supported.
-    fn shown_lines(&self) -> Result<Option<Vec<diff::ShownFile>>, Error> {
-        Ok(None)
-    }
-    fn line_notes(&self) -> Result<Vec<Posted>, Error> {
-        Ok(Vec::new())
-    }
-    /// Posts notes of which every line is shown; returns how many were taken.
-    fn post_line_notes(&self, _notes: &[review::PlacedNote]) -> Result<usize, Error> {
-        Ok(0)
-    }
-}
-
-/// A comment as it stands on the host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Posted {
-    id: String,
-    body: String,
-    author: Option<String>,
-    /// Written by a program rather than by a person.
-    automated: bool,
-    url: Option<String>,
-    /// The host's other name for it, where hiding needs one.
-    node: Option<String>,
-}
-
-fn text(value: &serde_json::Value, pointer: &str) -> Option<String> {
-    value.pointer(pointer).and_then(serde_json::Value::as_str).map(str::to_owned)
-}
-
-/// `owner/name` into its two parts.
-fn owner_and_name(repository: &str) -> Result<(&str, &str), Error> {
-    match repository.split_once('/') {
-        Some((owner, name)) if !owner.is_empty() && !name.is_empty() && !name.contains('/') => Ok((owner, name)),
-        _ => {
-            Err(Error::new(HttpErrorKind::Unusable, format!("`{repository}` is no repository of the form owner/name")))
-        }
-    }
 }

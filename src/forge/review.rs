@@ -1,24 +1,10 @@
 //! Notes on single lines, with the replacement as a button where a finding has a one-line fix.
 
+use super::conversation::{CommentTarget, Conversation, LineNote, PlacedNote};
 use super::diff::{Hunk, ShownFile};
+use super::host::CodeHost;
 use super::marker::{self, Style, Tag};
-use super::{CodeHost, CommentTarget, Conversation};
 use crate::http::Error;
-
-/// A finding worth a note on its line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineNote {
-    /// From the root of the repository, with `/`.
-    pub path: String,
-    pub first_line: u32,
-    pub last_line: u32,
-    /// Markdown, escaped already.
-    pub body: String,
-    /// What the lines should be instead.
-    pub replacement: Option<String>,
-    /// Stays the same while the finding does: rule, resource and fingerprint of the facts.
-    pub key: String,
-}
 
 /// What became of the notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,14 +18,6 @@ pub struct Reviewed {
     pub beyond_limit: usize,
     /// Why the host or the token took none.
     pub refused: Option<String>,
-}
-
-/// A note with the place in the diff that it belongs to.
-pub(super) struct PlacedNote<'a> {
-    pub(super) note: &'a LineNote,
-    pub(super) file: &'a ShownFile,
-    pub(super) hunk: &'a Hunk,
-    pub(super) body: String,
 }
 
 /// A reviewer who finds more notes than this reads none of them.

@@ -4,8 +4,8 @@
 //! of several comments with one tag the oldest stays, and a run whose commit is no longer the newest leaves the
 //! comment alone.
 
+use super::conversation::{Comment, CommentOutcome, Conversation, Mode, Posted};
 use super::marker::{self, Style, same_commit};
-use super::{Comment, CommentOutcome, Conversation, Mode, Posted};
 use crate::http::{Error, HttpErrorKind};
 
 /// A comment may vanish or change under our hands; a pull request on which that happens more often is left alone.

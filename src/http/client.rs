@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::error::{Error, HttpErrorKind};
 use super::pace::{self, Clock};
+use super::reply::Reply;
 use super::secret::{Credential, Redactor, Secret};
 use super::target::HttpOrigin;
 use super::{HttpSettings, Proxies};
@@ -22,10 +23,6 @@ const MOST_REDIRECTS: u32 = 4;
 const MOST_HEADERS: usize = 128;
 /// A refusal is a sentence; whoever sends more wants to fill our memory.
 const LONGEST_REFUSAL_BYTES: u64 = 1 << 20;
-/// A page of Google's meters, the largest that is asked for, has about 300,000. A value takes some 80 bytes, of which an
-/// answer of brackets and commas sends two.
-const MOST_JSON_VALUES: usize = 1_000_000;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
@@ -100,48 +97,6 @@ impl<'a> HttpRequest<'a> {
     pub fn json(mut self, body: Value) -> Self {
         self.json = Some(body);
         self
-    }
-}
-
-/// An answer that was read to its end.
-#[derive(Debug, Clone)]
-pub struct Reply {
-    pub status: u16,
-    /// Names in lower case.
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
-}
-
-impl Reply {
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    pub fn number(&self, name: &str) -> Option<u64> {
-        self.header(name)?.trim().parse().ok()
-    }
-
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    pub fn json(&self) -> Result<Value, Error> {
-        if has_more_values(&self.body, MOST_JSON_VALUES) {
-            let message = format!("the answer has more than {MOST_JSON_VALUES} values");
-            return Err(Error::new(HttpErrorKind::TooLarge, message));
-        }
-        serde_json::from_slice(&self.body).map_err(|cause| {
-            Error::new(HttpErrorKind::Malformed, format!("the answer is not the JSON it should be: {cause}"))
-        })
-    }
-
-    /// Whether a `link` header names a page after this one.
-    pub fn has_next_page(&self) -> bool {
-        self.header("link").is_some_and(|links| links.split(',').any(|link| link.contains("rel=\"next\"")))
-    }
-
-    fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
     }
 }
 
@@ -409,21 +364,6 @@ impl<'a> Client<'a> {
         let causes = self.redactor.clean(&causes(cause));
         Error::new(kind, format!("{} {what}: {causes}", self.origin.host()))
     }
-}
-
-/// Whether a JSON text has more values than a reader should make of it, by what separates them.
-fn has_more_values(text: &[u8], most: usize) -> bool {
-    let (mut values, mut in_text, mut escaped) = (0, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            b',' | b'[' | b'{' if !in_text => values += 1,
-            _ => {}
-        }
-    }
-    values > most
 }
 
 /// The innermost causes say what happened; the outermost only repeats the address.

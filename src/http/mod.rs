@@ -7,12 +7,14 @@
 mod client;
 mod error;
 mod pace;
+mod reply;
 mod secret;
 mod target;
 
-pub use client::{Client, HttpRequest, Method, Reply, Sink};
+pub use client::{Client, HttpRequest, Method, Sink};
 pub use error::{Error, HttpErrorKind};
 pub use pace::Clock;
+pub use reply::Reply;
 pub use secret::{Credential, Secret};
 pub use target::HttpOrigin;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::client::Reply;
+use super::reply::Reply;
 
 /// Time and chance, handed in so that nothing below the command line reads a clock.
 pub trait Clock {

@@ -1,6 +1,5 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
-
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
 use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
 use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};

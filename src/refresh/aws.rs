@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::catalog::{AWS, Catalog, Money, records};
 use crate::http::{Client, Credential, Error, HttpRequest, Method};
 
+use super::access::{Access, Fetched, PriceSource, malformed};
 use super::guard::Rejected;
-use super::row::PriceRow;
+use super::row::{PriceRow, Rows};
 use super::spot;
-use super::{Access, Fetched, PriceSource, malformed};
 
 /// A line of the list has about a thousand characters.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -50,9 +50,6 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
 fn ask(client: &Client<'_>, path: &[&str]) -> Result<Value, Error> {
     client.send(&HttpRequest::new(Method::Get, path.to_vec()))?.json()
 }
-
-/// Rows by machine and region.
-pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
 
 struct List<'a> {
     catalog: &'a Catalog,

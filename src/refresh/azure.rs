@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::catalog::{AZURE, Catalog, Money};
 use crate::http::{Error, HttpErrorKind, HttpRequest, Method};
 
+use super::access::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
-use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 
 /// A page has a thousand meters; all machines with accelerators of all regions are about thirty.
 const MOST_PAGES: usize = 500;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::catalog::{Catalog, GCP, Machine, Money, covers};
 use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
 
+use super::access::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 use super::guard::Rejected;
 use super::row::PriceRow;
-use super::{Access, Fetched, LONGEST_LINK, MOST_ROWS, PriceSource, malformed};
 
 /// Compute Engine.
 const SERVICE: &str = "6F81-5844-456A";

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::catalog::{Catalog, Money};
 use crate::http::{Error, HttpRequest, Method};
 
+use super::access::{Access, Fetched, PriceSource, malformed};
 use super::row::PriceRow;
-use super::{Access, Fetched, PriceSource, malformed};
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     (access.progress)("Lambda instance types");

@@ -3,6 +3,7 @@
 //! Everything that arrives is judged before it is believed (`guard`), and what is refused leaves the older row in place.
 //! Files, the environment, the clock and the terminal are handed in; nothing that lints calls this room.
 
+mod access;
 mod aws;
 mod azure;
 mod gcp;
@@ -14,11 +15,10 @@ mod runpod;
 mod spot;
 mod vast;
 
-use std::collections::BTreeMap;
-
 use crate::catalog::{AWS, AZURE, Catalog, GCP};
-use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
+use crate::http::{Error, HttpErrorKind};
 
+pub use access::{Access, PriceSource};
 pub use guard::Rejected;
 pub use release::{
     LONGEST_RELEASE_BYTES, PriceRelease, fetch as fetch_release, take as take_release, verify as verify_release,
@@ -67,64 +67,6 @@ impl Vendor {
     }
 }
 
-/// The interfaces that are asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PriceSource {
-    AwsPrices,
-    AwsAdvisor,
-    AwsSpot,
-    Azure,
-    Gcp,
-    Lambda,
-    Runpod,
-    Vast,
-}
-
-impl PriceSource {
-    pub const ALL: [PriceSource; 8] = [
-        PriceSource::AwsPrices,
-        PriceSource::AwsAdvisor,
-        PriceSource::AwsSpot,
-        PriceSource::Azure,
-        PriceSource::Gcp,
-        PriceSource::Lambda,
-        PriceSource::Runpod,
-        PriceSource::Vast,
-    ];
-
-    /// Where the vendor documents it, 2026-11.
-    pub fn address(self) -> &'static str {
-        match self {
-            PriceSource::AwsPrices => "https://pricing.us-east-1.amazonaws.com",
-            PriceSource::AwsAdvisor => "https://spot-bid-advisor.s3.amazonaws.com",
-            PriceSource::AwsSpot => "https://website.spot.ec2.aws.a2z.com",
-            PriceSource::Azure => "https://prices.azure.com",
-            PriceSource::Gcp => "https://cloudbilling.googleapis.com",
-            PriceSource::Lambda => "https://cloud.lambda.ai",
-            PriceSource::Runpod => "https://api.runpod.io",
-            PriceSource::Vast => "https://console.vast.ai",
-        }
-    }
-}
-
-/// How the network is reached, and what is asked for.
-pub struct Access<'a> {
-    pub http: HttpSettings,
-    pub clock: &'a dyn Clock,
-    /// Of the vendor that is asked, if there is one.
-    pub key: Option<Secret>,
-    /// Other addresses than the documented ones, for a mirror.
-    pub addresses: BTreeMap<PriceSource, String>,
-    /// Regions of the large clouds.
-    pub regions: Vec<String>,
-    /// `2026-11-21`, for vendors that do not date their prices.
-    pub today: String,
-    /// Rows that differ from the known ones by more than the guard allows are believed.
-    pub accept_changes: bool,
-    /// Told what is being read.
-    pub progress: &'a dyn Fn(&str),
-}
-
 /// What an update brought.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
@@ -141,15 +83,6 @@ impl Update {
     pub fn text(&self) -> String {
         row::text(&self.rows)
     }
-}
-
-/// Rows as a vendor states them, before they are judged.
-#[derive(Debug, Default)]
-struct Fetched {
-    rows: Vec<PriceRow>,
-    /// Rows whose currency or unit is not what it must be.
-    rejected: Vec<Rejected>,
-    notes: Vec<String>,
 }
 
 /// Asks a vendor for its prices, judges them, and merges them with what an earlier update brought. On an error the earlier
@@ -173,37 +106,4 @@ pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<
     rejected.extend(judged.rejected);
     let arrived = judged.kept.len();
     Ok(Update { rows: row::merge(earlier, judged.kept), arrived, rejected, notes: fetched.notes })
-}
-
-impl Access<'_> {
-    fn client(&self, place: PriceSource, credential: Credential) -> Result<Client<'_>, Error> {
-        let address = self.addresses.get(&place).map_or(place.address(), String::as_str);
-        let origin = HttpOrigin::parse(address, self.http.allow_plain_http)?;
-        Client::new(origin, credential, self.http.clone(), self.clock)
-    }
-
-    fn bearer(&self) -> Credential {
-        self.key.clone().map_or(Credential::Anonymous, Credential::Bearer)
-    }
-
-    /// The regions that are asked for, or the one in which a provider's list is most complete.
-    fn regions_of(&self, provider: &str, catalog: &Catalog) -> Vec<String> {
-        match self.regions.as_slice() {
-            [] => vec![catalog.base_region(provider).to_owned()],
-            [all] if all == "all" => catalog.regions(provider).into_iter().map(str::to_owned).collect(),
-            named => {
-                let known = named.iter().map(|name| catalog.region(provider, name).unwrap_or(name).to_owned());
-                known.collect()
-            }
-        }
-    }
-}
-
-/// Machines with accelerators times regions are below ten thousand at every vendor.
-const MOST_ROWS: usize = 50_000;
-/// What leads to the next page is an address with a mark of some hundred letters.
-const LONGEST_LINK: usize = 8 << 10;
-
-fn malformed(what: impl Into<String>) -> Error {
-    Error::new(HttpErrorKind::Malformed, what)
 }

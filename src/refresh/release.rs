@@ -11,8 +11,9 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use crate::catalog::{Basis, Catalog};
 use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
 
+use super::access::{Access, malformed};
 use super::row::{self, PriceRow};
-use super::{Access, Update, guard, malformed};
+use super::{Update, guard};
 
 /// More than all machines of all providers take.
 pub const LONGEST_RELEASE_BYTES: u64 = 32 << 20;

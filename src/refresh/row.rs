@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{Machine, Money, records};
 
+/// Rows by machine and region.
+pub(super) type Rows = BTreeMap<(String, String), PriceRow>;
+
 /// What one machine costs in one region.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PriceRow {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Money};
 use crate::http::{Error, HttpRequest, Method};
 
+use super::access::{Access, Fetched, PriceSource, malformed};
 use super::row::PriceRow;
-use super::{Access, Fetched, PriceSource, malformed};
 
 const QUERY: &str = "query { gpuTypes { id displayName memoryInGb securePrice communityPrice secureSpotPrice \
                      communitySpotPrice lowestPrice(input: { gpuCount: 1 }) { minVcpu minMemory } } }";

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::catalog::Money;
 use crate::http::{Credential, Error, HttpRequest, Method};
 
-use super::aws::Rows;
-use super::{Access, PriceSource, malformed};
+use super::access::{Access, PriceSource, malformed};
+use super::row::Rows;
 
 /// The feed still has the names of the first regions.
 const OLD_REGIONS: [(&str, &str); 6] = [

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, Money};
 use crate::http::{Error, HttpRequest, Method};
 
+use super::access::{Access, Fetched, PriceSource, malformed};
 use super::row::PriceRow;
-use super::{Access, Fetched, PriceSource, malformed};
 
 /// Hosts that fail more often are no price to plan with.
 const LEAST_RELIABILITY: f64 = 0.9;

@@ -5,7 +5,14 @@ use std::collections::BTreeSet;
 use crate::inventory::Counted;
 use crate::source::{is_example, matches, parent};
 
-use super::RunOptions;
+/// What the command line and the settings say about runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Directories and files that were named, as paths of the tree: what lies below one is judged as deployed.
+    pub named: Vec<String>,
+    /// Patterns of paths that nobody deploys.
+    pub exclude: Vec<String>,
+}
 
 /// Names of examples that environments have too.
 const EITHER: [&str; 2] = ["test", "demo"];

@@ -5,19 +5,12 @@
 
 mod counted;
 
+pub use counted::RunOptions;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{Counted, Inventory, RunId, settle};
-
-/// What the command line and the settings say about runs.
-#[derive(Debug, Clone, Default)]
-pub struct RunOptions {
-    /// Directories and files that were named, as paths of the tree: what lies below one is judged as deployed.
-    pub named: Vec<String>,
-    /// Patterns of paths that nobody deploys.
-    pub exclude: Vec<String>,
-}
 
 /// Whether a path is among those that nobody deploys.
 pub fn is_excluded(path: &str, options: &RunOptions) -> bool {

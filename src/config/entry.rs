@@ -1,0 +1,67 @@
+//! A value of a file of settings.
+
+use crate::source::{Date, Span};
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub value: SettingValue,
+    pub span: Span,
+    pub key: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum SettingValue {
+    Text(String),
+    Texts(Vec<(String, Span)>),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+    Date(Date),
+}
+
+impl SettingValue {
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            SettingValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn texts(&self) -> Vec<String> {
+        match self {
+            SettingValue::Texts(texts) => texts.iter().map(|(text, _)| text.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            SettingValue::Integer(n) => Some(*n as f64),
+            SettingValue::Number(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// Each with its place.
+    pub fn spanned_texts(&self) -> &[(String, Span)] {
+        match self {
+            SettingValue::Texts(texts) => texts,
+            _ => &[],
+        }
+    }
+
+    pub fn flag(&self) -> Option<bool> {
+        match self {
+            SettingValue::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    pub fn date(&self) -> Option<Date> {
+        match self {
+            SettingValue::Date(date) => Some(*date),
+            _ => None,
+        }
+    }
+}

@@ -69,7 +69,7 @@ fn rooms_inside_of_rooms_import_only_those_before_them() {
 const LANGUAGES: &str = "languages";
 
 /// The room of a file, then the modules inside of it.
-fn module(path: &Path) -> Vec<String> {
+pub(crate) fn module(path: &Path) -> Vec<String> {
     let path = path.with_extension("");
     let mut module: Vec<String> = path.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
     module.retain(|part| part != "mod");
@@ -124,7 +124,7 @@ fn type_that_others_see(line: &str) -> Option<String> {
 
 /// The rooms inside of a module's room that its text names.
 fn reached(text: &str, module: &[String]) -> BTreeSet<String> {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let text = without_tests(text);
     let mut names = BTreeSet::new();
     let crates = format!("crate::{}::", module[0].replace('/', "::"));
     for (at, _) in text.match_indices(&*crates) {
@@ -168,9 +168,13 @@ fn table(text: &str) -> Arrows {
     .collect()
 }
 
+pub(crate) fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod ").next().unwrap()
+}
+
 /// The room after each `crate::`, outside of tests.
 fn imports(text: &str) -> BTreeSet<String> {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let text = without_tests(text);
     let mut names = BTreeSet::new();
     for (at, _) in text.match_indices("crate::") {
         let after = &text[at + "crate::".len()..];

@@ -12,6 +12,7 @@ mod broken_pages;
 mod changes;
 mod charts;
 mod ci_docs;
+mod circles;
 mod cli;
 mod disguise;
 mod docs;

@@ -14,7 +14,7 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 pub use session::prices::settings as pricing_settings;
-pub use session::settings::of_rules as rule_settings;
+pub use session::settings::rule_settings;
 
 use args::{Arguments, Verb};
 use world::failure::Failure;
@@ -22,7 +22,7 @@ use world::outcome::Outcome;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::of_process() {
+    let arguments = match Arguments::parse_process() {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are printed on purpose and are no failure.
@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
             return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(2) };
         }
     };
-    let done = catch_unwind(|| run(arguments)).unwrap_or_else(|panic| Err(Failure::of_panic(&*panic)));
+    let done = catch_unwind(|| run(arguments)).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic)));
     match done {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),

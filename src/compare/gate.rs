@@ -46,7 +46,7 @@ impl Gate {
         findings: impl IntoIterator<Item = &'a Decided>,
         unjudged: &[Unjudged],
     ) -> (Verdict, bool) {
-        let verdict = Verdict::of(findings.into_iter().any(|it| self.stops(it)), unjudged);
+        let verdict = Verdict::new(findings.into_iter().any(|it| self.stops(it)), unjudged);
         let fails = match verdict {
             Verdict::Pass => false,
             Verdict::NotJudged => {

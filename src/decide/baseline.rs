@@ -108,7 +108,7 @@ impl Baseline {
 
     /// Everything that counts now. What was accepted before keeps its day.
     #[must_use]
-    pub fn of(findings: &[Decided], view: &View, before: &Baseline, today: Date) -> Baseline {
+    pub fn from_findings(findings: &[Decided], view: &View, before: &Baseline, today: Date) -> Baseline {
         let mut baseline = Baseline::default();
         for decided in findings.iter().filter(|decided| decided.suppressed.is_none()) {
             let key = view.key(&decided.finding);
@@ -146,7 +146,7 @@ impl Baseline {
     /// Only what is still found; and how many entries that leaves out.
     #[must_use]
     pub fn pruned(&self, findings: &[Decided], view: &View) -> (Baseline, usize) {
-        let now = Baseline::of(findings, view, self, Date::default());
+        let now = Baseline::from_findings(findings, view, self, Date::default());
         let mut kept = self.clone();
         kept.entries.retain(|key, _| now.entries.contains_key(key));
         for (key, accepted) in &mut kept.entries {

@@ -88,7 +88,7 @@ struct Line {
 }
 
 impl Layout {
-    pub(super) fn of(sources: &Sources, file: FileId) -> Self {
+    pub(super) fn new(sources: &Sources, file: FileId) -> Self {
         let text = sources.text(file);
         let mut lines = Vec::new();
         let mut start = 0;

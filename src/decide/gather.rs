@@ -41,7 +41,7 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
         return Vec::new();
     }
     let mut found = Vec::new();
-    let begins = Begins::of(grounds);
+    let begins = Starts::new(grounds);
     let mut layouts: HashMap<FileId, Layout> = HashMap::new();
     for span in places {
         let text = grounds.sources.snippet(span);
@@ -53,7 +53,7 @@ fn comments(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> 
                 continue;
             }
         };
-        let layout = layouts.entry(span.file).or_insert_with(|| Layout::of(grounds.sources, span.file));
+        let layout = layouts.entry(span.file).or_insert_with(|| Layout::new(grounds.sources, span.file));
         let target = match directive.whole_file {
             false => begins.target(layout.lines(span)),
             true if layout.is_at_top(span) => Target::File(span.file),
@@ -162,20 +162,20 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
 }
 
 /// What begins where: resources, and text that rules look at, with all of their text, and calls of modules.
-struct Begins {
+struct Starts {
     bodies: BTreeMap<(FileId, u32), Vec<Span>>,
     calls: BTreeMap<(FileId, u32), Vec<String>>,
 }
 
-impl Begins {
-    fn of(grounds: &Grounds) -> Self {
+impl Starts {
+    fn new(grounds: &Grounds) -> Self {
         let place = |span: Span| {
             let span = grounds.sources.origin(span);
             (span.file, span.start)
         };
         let resources = grounds.inventory.resources.iter().map(|resource| (resource.span, resource.body));
         let raws = grounds.inventory.objects.iter().chain(&grounds.inventory.blocks).map(|raw| (raw.span, raw.body));
-        let mut begins = Begins { bodies: BTreeMap::new(), calls: BTreeMap::new() };
+        let mut begins = Starts { bodies: BTreeMap::new(), calls: BTreeMap::new() };
         for (span, body) in resources.chain(raws) {
             begins.bodies.entry(place(span)).or_default().push(grounds.sources.origin(body));
         }

@@ -31,7 +31,7 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn of(suppressions: &'a [Suppression]) -> Self {
+    pub(super) fn new(suppressions: &'a [Suppression]) -> Self {
         let mut index = Index::default();
         let mut alike: HashMap<(&'a str, Span, &'a [String]), usize> = HashMap::new();
         for (at, suppression) in suppressions.iter().enumerate() {

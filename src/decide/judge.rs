@@ -13,7 +13,7 @@ pub(super) fn judge(
     grounds: &Grounds,
     complaints: &mut Complaints,
 ) -> (Vec<Decided>, Vec<Listed>) {
-    let index = Index::of(&suppressions);
+    let index = Index::new(&suppressions);
     let valid = |at: usize| suppressions.get(at).filter(|suppression| !suppression.has_expired(grounds));
     let firsts: Vec<Option<usize>> = index
         .groups

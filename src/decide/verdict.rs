@@ -25,7 +25,7 @@ pub enum Verdict {
 impl Verdict {
     pub const ALL: [Verdict; 3] = [Verdict::Pass, Verdict::NotJudged, Verdict::Fail];
 
-    pub fn of(fails: bool, unjudged: &[Unjudged]) -> Verdict {
+    pub fn new(fails: bool, unjudged: &[Unjudged]) -> Verdict {
         match (fails, unjudged.iter().any(|it| it.standing != UnjudgedStatus::AsBefore)) {
             (true, _) => Verdict::Fail,
             (false, true) => Verdict::NotJudged,

@@ -103,7 +103,7 @@ fn demand_own_text(findings: &mut [Finding], inventory: &Inventory) {
     for finding in findings.iter_mut().filter(|it| !it.edits.is_empty()) {
         let Some(resource) = finding.resource.and_then(|id| inventory.resources.get(id.0)) else { continue };
         let Some(fix) = &mut finding.fix else { continue };
-        let others = reach.of(&finding.edits, resource).into_iter().filter(|id| Some(*id) != finding.resource);
+        let others = reach.touched(&finding.edits, resource).into_iter().filter(|id| Some(*id) != finding.resource);
         let unwilling = others.filter(|id| {
             let Some(other) = inventory.resources.get(id.0) else { return false };
             let same = wished.get(&(finding.rule.clone(), *id)).is_some_and(|wishes| *wishes == fix.wishes);

@@ -35,7 +35,7 @@ impl Reach {
     }
 
     /// The other resources that an edit would change.
-    pub(super) fn of(&self, edits: &[Edit], resource: &Resource) -> Vec<ResourceId> {
+    pub(super) fn touched(&self, edits: &[Edit], resource: &Resource) -> Vec<ResourceId> {
         let mut found: Vec<ResourceId> = Vec::new();
         let inside = |edit: &Edit| resource.body.contains(edit.span);
         if edits.iter().any(inside) {

@@ -61,7 +61,7 @@ pub(super) fn attached(
     }
     let mut each = Money::ZERO;
     for disk in &resource.disks {
-        match of_one_machine(catalog, resource, disk, &mut attached) {
+        match disks_of_machine(catalog, resource, disk, &mut attached) {
             Ok(price) => each += price,
             Err(why) => attached.leave_out(why),
         }
@@ -79,12 +79,12 @@ pub(super) fn attached(
     let most = if count.ceiling.is_finite() { count.ceiling } else { count.expected };
     attached.monthly =
         MoneyRange { floor: each.times(count.floor), expected: each.times(count.expected), ceiling: each.times(most) };
-    attached.steps.push(Step::new(text, attached.monthly.expected).of(Of::Count));
+    attached.steps.push(Step::new(text, attached.monthly.expected).about(Of::Count));
     Some(attached)
 }
 
 /// What the disks of one kind cost a month, or why that is not known.
-fn of_one_machine(
+fn disks_of_machine(
     catalog: &Catalog,
     resource: &Resource,
     disk: &Disk,

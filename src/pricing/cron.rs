@@ -68,7 +68,7 @@ impl Cron {
             // AWS counts the days of a week from 1 for Sunday, and has a field for years (User guide of EventBridge, 2026-11).
             let fields: Vec<&str> = fields.split_whitespace().collect();
             let [minute, hour, day, month, weekday, year] = fields.as_slice() else { return None };
-            return if is_any(year) { Cron::of([minute, hour, day, month, weekday], 1) } else { None };
+            return if is_any(year) { Cron::from_fields([minute, hour, day, month, weekday], 1) } else { None };
         }
         let text = match text {
             "@hourly" => "0 * * * *",
@@ -80,11 +80,11 @@ impl Cron {
         };
         let fields: Vec<&str> = text.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = fields.as_slice() else { return None };
-        Cron::of([minute, hour, day, month, weekday], 0)
+        Cron::from_fields([minute, hour, day, month, weekday], 0)
     }
 
     /// `sunday` is its number among the days of a week.
-    fn of([minute, hour, day, month, weekday]: [&str; 5], sunday: u32) -> Option<Cron> {
+    fn from_fields([minute, hour, day, month, weekday]: [&str; 5], sunday: u32) -> Option<Cron> {
         Some(Cron {
             minutes: Field::parse(minute, 0, 59, &[])?,
             hours: Field::parse(hour, 0, 23, &[])?,

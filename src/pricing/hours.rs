@@ -58,7 +58,7 @@ pub(super) struct Runtime {
 }
 
 impl Runtime {
-    fn of(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
+    fn new(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
         Runtime { per, hours, together: None, because: because.into(), of: None, takes_away: false }
     }
 
@@ -76,7 +76,7 @@ impl Runtime {
     }
 
     fn up_to(per: Period, hours: f64, because: String) -> Self {
-        Runtime::of(per, Range { floor: 0.0, expected: hours, ceiling: hours }, because)
+        Runtime::new(per, Range { floor: 0.0, expected: hours, ceiling: hours }, because)
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
     let limit = limit.map(|hours| hours * rounds(resource, count));
     let usage = settings.usage.iter().rev().find(|usage| usage.covers(resource));
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
-        return Runtime::of(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
+        return Runtime::new(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
     }
     let starts = resource.text(Key::Cron).and_then(starts_per_month);
     match (limit, starts) {
@@ -106,7 +106,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
         }
         (None, Some(starts)) => {
             let text = format!("{} starts a month: how long each runs is not known", plain(tenths(starts)));
-            return Runtime::of(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
+            return Runtime::new(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
         }
         _ => {}
     }
@@ -118,7 +118,7 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
     }
     let runtime = scheduled(resource, count);
     match resource.number(Key::HeldShare).filter(|_| runtime.because.is_some()) {
-        Some(share) => held(&runtime, share),
+        Some(share) => reserved_while_stopped(&runtime, share),
         None => runtime,
     }
 }
@@ -133,7 +133,7 @@ fn rounds(resource: &Resource, count: Option<Range>) -> f64 {
 }
 
 /// Its place stays reserved, and paid, while it does not run.
-fn held(runtime: &Runtime, share: f64) -> Runtime {
+fn reserved_while_stopped(runtime: &Runtime, share: f64) -> Runtime {
     let paid = |hours: f64| hours + (HOURS_PER_MONTH - hours) * share;
     let hours = Range {
         floor: paid(runtime.hours.floor),
@@ -142,7 +142,7 @@ fn held(runtime: &Runtime, share: f64) -> Runtime {
     };
     let stops = runtime.because.as_deref().unwrap_or_default();
     let text = format!("its reservation is paid while it does not run ({stops})");
-    Runtime::of(Period::Month, hours, text).by(Key::HeldShare)
+    Runtime::new(Period::Month, hours, text).by(Key::HeldShare)
 }
 
 /// Capacity that is paid ahead for a time.
@@ -153,11 +153,11 @@ fn is_booked(resource: &Resource) -> bool {
 fn booked(hours: Option<f64>) -> Runtime {
     match hours {
         Some(hours) => {
-            Runtime::of(Period::Run, Range::exactly(hours), format!("booked and paid for {} hours", plain(hours)))
+            Runtime::new(Period::Run, Range::exactly(hours), format!("booked and paid for {} hours", plain(hours)))
         }
         None => {
             let text = "it is booked for a time: how long is not known".to_owned();
-            Runtime::of(Period::Hour, Range::exactly(1.0), text)
+            Runtime::new(Period::Hour, Range::exactly(1.0), text)
         }
     }
 }
@@ -178,7 +178,7 @@ fn until_it_ends(resource: &Resource, limit: Option<f64>) -> Runtime {
         Some(limit) => Runtime::up_to(Period::Run, limit, format!("at most {} hours a run", plain(limit))),
         None => {
             let text = "it ends by itself: how long it runs is not known".to_owned();
-            Runtime::of(Period::Hour, Range::exactly(1.0), text)
+            Runtime::new(Period::Hour, Range::exactly(1.0), text)
         }
     }
 }
@@ -190,7 +190,7 @@ fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
         Some(Ok(week)) => {
             let expected = count.map_or(1.0, |count| count.expected);
             let each = if expected > 0.0 { week.hours.expected / expected } else { week.hours.expected };
-            let runtime = Runtime::of(Period::Month, Range::exactly(each), week.text);
+            let runtime = Runtime::new(Period::Month, Range::exactly(each), week.text);
             Runtime { together: Some(week.hours), takes_away: week.takes_away, ..runtime }.by(Key::Schedule)
         }
         Some(Err(why)) => unknown(format!("{why}: how many hours remain is not known")),
@@ -199,7 +199,7 @@ fn scheduled(resource: &Resource, count: Option<Range>) -> Runtime {
             (None, Some(minutes)) => {
                 unknown(format!("stopped after {} idle minutes", plain(minutes))).by(Key::IdleMinutes)
             }
-            (None, None) => Runtime::of(Period::Month, always, None),
+            (None, None) => Runtime::new(Period::Month, always, None),
         },
     }
 }

@@ -26,11 +26,11 @@ impl<'a> Pricing<'_, 'a> {
             let (variants, bought) = self.cheapest_to_dearest(&variants)?;
             Ok(self.total(&variants, bought))
         });
-        priced.unwrap_or_else(|why| unpriced(self.apart().unwrap_or(why)))
+        priced.unwrap_or_else(|why| unpriced(self.why_no_list_price().unwrap_or(why)))
     }
 
     /// Why what the region costs says nothing of it.
-    fn apart(&self) -> Option<String> {
+    fn why_no_list_price(&self) -> Option<String> {
         let provider = self.resource.text(Key::Provider)?;
         if let Some(tenancy) = self.resource.text(Key::Tenancy) {
             return Some(format!("{tenancy} tenancy has prices of its own, which the catalog does not know"));
@@ -145,7 +145,7 @@ impl<'a> Pricing<'_, 'a> {
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));
             let text = format!("it may be any of {} machines, from {low} to {high}", variants.len());
-            steps.push(Step::new(text, per_hour.expected).of(Of::Fact(Key::Machine)));
+            steps.push(Step::new(text, per_hour.expected).about(Of::Fact(Key::Machine)));
         }
         let because = runtime.because.clone().map(Step::said);
         steps.extend(because.map(|step| Step { of: runtime.of.map(Of::Fact), ..step }));
@@ -171,7 +171,7 @@ impl<'a> Pricing<'_, 'a> {
             Some(count) => self.add_amounts(&mut item, variants, &bought.ways, &runtime, count),
             None => {
                 let why = self.resource.count.why().unwrap_or("the text does not say");
-                item.steps.push(Step::said(format!("how many there are is not known: {why}")).of(Of::Count));
+                item.steps.push(Step::said(format!("how many there are is not known: {why}")).about(Of::Count));
             }
         }
         item
@@ -194,7 +194,7 @@ impl<'a> Pricing<'_, 'a> {
             list.ceiling = most.times(runtime.hours.ceiling);
             list.expected = list.expected.min(list.ceiling);
         }
-        item.steps.push(Step::new(runtime.sum(count), list.expected).of(Of::Count));
+        item.steps.push(Step::new(runtime.sum(count), list.expected).about(Of::Count));
         let off = sustained(first, runtime, count);
         let mut amount = list;
         if let (Some((shares, text)), [Scenario::OnDemand]) = (&off, ways) {
@@ -248,7 +248,7 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
         return count;
     }
     let text = "nothing limits how many there are: the ceiling is what is expected".to_owned();
-    steps.push(Step::said(text).of(Of::Count));
+    steps.push(Step::said(text).about(Of::Count));
     let most = if count.expected.is_finite() { count.expected } else { count.floor };
     Range { floor: count.floor, expected: most, ceiling: most }
 }

@@ -273,7 +273,7 @@ impl Step {
         Step { text: text.into(), result: None, of: None }
     }
 
-    fn of(self, of: Of) -> Step {
+    fn about(self, of: Of) -> Step {
         Step { of: Some(of), ..self }
     }
 

@@ -65,7 +65,7 @@ pub fn ways(catalog: &Catalog, run: &PlannedHours) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     for offer in catalog.search(&search) {
         let machines = (run.accelerators / offer.machine.count).ceil();
-        for way in of_machine(catalog, run, &offer.machine, offer.region, &offer.quote, machines) {
+        for way in ways_on_machine(catalog, run, &offer.machine, offer.region, &offer.quote, machines) {
             let same = |other: &&mut Way| {
                 (&other.provider, other.purchase, &other.accelerator) == (&way.provider, way.purchase, &way.accelerator)
             };
@@ -83,7 +83,7 @@ pub fn ways(catalog: &Catalog, run: &PlannedHours) -> Vec<Way> {
     ways
 }
 
-fn of_machine(
+fn ways_on_machine(
     catalog: &Catalog,
     run: &PlannedHours,
     machine: &Machine<'_>,

@@ -20,7 +20,7 @@ pub(super) struct Bought {
 
 impl Bought {
     fn said(per_hour: MoneyRange, ways: &[Scenario], text: impl Into<String>) -> Self {
-        let step = Step::new(text, per_hour.expected).of(Of::Fact(Key::Purchase));
+        let step = Step::new(text, per_hour.expected).about(Of::Fact(Key::Purchase));
         Bought { per_hour, steps: vec![step], ways: ways.to_vec(), estimated: None }
     }
 }

@@ -77,7 +77,7 @@ impl PricedUnit {
 
     /// A price of the machine that the text names.
     fn step(&mut self, scenario: Scenario, text: String, result: Money) {
-        self.push(scenario, Step::new(text, result).of(Of::Fact(Key::Machine)));
+        self.push(scenario, Step::new(text, result).about(Of::Fact(Key::Machine)));
     }
 
     fn push(&mut self, scenario: Scenario, step: Step) {
@@ -157,7 +157,7 @@ impl PricedUnit {
         let price = self.price(Scenario::Spot).map_or(most, |spot| spot.min(most));
         self.set(Scenario::Spot, Some(price));
         let stated = if resource.fact(Key::MaxPrice).is_absent() { Key::MaxPriceShare } else { Key::MaxPrice };
-        self.push(Scenario::Spot, Step::new(text, price).of(Of::Fact(stated)));
+        self.push(Scenario::Spot, Step::new(text, price).about(Of::Fact(stated)));
     }
 
     pub(super) fn times(mut self, share: f64, text: &str) -> PricedUnit {
@@ -242,7 +242,7 @@ fn from_quote(catalog: &Catalog, quote: &Quote<'_>, machine: &Machine<'_>, regio
     if let Basis::Regional { .. } = quote.basis
         && let Some((source, as_of)) = catalog.index_source(&machine.provider, region)
     {
-        unit.say(Step::said(format!("the regional index of {region}: {source}, {as_of}")).of(Of::Fact(Key::Region)));
+        unit.say(Step::said(format!("the regional index of {region}: {source}, {as_of}")).about(Of::Fact(Key::Region)));
     }
     unit
 }

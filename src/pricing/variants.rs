@@ -90,7 +90,7 @@ impl<'a> Pricing<'_, 'a> {
 
     /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
     pub(super) fn region(&self, provider: &str) -> (String, Option<Step>) {
-        let said = |text: String| Some(Step::said(text).of(Of::Fact(Key::Region)));
+        let said = |text: String| Some(Step::said(text).about(Of::Fact(Key::Region)));
         match self.resource.fact(Key::Region) {
             Fact::Known(known) => {
                 let region = known.value.as_text().unwrap_or_default().to_owned();

@@ -17,7 +17,7 @@ pub use answers::explain::explain;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
 pub use answers::price::{Prices, price};
-pub use answers::purchase_options::ways;
+pub use answers::purchase_options::purchase_options;
 pub use answers::suppressions::suppressions;
 pub use answers::vocabulary::{rules, vocabulary};
 pub use difference::render::{comment_on_change, difference};

@@ -105,7 +105,7 @@ impl Run {
             totals: &self.analysis.totals,
             undetermined: &self.analysis.undetermined,
             unknown_machines: &self.analysis.left_out.unknown_machines,
-            verdict: gpulint::decide::Verdict::of(false, &self.analysis.inventory.unjudged),
+            verdict: gpulint::decide::Verdict::new(false, &self.analysis.inventory.unjudged),
             currency: gpulint::catalog::Currency::USD,
             catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
         }
@@ -183,7 +183,7 @@ impl Run {
         for format in [Format::Text, Format::Csv, Format::Json] {
             assert_harmless("the bill", &report::cost(format, &report, Style::default()).unwrap_or_default());
         }
-        assert_written(Format::Markdown, &report::comment(&report, Room::of(2_000, false)));
+        assert_written(Format::Markdown, &report::comment(&report, Room::new(2_000, false)));
         for id in 0..self.analysis.inventory.resources.len().min(5) {
             assert_harmless("explain", &report::explain(&report, ResourceId(id)));
         }
@@ -257,7 +257,7 @@ pub(crate) fn assert_difference(it: &Difference<'_>) -> Option<String> {
             assert_written(*format, &text);
         }
     }
-    assert_written(Format::Markdown, &report::comment_on_change(it, Room::of(2_000, true)));
+    assert_written(Format::Markdown, &report::comment_on_change(it, Room::new(2_000, true)));
     report::difference(Format::Json, it, Style::default())
 }
 

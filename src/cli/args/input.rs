@@ -40,7 +40,7 @@ pub(in crate::cli) struct Input {
     pub(in crate::cli) given: Vec<(String, Vec<u8>)>,
     /// Paths that are named for another reason than to be checked.
     #[arg(skip)]
-    pub(in crate::cli) beside: Vec<PathBuf>,
+    pub(in crate::cli) not_checked: Vec<PathBuf>,
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(in crate::cli) no_config: bool,

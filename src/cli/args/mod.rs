@@ -109,7 +109,7 @@ pub(super) enum Verb {
 
 impl Arguments {
     /// Parses what this process was started with.
-    pub(super) fn of_process() -> Result<Arguments, clap::Error> {
+    pub(super) fn parse_process() -> Result<Arguments, clap::Error> {
         let matches = Arguments::command().try_get_matches()?;
         let mut arguments = Arguments::from_arg_matches(&matches)?;
         let mut matches = &matches;

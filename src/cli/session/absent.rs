@@ -17,7 +17,7 @@ pub(super) const LIST: &str = ".gitmodules";
 const LONGEST_LIST_BYTES: u64 = 1 << 20;
 
 /// What is not there of a repository, by paths from its root. git is asked only where the checkout is a sparse one.
-pub(super) fn of(repository: &Path) -> Vec<Skipped> {
+pub(super) fn not_checked_out(repository: &Path) -> Vec<Skipped> {
     let list = read_limited(&repository.join(LIST), LONGEST_LIST_BYTES).unwrap_or_default();
     not_here(repository, &list, &|_| true)
 }

@@ -93,7 +93,7 @@ fn commit(
     if !is_staged {
         let mut tracked = tracked::left_out(&repository, &head.files)?;
         tracked.retain(|file| is_wanted(head, file));
-        head.take_in(tracked);
+        head.add_files(tracked);
     }
     let submodules = tree.submodules();
     let inside = |file: &str| submodules.iter().any(|it| is_below(file, it));
@@ -104,7 +104,7 @@ fn commit(
     // The index holds what a sparse checkout leaves out.
     let mut unlisted = if is_staged { Vec::new() } else { absent::unlisted(&repository) };
     unlisted.retain(|it| !submodules.contains(&it.path) && is_wanted(head, &it.path));
-    head.tell_unread(unlisted);
+    head.add_skipped(unlisted);
     let present: BTreeSet<&str> = head.files.iter().map(String::as_str).collect();
     let wanted = |file: &&str| {
         files::is_candidate(Path::new(file))
@@ -132,7 +132,7 @@ fn commit(
         .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
     base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
     base.same = same;
-    base.tell_unread(unread);
+    base.add_skipped(unread);
     Ok((base, touched))
 }
 
@@ -149,7 +149,7 @@ fn directory(path: &Path, head: &mut Session) -> Result<(Session, Touched), Fail
     let is_tracked = [head.scope.root.as_path(), &there].into_iter().all(|it| place::repository(it).is_some());
     let find = if is_tracked { discover::below } else { discover::whole };
     if !is_tracked {
-        head.take_in_all();
+        head.add_ignored_files();
     }
     let here = match head.scope.named.as_slice() {
         [named] if !head.reads_all() => named.clone(),

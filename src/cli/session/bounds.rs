@@ -10,7 +10,7 @@ const SECONDS: f64 = 600.0;
 /// A chart renders in well under a second.
 const RENDER_SECONDS: f64 = 20.0;
 
-pub(in crate::cli) fn of(config: &Config) -> Limits {
+pub(in crate::cli) fn limits(config: &Config) -> Limits {
     // The settings were judged: they are whole numbers that fit.
     let default = Limits::default();
     Limits {

@@ -28,7 +28,8 @@ pub(in crate::cli) fn demand_read(session: &Session, analysis: &Analysis) -> Res
         return Ok(());
     }
     let is_plan = |path: &String| analysis.plans.binary_search(path).is_ok();
-    let is_read = |path: &&String| session.is_named(path) && (is_plan(path) || session.speaks_to_us(path));
+    let is_read =
+        |path: &&String| session.is_named(path) && (is_plan(path) || session.is_terraform_or_kubernetes(path));
     if session.files.iter().filter(|path| !closed.contains(*path)).any(|path| is_read(&path)) {
         return Ok(());
     }

@@ -75,21 +75,21 @@ pub(in crate::cli) fn rules(
     place: &Place,
     packs: &[Pack],
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
-    let mut of_rules = settings::of_rules(config);
-    of_rules.change_labels.clone_from(&asked.change_labels.0);
-    of_rules.profile = asked.profile.unwrap_or(of_rules.profile);
+    let mut rule_settings = settings::rule_settings(config);
+    rule_settings.change_labels.clone_from(&asked.change_labels.0);
+    rule_settings.profile = asked.profile.unwrap_or(rule_settings.profile);
     if !asked.select.is_empty() {
-        of_rules.select = settings::chosen(&asked.select, &[]);
+        rule_settings.select = settings::chosen(&asked.select, &[]);
     }
     if !asked.ignore.is_empty() {
-        of_rules.ignore = settings::chosen(&asked.ignore, &[]);
+        rule_settings.ignore = settings::chosen(&asked.ignore, &[]);
     }
-    for layer in &mut of_rules.layers {
+    for layer in &mut rule_settings.layers {
         layer.profile = layer.profile.filter(|_| asked.profile.is_none());
         layer.select.take_if(|_| !asked.select.is_empty());
         layer.ignore.take_if(|_| !asked.ignore.is_empty());
     }
-    let relaxed = packs::add(packs, config, &mut of_rules);
+    let relaxed = packs::add(packs, config, &mut rule_settings);
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
     for (directory, span) in config.texts(setting!("rules-dir")) {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
@@ -100,7 +100,7 @@ pub(in crate::cli) fn rules(
     // a directory may be both configured and named
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));
-    let (rules, mut wrong) = Rules::load(&pages, of_rules);
+    let (rules, mut wrong) = Rules::load(&pages, rule_settings);
     wrong.extend(relaxed);
     Ok((rules, wrong, pages))
 }

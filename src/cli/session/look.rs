@@ -20,7 +20,7 @@ use crate::source::{Limits, join, named};
 use crate::terraform;
 
 /// What lies there, before anything of it is read.
-pub(super) struct Looked {
+pub(super) struct FoundInput {
     pub(super) place: Place,
     pub(super) found: Found,
     pub(super) tree: PolicyTree,
@@ -30,16 +30,16 @@ pub(super) struct Looked {
     pub(super) piped: Option<(String, Vec<u8>)>,
 }
 
-pub(super) fn look(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<Looked, Failure> {
+pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<FoundInput, Failure> {
     let (given, mut paths): (Vec<_>, Vec<_>) = input.paths.iter().cloned().partition(|path| path.as_os_str() == "-");
     let piped = (!given.is_empty()).then(|| piped(input.stdin_filename.as_deref())).transpose()?;
     if paths.is_empty() && piped.is_none() {
         paths.push(PathBuf::from("."));
     }
-    let beside = input.config.iter().chain(&input.modules_directory).chain(&input.beside).map(PathBuf::as_path);
-    let variable_files = VariableFiles::of(&input.variable_files)?;
+    let beside = input.config.iter().chain(&input.modules_directory).chain(&input.not_checked).map(PathBuf::as_path);
+    let variable_files = VariableFiles::from_arguments(&input.variable_files)?;
     let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
-    let place = Place::of(&paths, &beside)?;
+    let place = Place::find(&paths, &beside)?;
     let mut found = Found::default();
     for path in &place.named {
         add(&mut found, path, &place);
@@ -48,9 +48,9 @@ pub(super) fn look(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Re
     found.add_tracked(&place);
     let tree = DiskTree::new(place.root.clone(), place.allowed.clone());
     let largest = tree.largest();
-    let tree = PolicyTree::of(input, &place, tree)?;
+    let tree = PolicyTree::open(input, &place, tree)?;
     let named = |(name, text): (String, Vec<u8>)| {
-        let name = input.stdin_filename.as_ref().map_or(Ok(name), |path| place.named_beside(path))?;
+        let name = input.stdin_filename.as_ref().map_or(Ok(name), |path| place.stdin_name(path))?;
         Ok::<_, Failure>((name, text))
     };
     let piped = piped.map(named).transpose()?;
@@ -60,7 +60,7 @@ pub(super) fn look(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Re
     }
     found.files.sort();
     found.files.dedup();
-    Ok(Looked { place, found, tree, largest, variable_files, piped })
+    Ok(FoundInput { place, found, tree, largest, variable_files, piped })
 }
 
 /// The tree with what is given beside it: standard input, and text of the caller.
@@ -179,7 +179,7 @@ fn absent_from(place: &Place) -> Vec<Skipped> {
             "" => it,
             above => Skipped { path: format!("{above}/{}", it.path), ..it },
         };
-        Some(absent::of(repository).into_iter().map(moved))
+        Some(absent::not_checked_out(repository).into_iter().map(moved))
     };
     let named: Vec<String> = place.named.iter().filter_map(|path| place.in_tree(path)).collect();
     // A file that was named may belong to what lies anywhere around it.

@@ -40,7 +40,7 @@ use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree};
 use crate::{Analysis, Settings, kubernetes, terraform};
-use look::{Found, Looked, look, names_of, with_given};
+use look::{Found, FoundInput, find_input, names_of, with_given};
 use packs::Pack;
 
 /// The input of one run: what is read, what holds for it, and what was asked.
@@ -120,7 +120,7 @@ impl Session {
         selection: &Selection,
         add: impl Fn(&mut Found, &Path, &Place),
     ) -> Result<Session, Failure> {
-        let input = Input { beside: selection.rules.clone(), ..input.clone() };
+        let input = Input { not_checked: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
         let (rules, wrong, own) =
             in_force::rules(&session.sources, &session.policy.config, selection, &place, &session.policy.packs)?;
@@ -140,14 +140,14 @@ impl Session {
     }
 
     fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
-        let Looked { place, mut found, tree, largest, variable_files, piped } = look(input, add)?;
+        let FoundInput { place, mut found, tree, largest, variable_files, piped } = find_input(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let tree = with_given(tree, input, piped);
         let sources = Sources::new(tree);
         let config = settings::load(&sources, settings_file.as_deref(), &place)?;
-        sources.limit(bounds::of(&config));
+        sources.limit(bounds::limits(&config));
         largest.set(sources.limits().file_bytes);
         deadline::start(bounds::time(&config));
         let today = input.today.map_or_else(clock::today, Ok)?;
@@ -176,7 +176,7 @@ impl Session {
                 },
                 ..Settings::default()
             },
-            scope: Arc::new(SessionScope::of(
+            scope: Arc::new(SessionScope::new(
                 input,
                 &place,
                 found.only,
@@ -254,12 +254,12 @@ impl Session {
     }
 
     /// The file was named as one.
-    fn is_told_alone(&self, path: &str) -> bool {
+    fn is_named_as_file(&self, path: &str) -> bool {
         self.scope.named.iter().any(|named| named == path)
     }
 
     /// What is not read of this state, beside what is found when it is.
-    pub(super) fn tell_unread(&mut self, unread: impl IntoIterator<Item = Skipped>) {
+    pub(super) fn add_skipped(&mut self, unread: impl IntoIterator<Item = Skipped>) {
         self.skipped.extend(unread);
     }
 
@@ -272,7 +272,7 @@ impl Session {
     }
 
     /// More files, besides those that were found.
-    pub(super) fn take_in(&mut self, mut files: Vec<String>) {
+    pub(super) fn add_files(&mut self, mut files: Vec<String>) {
         files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
         self.files.extend(files);
         self.files.sort();
@@ -280,12 +280,12 @@ impl Session {
     }
 
     /// What a list of ignored files leaves out of the directories that were named.
-    pub(super) fn take_in_all(&mut self) {
+    pub(super) fn add_ignored_files(&mut self) {
         let directories: Vec<PathBuf> =
             self.scope.named.iter().map(|it| file_tree::below(&self.scope.root, it)).collect();
         let found = directories.iter().filter(|it| it.is_dir()).flat_map(|it| discover::whole(it).files);
         let files = found.filter_map(|path| Some(names_of(path.strip_prefix(&self.scope.root).ok()?))).collect();
-        self.take_in(files);
+        self.add_files(files);
     }
 
     /// Leaves files out, and says why.
@@ -344,7 +344,8 @@ impl Session {
     fn refused(&self) -> impl Iterator<Item = Skipped> {
         let refused = self.sources.refused().into_iter();
         // Data is often kept elsewhere; whether it is a manifest, nobody would know by its name.
-        let is_data = |path: &str| path.ends_with(".json") && !files::is_terraform(path) && !self.is_told_alone(path);
+        let is_data =
+            |path: &str| path.ends_with(".json") && !files::is_terraform(path) && !self.is_named_as_file(path);
         let found = refused.filter(move |(path, why)| {
             self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
@@ -383,7 +384,7 @@ impl Session {
             undetermined: &analysis.undetermined,
             totals: &analysis.totals,
             unknown_machines: &analysis.left_out.unknown_machines,
-            verdict: Verdict::of(false, &analysis.inventory.unjudged),
+            verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
             catalog: crate::report::Catalog {
                 version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
@@ -439,11 +440,11 @@ impl Session {
             || !inventory.skipped.is_empty()
             || !inventory.unjudged.is_empty()
             || self.files.iter().filter(named).any(|file| files::is_terraform(file))
-            || files.any(|file| self.speaks_to_us(file))
+            || files.any(|file| self.is_terraform_or_kubernetes(file))
     }
 
     /// Whether a file is Terraform or Kubernetes.
-    pub(super) fn speaks_to_us(&self, file: &str) -> bool {
+    pub(super) fn is_terraform_or_kubernetes(&self, file: &str) -> bool {
         files::is_terraform(file) || self.sources.open(file).is_ok_and(|it| is_manifest(&self.sources.text(it)))
     }
 
@@ -453,7 +454,7 @@ impl Session {
 }
 
 impl SessionScope {
-    fn of(input: &Input, place: &Place, only: BTreeSet<String>, render: Option<render::Request>) -> SessionScope {
+    fn new(input: &Input, place: &Place, only: BTreeSet<String>, render: Option<render::Request>) -> SessionScope {
         let names_files = place.named.iter().any(|path| path.is_file());
         SessionScope {
             only: names_files.then_some(only),

@@ -16,7 +16,7 @@ pub(in crate::cli) struct PolicyTree {
 }
 
 impl PolicyTree {
-    pub(in crate::cli) fn of(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
+    pub(in crate::cli) fn open(input: &Input, place: &Place, here: DiskTree) -> Result<PolicyTree, Failure> {
         let Some(reference) = &input.policy_ref else { return Ok(PolicyTree { here, policy: None }) };
         if place::repository(&place.root) != Some(&place.root) {
             return Err(Failure::new("--policy-ref needs one git repository around everything that is named"));

@@ -106,7 +106,7 @@ pub(in crate::cli) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
 /// What a configuration says about rules.
-pub fn of_rules(config: &Config) -> rules::Settings {
+pub fn rule_settings(config: &Config) -> rules::Settings {
     rules::Settings {
         forced: Default::default(),
         profile: config.text(setting!("profile")).and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
@@ -143,7 +143,7 @@ fn layer(it: &config::PathLayer<'_>) -> rules::PathLayer {
         tiers,
         approvals_above_usd,
         ..
-    } = of_rules(&it.config);
+    } = rule_settings(&it.config);
     let says = |key: Key<key::Any>| it.config.get(key).is_some();
     rules::PathLayer {
         patterns: it.patterns.iter().map(|(pattern, _)| pattern.clone()).collect(),

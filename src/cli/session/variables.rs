@@ -16,7 +16,7 @@ pub(in crate::cli) struct VariableFiles {
 
 impl VariableFiles {
     /// A name with `*` that a shell left alone, as in `'env/*.tfvars'`, stands for one run with each of its files.
-    pub(in crate::cli) fn of(named: &[PathBuf]) -> Result<VariableFiles, Failure> {
+    pub(in crate::cli) fn from_arguments(named: &[PathBuf]) -> Result<VariableFiles, Failure> {
         let mut files = VariableFiles::default();
         for path in named {
             let pattern = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains('*'));

@@ -31,12 +31,12 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("--add-ignore writes into files, and standard input is none"));
     }
-    let before = State::of(&arguments.input, arguments)?;
+    let before = State::judge(&arguments.input, arguments)?;
     before.session.demand_whole_rules(&before.analysis)?;
     let mut wishes = before.wishes();
     let (texts, after) = loop {
         let texts = before.written(&wishes, reason)?;
-        let after = State::of(&Input { given: texts.clone(), ..arguments.input.clone() }, arguments)?;
+        let after = State::judge(&Input { given: texts.clone(), ..arguments.input.clone() }, arguments)?;
         // Each round moves a comment on or gives it up, so that this ends.
         if !before.retreat(&mut wishes, &after) {
             break (texts, after);
@@ -105,7 +105,7 @@ struct State {
 }
 
 impl State {
-    fn of(input: &Input, arguments: &Check) -> Result<State, Failure> {
+    fn judge(input: &Input, arguments: &Check) -> Result<State, Failure> {
         let session = Session::judging(input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
         let gate = gate(&arguments.threshold, &session.policy.config);

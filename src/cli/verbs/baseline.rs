@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
     let view = view(&session, &analysis, &show);
     let (baseline, gone) = match verb {
         BaselineVerb::Prune(_) => session.policy.baseline.pruned(&findings, &view),
-        _ => (Baseline::of(&findings, &view, &session.policy.baseline, session.policy.today), 0),
+        _ => (Baseline::from_findings(&findings, &view, &session.policy.baseline, session.policy.today), 0),
     };
     output::save(&path, &baseline.write())?;
     let gone = match gone {

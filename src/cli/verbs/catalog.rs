@@ -30,7 +30,7 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let (catalog, _) = prices::catalog(None)?;
     let mut text = format!("gpulint {}, prices as of {}\n", env!("CARGO_PKG_VERSION"), catalog.as_of());
-    let refreshed = cache::directory(&ci::of_process).map(|directory| cache::read(&directory)).transpose()?;
+    let refreshed = cache::directory(&ci::process_variable).map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
         let _ = writeln!(text, "{provider}: {rows} rows refreshed");
@@ -75,7 +75,7 @@ fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
 }
 
 fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
-    let directory = cache::directory(&ci::of_process).ok_or_else(|| {
+    let directory = cache::directory(&ci::process_variable).ok_or_else(|| {
         Failure::new("there is no place for a cache")
             .with_help("name one: GPULINT_CACHE_DIR=/path gpulint catalog update")
     })?;
@@ -165,14 +165,14 @@ fn vendors(arguments: &Fetch) -> Vec<Vendor> {
         return named;
     }
     let can_be_asked = |vendor: &Vendor| match vendor.key() {
-        Some((variable, true)) => ci::of_process(variable).is_some(),
+        Some((variable, true)) => ci::process_variable(variable).is_some(),
         _ => true,
     };
     Vendor::ALL.into_iter().filter(can_be_asked).collect()
 }
 
 fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn Fn(&str)) -> Access<'a> {
-    let mut http = network::settings(&ci::of_process);
+    let mut http = network::settings(&ci::process_variable);
     http.timeout = Duration::from_secs(arguments.timeout);
     // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
     // to four hundred, and is read while it arrives.
@@ -181,7 +181,7 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn 
     Access {
         http,
         clock: &SystemClock,
-        key: vendor.key().and_then(|(variable, _)| ci::of_process(variable)).map(|key| Secret::new(key.trim())),
+        key: vendor.key().and_then(|(variable, _)| ci::process_variable(variable)).map(|key| Secret::new(key.trim())),
         addresses: mirror.collect::<BTreeMap<_, _>>(),
         regions: arguments.regions.clone(),
         today: today.to_owned(),

@@ -26,8 +26,8 @@ const LONGEST_BODY_BYTES: u64 = 4 << 20;
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
-    let environment: Environment = &ci::of_process;
-    let Told { body, is_quiet, notes } = told(arguments)?;
+    let environment: Environment = &ci::process_variable;
+    let PreparedComment { body, is_quiet, notes } = prepare(arguments)?;
     let found = ci::surroundings(arguments.host, environment, event(environment).as_ref());
     let mut comment = forge::Comment {
         body,
@@ -59,31 +59,31 @@ pub(in crate::cli) fn run(arguments: &Comment) -> Result<Outcome, Failure> {
 }
 
 /// What there is to tell, in the form that the host takes.
-struct Told {
+struct PreparedComment {
     body: String,
     /// There is nothing that would be worth a first comment.
     is_quiet: bool,
     notes: Vec<Note>,
 }
 
-fn told(arguments: &Comment) -> Result<Told, Failure> {
+fn prepare(arguments: &Comment) -> Result<PreparedComment, Failure> {
     let Some(file) = &arguments.report else {
         let file = arguments.body.as_deref().unwrap_or(Path::new("-"));
-        return Ok(Told { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() });
+        return Ok(PreparedComment { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() });
     };
     let text = text(file, LONGEST_REPORT_BYTES)?;
     let saved = report::saved(&text)
         .map_err(|why| Failure::new(format!("the report `{}` cannot be used: {why}", file.display())))?;
-    let room = Room::of(arguments.host.longest_body(), arguments.host.has_folds());
+    let room = Room::new(arguments.host.longest_body(), arguments.host.has_folds());
     let rules = Rules::default();
     Ok(match saved {
         Saved::Check(state) => {
             let body = report::comment(&state.report(&rules), room);
-            Told { body, is_quiet: false, notes: Vec::new() }
+            PreparedComment { body, is_quiet: false, notes: Vec::new() }
         }
         Saved::Difference(compared) => {
             let difference = compared.difference(&rules);
-            Told {
+            PreparedComment {
                 body: report::comment_on_change(&difference, room),
                 is_quiet: difference.is_quiet(),
                 notes: report::notes(&difference),
@@ -148,7 +148,7 @@ fn target(arguments: &Comment, found: Surroundings, wire: &Wire) -> Result<Addre
         }
     };
     let named = found.api.filter(|_| arguments.api.is_none());
-    if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::of_process, api)) {
+    if let Some(why) = named.as_deref().and_then(|api| ci::stray_interface(host, &ci::process_variable, api)) {
         return Err(Failure::new(why).with_help("if this is meant, name the interface with --api"));
     }
     let mut target = CommentTarget {

@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new("fixes are written into files, and standard input is none"));
     }
-    let first = State::of(arguments, &Texts::new())?;
+    let first = State::judge(arguments, &Texts::new())?;
     first.session.demand_whole_rules(&first.analysis)?;
     let before = first.costs();
     let mut work = Work::default();
@@ -123,7 +123,7 @@ impl State {
         Costs::new(&self.analysis, self.session.settings.pricing.currency)
     }
 
-    fn of(arguments: &Check, texts: &Texts) -> Result<State, Failure> {
+    fn judge(arguments: &Check, texts: &Texts) -> Result<State, Failure> {
         let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         let input = Input { given, ..arguments.input.clone() };
         let session = Session::judging(&input, &arguments.selection)?;
@@ -191,7 +191,7 @@ impl Work {
             let mut texts = self.texts.clone();
             let changed = fix::texts(&state.session.sources, &chosen);
             texts.extend(changed.into_iter().map(|(path, text)| (path, text.into_bytes())));
-            let after = State::of(arguments, &texts)?;
+            let after = State::judge(arguments, &texts)?;
             let wrong = wrong(state, &after, &chosen);
             if wrong.is_empty() {
                 for file in chosen.iter().flat_map(|it| &it.edits).map(|edit| edit.span.file) {

@@ -35,7 +35,7 @@ fn planned(catalog: &Catalog, arguments: &Price, text: &str, hours: f64) -> Resu
     if ways.is_empty() {
         return Err(Failure::new(format!("the catalog has no price for {text}")));
     }
-    output::write(&arguments.output, Format::Text, |format, _style| report::ways(format, &ways))?;
+    output::write(&arguments.output, Format::Text, |format, _style| report::purchase_options(format, &ways))?;
     Ok(Outcome::Passed)
 }
 

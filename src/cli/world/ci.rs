@@ -11,7 +11,7 @@ use crate::http::{Credential, Secret};
 pub(in crate::cli) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The variables of this process.
-pub(in crate::cli) fn of_process(name: &str) -> Option<String> {
+pub(in crate::cli) fn process_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 

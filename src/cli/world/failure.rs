@@ -20,7 +20,7 @@ impl Failure {
     }
 
     /// What nobody expected ends a run like bad usage does, and never like one that found something.
-    pub(in crate::cli) fn of_panic(panic: &(dyn Any + Send)) -> Self {
+    pub(in crate::cli) fn from_panic(panic: &(dyn Any + Send)) -> Self {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         match text {
             Some(text) if text.contains("spawn thread") || text.contains("thread pool") => {

@@ -82,7 +82,7 @@ impl Base {
             ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit_of(&full)])
         };
         match reference::in_full(repository, reference)?.map(asked).transpose()?.flatten() {
-            Some(commit) if !is_commit(&commit) => Err(nonsense(&commit)),
+            Some(commit) if !is_commit(&commit) => Err(not_understood(&commit)),
             Some(commit) => Ok(Base { repository: repository.to_owned(), commit, note: None }),
             None => Err(unknown_base(repository, reference)?),
         }
@@ -103,10 +103,10 @@ impl GitTree {
         let mut entries = BTreeMap::new();
         for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             let line = named(line);
-            let (path, object) = entry(&line).ok_or_else(|| nonsense(&line))?;
+            let (path, object) = entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Self::of(repository, entries)
+        Self::with_entries(repository, entries)
     }
 
     /// What the next commit will hold.
@@ -118,13 +118,13 @@ impl GitTree {
         let mut entries = BTreeMap::new();
         for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             let line = named(line);
-            let (path, object) = staged_entry(&line).ok_or_else(|| nonsense(&line))?;
+            let (path, object) = staged_entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Self::of(repository, entries)
+        Self::with_entries(repository, entries)
     }
 
-    fn of(repository: &Path, entries: BTreeMap<String, Object>) -> Result<GitTree, Failure> {
+    fn with_entries(repository: &Path, entries: BTreeMap<String, Object>) -> Result<GitTree, Failure> {
         let reader = Mutex::new(Reader::start(repository)?);
         Ok(GitTree {
             entries,
@@ -147,7 +147,7 @@ fn before_the_first(repository: &Path) -> Result<Option<String>, Failure> {
 }
 
 /// A base of which nothing can be understood would make everything look new.
-fn nonsense(line: &str) -> Failure {
+fn not_understood(line: &str) -> Failure {
     let line: String = line.chars().take(80).collect();
     Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
 }

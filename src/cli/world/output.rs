@@ -99,7 +99,7 @@ pub(in crate::cli) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     }
     // A link stays a link, and a pipe or a device is written to as it is.
     let real = &real(path).map_err(failed)?;
-    if let Some(there) = replace::led_astray(path, real) {
+    if let Some(there) = replace::leads_outside(path, real) {
         let message = format!("`{}` is not written: a link leads out of the repository", path.display());
         return Err(Failure::new(message).with_help(format!("if this is meant, write --output {}", there.display())));
     }

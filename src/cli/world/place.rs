@@ -25,7 +25,7 @@ pub(in crate::cli) struct Place {
 
 impl Place {
     /// `beside` are files that were named for another reason than to be checked: settings, variables, prices.
-    pub(in crate::cli) fn of(paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
+    pub(in crate::cli) fn find(paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
         let here = std::env::current_dir()
             .and_then(|directory| directory.canonicalize())
             .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
@@ -44,7 +44,7 @@ impl Place {
     }
 
     /// The name that standard input is given, as a path of the tree.
-    pub(in crate::cli) fn named_beside(&self, path: &Path) -> Result<String, Failure> {
+    pub(in crate::cli) fn stdin_name(&self, path: &Path) -> Result<String, Failure> {
         let inside = !path.components().any(|part| part == std::path::Component::ParentDir);
         let in_tree = inside.then(|| self.in_tree(&self.here.join(path))).flatten();
         in_tree.filter(|it| !it.is_empty()).ok_or_else(|| {

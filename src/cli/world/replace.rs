@@ -45,7 +45,7 @@ fn tidy(path: &Path, name: &OsStr) {
 
 /// Where a link of a repository leads that lies outside of it, or among git's own files: whoever can change the
 /// repository must not choose what else a run writes. Each link on the way is judged by the repository that holds it.
-pub(in crate::cli) fn led_astray(given: &Path, real: &Path) -> Option<PathBuf> {
+pub(in crate::cli) fn leads_outside(given: &Path, real: &Path) -> Option<PathBuf> {
     let given = std::path::absolute(given).ok()?;
     let mut at = PathBuf::new();
     let mut parts = given.components().peekable();

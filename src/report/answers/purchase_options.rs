@@ -25,7 +25,7 @@ struct Row<'a> {
 }
 
 /// The ways in a format; `None` where there is no such format for them.
-pub fn ways(format: Format, ways: &[Way]) -> Option<String> {
+pub fn purchase_options(format: Format, ways: &[Way]) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&ways.iter().map(row).collect::<Vec<_>>())),
         Format::Text => Some(text(ways)),

@@ -23,7 +23,7 @@ pub(super) struct Headline {
 }
 
 impl Headline {
-    pub(super) fn of(it: &Difference) -> Headline {
+    pub(super) fn new(it: &Difference) -> Headline {
         let mut parts = of_roles(it);
         let disks = it.delta.attached.difference();
         if disks != MoneyRange::ZERO {

@@ -42,7 +42,7 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     }
     // The order of cutting: what was fixed, then the details of cost and what is not known, then new findings from the
     // last one on. The headline, the first rows of the table and the gate always stay.
-    let mut kept = Kept { new: it.new.len() + it.grown.len(), fixed: true, details: true };
+    let mut kept = Shown { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);
         if text.chars().count() <= room.characters {
@@ -62,18 +62,18 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
 
 /// What was not cut yet.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct Shown {
     new: usize,
     fixed: bool,
     details: bool,
 }
 
 /// The most new findings for which there is room.
-fn fitting(it: &Difference, room: Room, kept: Kept) -> usize {
+fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {
         let new = fits + (too_many - fits) / 2;
-        let fit = compose(it, room, Kept { new, ..kept }).chars().count() <= room.characters;
+        let fit = compose(it, room, Shown { new, ..kept }).chars().count() <= room.characters;
         if fit { fits = new } else { too_many = new }
     }
     fits
@@ -98,8 +98,8 @@ fn notes(text: &mut String, it: &Difference) {
     }
 }
 
-fn compose(it: &Difference, room: Room, kept: Kept) -> String {
-    let mut text = format!("### GPU cost: {}\n\n", tildes(&Headline::of(it).line(it.after.verdict)));
+fn compose(it: &Difference, room: Room, kept: Shown) -> String {
+    let mut text = format!("### GPU cost: {}\n\n", tildes(&Headline::new(it).line(it.after.verdict)));
     notes(&mut text, it);
     changes(&mut text, it, room, kept.details);
     by_environment(&mut text, it);
@@ -281,7 +281,7 @@ fn budgets(text: &mut String, it: &Difference) {
     }
     text.push_str("| left | budget | a month | before → after |\n|---:|---|---:|---|\n");
     for one in told.iter().take(MOST_BUDGETS) {
-        let left = one.left(it.after.currency).unwrap_or_default();
+        let left = one.remainder(it.after.currency).unwrap_or_default();
         let left = if one.is_over() { format!("**{left}**") } else { left };
         let limit = one.limit.map(|limit| it.amount(limit)).unwrap_or_default();
         let before = one.before.filter(|before| *before != one.after);

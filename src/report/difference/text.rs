@@ -11,11 +11,11 @@ use crate::decide::Decided;
 use crate::pricing::{Change, ChangeKind};
 use crate::report::formats::text::{AlreadyPrinted, Renderer, TextTable};
 use crate::report::views::judged;
-use crate::report::views::repeats::told_once;
+use crate::report::views::repeats::grouped_repeats;
 use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
-    let headline = Headline::of(it).line(it.after.verdict);
+    let headline = Headline::new(it).line(it.after.verdict);
     let mut text = format!("GPU cost against {}: {headline}\n", escape::one_line(&it.base));
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
@@ -23,7 +23,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     let renderer = Renderer::new(style);
     let brought: Vec<&Decided> = it.brought().collect();
     let mut told = AlreadyPrinted::default();
-    for (decided, others) in told_once(&it.after, &brought) {
+    for (decided, others) in grouped_repeats(&it.after, &brought) {
         renderer.finding(&mut text, &it.after, decided, &others, &told);
         told.add(&it.after, decided);
     }
@@ -65,7 +65,7 @@ fn budget(it: &Difference, spent: &Spent) -> String {
     let before = spent.before.filter(|before| *before != spent.after);
     let before = before.map(|before| format!("{} → ", amount(before))).unwrap_or_default();
     let limit = spent.limit.map(|limit| format!(" of {}", amount(limit))).unwrap_or_default();
-    let left = spent.left(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
+    let left = spent.remainder(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
     let name = escape::shortened(&escape::one_line(&spent.name), 60);
     format!("budget of {name}: {before}{}{limit} a month{left}", amount(spent.after))
 }

@@ -13,7 +13,7 @@ use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
 use crate::report::views::money::MARK;
 use crate::report::views::price_age::price_age;
-use crate::report::views::repeats::{also, told_once};
+use crate::report::views::repeats::{also, grouped_repeats};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::views::{apart, coverage};
 use crate::report::{Head, Report, Room, escape};
@@ -69,7 +69,7 @@ pub(in crate::report) fn told(
     most: usize,
 ) -> usize {
     let mut left_out = 0;
-    for (at, (decided, others)) in told_once(report, findings).iter().enumerate() {
+    for (at, (decided, others)) in grouped_repeats(report, findings).iter().enumerate() {
         if at >= most {
             left_out += 1 + others.len();
             continue;

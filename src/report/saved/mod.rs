@@ -347,7 +347,7 @@ impl Builder {
             let unjudged = Unjudged::new(it.path, it.reason);
             self.state.inventory.unjudged.push(Unjudged { span, cure: it.cure, standing, ..unjudged });
         }
-        let derived = || Verdict::of(false, &self.state.inventory.unjudged);
+        let derived = || Verdict::new(false, &self.state.inventory.unjudged);
         self.state.verdict = named(&Verdict::ALL, Verdict::name, verdict).unwrap_or_else(derived);
     }
 

@@ -14,7 +14,7 @@ impl Spent {
     }
 
     /// `$7,000 left`, `$7,000 over`
-    pub(in crate::report) fn left(&self, currency: Currency) -> Option<String> {
+    pub(in crate::report) fn remainder(&self, currency: Currency) -> Option<String> {
         let left = self.limit? - self.after;
         Some(match left < Money::ZERO {
             true => format!("{} over", currency.amount(-left)),

@@ -19,7 +19,7 @@ impl Default for Room {
 
 impl Room {
     /// At most so many characters, and never more than people read.
-    pub fn of(longest: usize, folds: bool) -> Room {
+    pub fn new(longest: usize, folds: bool) -> Room {
         const MARKER: usize = 500;
         Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
     }

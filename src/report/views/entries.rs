@@ -8,7 +8,7 @@ use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Resource, ResourceId};
 use crate::report::Report;
-use crate::report::views::repeats::told_once;
+use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::teams::team;
 
 /// Columns of a page.
@@ -128,7 +128,7 @@ impl Choice {
         report: &Report,
         findings: &[&'a Decided],
     ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
-        let mut entries = told_once(report, findings);
+        let mut entries = grouped_repeats(report, findings);
         if self.sort == Sort::Money {
             let total = |(first, others): &(&Decided, Vec<&Decided>)| {
                 let sum = std::iter::once(first).chain(others).map(|it| money(it)).sum::<Money>();
@@ -208,12 +208,12 @@ impl GroupBy {
         match self {
             GroupBy::Rule => decided.finding.rule.clone(),
             GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(decided.finding.span).file)),
-            _ => report.resource(decided.finding.resource).map_or_else(nowhere, |it| self.of(report, it)),
+            _ => report.resource(decided.finding.resource).map_or_else(nowhere, |it| self.group_of(report, it)),
         }
     }
 
     /// What a resource belongs to.
-    pub(in crate::report) fn of(self, report: &Report, resource: &Resource) -> String {
+    pub(in crate::report) fn group_of(self, report: &Report, resource: &Resource) -> String {
         match self {
             GroupBy::Rule => nowhere(),
             GroupBy::File => report.paths.show(&report.sources.path(report.sources.origin(resource.span).file)),

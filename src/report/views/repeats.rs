@@ -18,7 +18,7 @@ const NAMES_TOLD: usize = 4;
 
 /// Each finding that is told, in the order given, with those that say the same: of other instances of its text, or about other
 /// lines of its file.
-pub(in crate::report) fn told_once<'a>(
+pub(in crate::report) fn grouped_repeats<'a>(
     report: &Report,
     findings: &[&'a Decided],
 ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {

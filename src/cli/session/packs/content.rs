@@ -19,7 +19,7 @@ pub(super) struct Sums(pub(super) BTreeMap<String, String>);
 
 impl Sums {
     /// Of files that were read already.
-    pub(super) fn of(files: &BTreeMap<String, Vec<u8>>) -> Sums {
+    pub(super) fn from_files(files: &BTreeMap<String, Vec<u8>>) -> Sums {
         Sums(files.iter().map(|(path, bytes)| (path.clone(), to_hex(&sha256(bytes)))).collect())
     }
 

@@ -39,7 +39,7 @@ pub(in crate::cli) struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    pub(in crate::cli) fn of(sources: &Sources, config: &'a Config) -> Result<Copies<'a>, Diagnostic> {
+    pub(in crate::cli) fn configured(sources: &Sources, config: &'a Config) -> Result<Copies<'a>, Diagnostic> {
         let mut copies = Copies::default();
         let mut taken = BTreeSet::new();
         for pack in config.packs() {
@@ -87,7 +87,7 @@ impl<'a> Copies<'a> {
                 let message = format!("`{}` cannot be used: {}", lock::NAME, shown(why));
                 return wrong(message, format!("remove it and run: {VENDOR} --force"));
             }
-            Some(Ok(Some(lock))) => lock.of(&copy.inside),
+            Some(Ok(Some(lock))) => lock.find(&copy.inside),
             _ => None,
         };
         let sums = match Sums::read(sources.tree(), &copy.path) {
@@ -139,7 +139,7 @@ impl<'a> Copies<'a> {
         let directory = root.join(&copy.directory);
         demand_free(self, copy, sources, &directory, force)?;
         let files = fetch(copy.origin)?;
-        let sum = Sums::of(&files).total();
+        let sum = Sums::from_files(&files).total();
         let of = format!("{} at {}", shown(copy.origin.git), copy.origin.commit);
         match copy.origin.sha256 {
             Some(sha256) if sha256 == sum => {}
@@ -212,7 +212,7 @@ fn demand_free(
     let lock = copies.locks.get(&copy.directory).and_then(|lock| lock.as_ref().ok()?.as_ref());
     let sums = Sums::read(sources.tree(), &copy.path).unwrap_or_default();
     let is_asked_for = copy.origin.sha256 == Some(&sums.total());
-    let is_copy = lock.and_then(|lock| lock.of(&copy.inside)).is_some_and(|locked| locked.sums() == sums);
+    let is_copy = lock.and_then(|lock| lock.find(&copy.inside)).is_some_and(|locked| locked.sums() == sums);
     let is_empty = fs::read_dir(&at).is_ok_and(|mut entries| entries.next().is_none());
     if force || is_asked_for || is_copy || is_empty {
         return Ok(());

@@ -97,7 +97,7 @@ impl Passing {
     }
 
     /// Runs git until it ends, takes too long or writes too much.
-    fn run(&self, repository: &Path, arguments: &[&str]) -> Result<Said, Failure> {
+    fn run(&self, repository: &Path, arguments: &[&str]) -> Result<GitAnswer, Failure> {
         let broken = |error: std::io::Error| {
             Failure::new(format!("git cannot be started: {error}")).with_help("install git, or copy the pack by hand")
         };
@@ -127,7 +127,7 @@ impl Passing {
         };
         let mut bytes = Vec::new();
         File::open(&record).and_then(|file| file.take(1 << 16).read_to_end(&mut bytes)).map_err(broken)?;
-        Ok(Said { succeeded: status.success(), text: String::from_utf8_lossy(&bytes).into_owned() })
+        Ok(GitAnswer { succeeded: status.success(), text: String::from_utf8_lossy(&bytes).into_owned() })
     }
 }
 
@@ -165,12 +165,12 @@ fn size(directory: &Path, depth: usize) -> u64 {
 }
 
 /// How git ended.
-struct Said {
+struct GitAnswer {
     succeeded: bool,
     text: String,
 }
 
-impl Said {
+impl GitAnswer {
     fn refuses_commits(&self) -> bool {
         !self.succeeded && (self.text.contains("unadvertised object") || self.text.contains("not our ref"))
     }

@@ -70,7 +70,7 @@ impl Lock {
         Ok(Some(lock))
     }
 
-    pub(super) fn of(&self, path: &str) -> Option<&Locked> {
+    pub(super) fn find(&self, path: &str) -> Option<&Locked> {
         self.packs.iter().find(|locked| locked.path == path)
     }
 
@@ -120,7 +120,7 @@ mod tests {
         let tree = MemoryTree::new().with(NAME, lock.written());
         let again = Lock::read(&tree, NAME).unwrap().unwrap();
         assert_eq!(again.written(), lock.written());
-        assert_eq!(again.of("p").unwrap().sums(), sums);
+        assert_eq!(again.find("p").unwrap().sums(), sums);
         assert!(Lock::read(&tree, "other").unwrap().is_none());
     }
 

@@ -46,7 +46,7 @@ impl Pack {
 /// The packs that a configuration names, in its order.
 pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) -> Result<Vec<Pack>, Failure> {
     let refuse = |wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
-    let copies = Copies::of(sources, config).map_err(|wrong| refuse(&[wrong]))?;
+    let copies = Copies::configured(sources, config).map_err(|wrong| refuse(&[wrong]))?;
     let wrong: Vec<Diagnostic> = copies.all.iter().filter_map(|copy| copies.judge(copy, sources).err()).collect();
     if !wrong.is_empty() {
         return Err(refuse(&wrong));
@@ -78,12 +78,12 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
 }
 
 /// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
-const OF_RULES: [&str; 8] =
+const RULE_SETTINGS: [&str; 8] =
     ["rules", "labels", "tiers", "approvals", "budgets", "limits", "required-version", "extend"];
 
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
-    let others = config.entries().filter(|(path, _)| !OF_RULES.contains(&section(path).as_str()));
+    let others = config.entries().filter(|(path, _)| !RULE_SETTINGS.contains(&section(path).as_str()));
     let refuse = |(path, entry): (String, &config::Entry)| {
         Diagnostic::new(Level::Error, format!("a pack cannot set `{path}`"), Some(entry.key)).with_help(
             "what a pack says about rules, labels, tiers, approvals, budgets and limits holds; say the rest where it is used",
@@ -136,7 +136,7 @@ pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settin
 
 /// Labels, tiers, amounts and budgets: the repository comes first, save for rules that the pack forbids to change.
 fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
-    let of_pack = settings::of_rules(&pack.config);
+    let of_pack = settings::rule_settings(&pack.config);
     let fixed: Vec<&str> =
         pack.config.rules().iter().filter(|rule| rule.forbid == Some(true)).map(|rule| rule.name).collect();
     let lay = |rule: &str, known: &mut BTreeMap<String, Vec<String>>, given: BTreeMap<String, Vec<String>>| {

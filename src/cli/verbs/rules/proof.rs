@@ -84,7 +84,7 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
         if let Some(first) = wrong.first() {
             return Err(format!("its `config` cannot be used: {}", first.message));
         }
-        chosen = settings::of_rules(&config);
+        chosen = settings::rule_settings(&config);
     }
     chosen.select = vec![(page.name.clone(), None)];
     chosen.ignore.clear();

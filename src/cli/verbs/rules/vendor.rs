@@ -17,20 +17,20 @@ use crate::source::Sources;
 pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
     let input = Input { config: config.map(Path::to_owned), ..Input::here() };
     let beside: Vec<&Path> = config.into_iter().collect();
-    let place = Place::of(&[".".into()], &beside)?;
+    let place = Place::find(&[".".into()], &beside)?;
     let sources = || -> Result<Sources, Failure> {
-        Ok(Sources::new(PolicyTree::of(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
+        Ok(Sources::new(PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
     };
     let before = sources()?;
     let file = settings::find(
         &input,
         &place,
-        &PolicyTree::of(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?,
+        &PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?,
     )?;
     let config = settings::load(&before, file.as_deref(), &place)?;
     let refuse =
         |sources: &Sources, wrong: &[Diagnostic]| refused(sources, &place.paths(), wrong, "the packs cannot be used");
-    let copies = Copies::of(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
+    let copies = Copies::configured(&before, &config).map_err(|wrong| refuse(&before, &[wrong]))?;
     if copies.all.is_empty() {
         output::print("no pack comes from git\n")?;
         return Ok(Outcome::Passed);

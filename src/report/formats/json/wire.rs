@@ -380,7 +380,7 @@ pub(in crate::report) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    pub(in crate::report) fn of(it: &'a Spent) -> Budget<'a> {
+    pub(in crate::report) fn new(it: &'a Spent) -> Budget<'a> {
         Budget {
             rule: &it.rule,
             name: &it.name,
@@ -401,7 +401,7 @@ pub(in crate::report) struct Total<'a> {
 }
 
 impl<'a> Total<'a> {
-    pub(in crate::report) fn of(rule: &'a str, it: &'a rules::Total) -> Total<'a> {
+    pub(in crate::report) fn new(rule: &'a str, it: &'a rules::Total) -> Total<'a> {
         Total { rule, name: &it.name, amount_usd: it.amount.map(Into::into), limit_usd: it.limit.map(Into::into) }
     }
 }
@@ -431,7 +431,7 @@ pub(in crate::report) struct Unnamed {
 }
 
 impl Unnamed {
-    pub(in crate::report) fn of(bill: &pricing::Bill) -> Unnamed {
+    pub(in crate::report) fn new(bill: &pricing::Bill) -> Unnamed {
         Unnamed { resources: bill.unnamed.resources, usd: bill.unnamed.amount.into() }
     }
 }
@@ -466,7 +466,7 @@ impl Totals {
             combined: bill.combined.into(),
             attached: bill.attached.into(),
             unpriced: bill.unpriced,
-            unnamed: Unnamed::of(bill),
+            unnamed: Unnamed::new(bill),
             stale: bill.stale,
             apart: bill.apart.iter().map(Apart::new).collect(),
         }

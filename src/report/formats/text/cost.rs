@@ -20,7 +20,7 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     for role in [Role::Rented, Role::Requested] {
         let mut groups: BTreeMap<String, Vec<(&Resource, &BillItem)>> = BTreeMap::new();
         for (resource, item) in resources().filter(|(resource, _)| resource.role == role) {
-            let name = style.choice.group.map(|by| by.of(report, resource)).unwrap_or_default();
+            let name = style.choice.group.map(|by| by.group_of(report, resource)).unwrap_or_default();
             groups.entry(name).or_default().push((resource, item));
         }
         let sum = |lines: &[(&Resource, &BillItem)]| {

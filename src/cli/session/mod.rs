@@ -39,7 +39,7 @@ use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree};
-use crate::{Analysis, Settings, kubernetes, terraform};
+use crate::{Analysis, Settings};
 use look::{Found, FoundInput, find_input, names_of, with_given};
 use packs::Pack;
 
@@ -156,10 +156,7 @@ impl Session {
         let values = options::chart_values(input, &config, &found.files)?;
         let session = Session {
             settings: Settings {
-                terraform: terraform::Options {
-                    given_runs: config.runs().into_iter().map(options::given_run).collect(),
-                    ..options::terraform_options(input, &place, &variable_files, given.as_deref())?
-                },
+                terraform: options::terraform_options(input, &config, &place, &variable_files, given.as_deref())?,
                 runs: crate::runs::RunOptions {
                     named: options::named_directories(&place),
                     exclude: options::excluded(input, &config),
@@ -168,12 +165,7 @@ impl Session {
                 catalog: in_force::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
-                kubernetes: kubernetes::Options {
-                    values: values.clone(),
-                    cluster: options::cluster(&config),
-                    given_runs: config.runs().into_iter().map(options::given_run).collect(),
-                    ..kubernetes::Options::default()
-                },
+                kubernetes: options::kubernetes_options(&config, &values),
                 ..Settings::default()
             },
             scope: Arc::new(SessionScope::new(

@@ -65,7 +65,11 @@ pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
     configured.chain(input.exclude.iter().cloned()).collect()
 }
 
-pub(super) fn given_run(run: crate::config::RunSetting) -> GivenRun {
+fn given_runs(config: &Config) -> Vec<GivenRun> {
+    config.runs().into_iter().map(given_run).collect()
+}
+
+fn given_run(run: crate::config::RunSetting) -> GivenRun {
     GivenRun {
         paths: run.paths,
         name: run.name,
@@ -83,6 +87,7 @@ pub(super) fn named_directories(place: &Place) -> Vec<String> {
 
 pub(super) fn terraform_options(
     input: &Input,
+    config: &Config,
     place: &Place,
     files: &VariableFiles,
     piped: Option<&str>,
@@ -95,7 +100,7 @@ pub(super) fn terraform_options(
         variables: input.variables.clone(),
         variable_files: in_tree(&files.together)?,
         environments: in_tree(&files.each)?,
-        given_runs: Vec::new(),
+        given_runs: given_runs(config),
         environment: environment(),
         workspace: input.workspace.clone(),
         named_roots: directories.filter_map(|path| place.in_tree(path)).collect(),
@@ -118,8 +123,17 @@ fn environment() -> Vec<(String, String)> {
     variables
 }
 
+pub(super) fn kubernetes_options(config: &Config, values: &[String]) -> kubernetes::Options {
+    kubernetes::Options {
+        values: values.to_vec(),
+        cluster: cluster(config),
+        given_runs: given_runs(config),
+        ..kubernetes::Options::default()
+    }
+}
+
 /// What charts are told of the cluster.
-pub(super) fn cluster(config: &Config) -> kubernetes::Cluster {
+fn cluster(config: &Config) -> kubernetes::Cluster {
     let usual = kubernetes::Cluster::default();
     let whole = |(version, _): (&str, Span)| match version.trim_start_matches('v') {
         short if short.matches('.').count() < 2 => format!("v{short}.0"),

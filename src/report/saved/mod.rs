@@ -501,8 +501,18 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     };
 }
 
+/// The sums of both states, as the comparison tells them.
+fn sum_up(delta: &Delta, before: &mut Bill, after: &mut Bill) {
+    (before.rented, after.rented) = (delta.rented.before, delta.rented.after);
+    (before.requested, after.requested) = (delta.requested.before, delta.requested.after);
+    (before.combined, after.combined) = (delta.combined.before, delta.combined.after);
+    (before.attached, after.attached) = (delta.attached.before, delta.attached.after);
+    (before.unpriced, after.unpriced) = (delta.unpriced_before, delta.unpriced_after);
+}
+
 impl DifferenceDocument {
-    fn read(self) -> Compared {
+    /// Where something stands before the change, and after it.
+    fn places(&self) -> (Places, Places) {
         let (mut before, mut after) = (Places::default(), Places::default());
         for it in &self.changes {
             before.mark(&it.path, it.line, 1);
@@ -515,6 +525,11 @@ impl DifferenceDocument {
         let machines = self.unpriced.iter().chain(&self.unknown_machines).chain(&self.assumed);
         machines.for_each(|it| after.mark(&it.path, it.line, 1));
         self.not_judged.iter().for_each(|it| after.mark(&it.path, it.line.unwrap_or(1), 1));
+        (before, after)
+    }
+
+    fn read(self) -> Compared {
+        let (before, after) = self.places();
         let (mut before, mut after) = (Builder::new(before, None), Builder::new(after, self.catalog));
         let changes = self.changes.into_iter().filter_map(|it| change(it, &mut before, &mut after)).collect();
         for it in self.unpriced {
@@ -544,11 +559,7 @@ impl DifferenceDocument {
             unpriced_before: cost.unpriced_before,
             unpriced_after: cost.unpriced_after,
         };
-        (before.bill.rented, after.bill.rented) = (delta.rented.before, delta.rented.after);
-        (before.bill.requested, after.bill.requested) = (delta.requested.before, delta.requested.after);
-        (before.bill.combined, after.bill.combined) = (delta.combined.before, delta.combined.after);
-        (before.bill.attached, after.bill.attached) = (delta.attached.before, delta.attached.after);
-        (before.bill.unpriced, after.bill.unpriced) = (delta.unpriced_before, delta.unpriced_after);
+        sum_up(&delta, &mut before.bill, &mut after.bill);
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
         let team = |it: SavedTeam| Team { name: it.team, before: it.before.into(), after: it.after.into() };
         Compared {

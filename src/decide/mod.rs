@@ -10,6 +10,7 @@ mod fingerprint;
 mod gather;
 mod index;
 mod judge;
+mod named;
 mod point;
 #[cfg(test)]
 mod tests;
@@ -25,8 +26,9 @@ use crate::source::{Date, Sources, Span};
 pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
 pub use compare::{Compared, Growth, compare};
 pub use fingerprint::{fingerprints, hash as digest};
+pub use named::{named_machine, names_accelerators};
 pub use point::point_at_change;
-pub use verdict::{Call, Seen, Verdict, named_machine, names_accelerators, unjudged};
+pub use verdict::{Call, Seen, Verdict, unjudged};
 
 /// A finding with what was decided about it.
 #[derive(Debug, Clone)]

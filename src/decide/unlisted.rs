@@ -3,7 +3,7 @@
 use crate::catalog::Catalog;
 use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
 
-use super::verdict::is_one_name;
+use super::named::is_one_name;
 
 /// Fields that are named in a sentence.
 const MOST_NAMED: usize = 3;

@@ -15,7 +15,9 @@
 
 mod allocatable;
 mod capacity;
+
 mod homes;
+mod instances;
 mod machines;
 mod pools;
 mod purposes;
@@ -69,6 +71,7 @@ pub fn complete(
     }
     homes::settle_homes(inventory, sources);
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
+    instances::count_instances(inventory);
     left_out.unknown_machines.retain(|it| !is_copy(it.span));
     surroundings::find_surroundings(inventory, sources, paths, plain);
     left_out

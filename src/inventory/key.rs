@@ -194,6 +194,8 @@ keys! {
 
     /// Size of all disks of each machine in GiB, where the text says all of them.
     DiskGib "disk_gib" Number;
+    /// Machines like it that its block makes by its count, itself included, where there are several.
+    Instances "instances" Integer;
     /// Volumes and file systems that it uses and that are billed apart, each with its size where that is known.
     Volumes "volumes" List;
     /// Software whose licence is billed beside the machine: windows, rhel, suse, grid.

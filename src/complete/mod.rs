@@ -16,6 +16,7 @@
 mod allocatable;
 mod capacity;
 
+mod commitments;
 mod homes;
 mod instances;
 mod machines;
@@ -71,6 +72,7 @@ pub fn complete(
     }
     homes::settle_homes(inventory, sources);
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);
+    commitments::settle_commitments(inventory);
     instances::count_instances(inventory);
     left_out.unknown_machines.retain(|it| !is_copy(it.span));
     surroundings::find_surroundings(inventory, sources, paths, plain);

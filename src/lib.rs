@@ -23,6 +23,7 @@ pub mod refresh;
 pub mod report;
 pub mod rules;
 pub mod runs;
+mod slurm;
 pub mod source;
 pub mod terraform;
 

@@ -3,15 +3,49 @@
 use crate::catalog::Catalog;
 use crate::inventory::{Language, accelerators};
 
-/// The first name of a machine with accelerators or of an accelerator outside of comments, else the first word for one.
-pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<String> {
-    let is_comment = |line: &str| ["#", "//", "*"].iter().any(|it| line.trim_start().starts_with(it));
-    let lines = || text.lines().filter(|line| !is_comment(line));
-    let machine =
-        lines().find_map(|line| named_in_line(line, catalog).map(|name| name.trim_start_matches("ml.").to_owned()));
+/// What a text in a language that nobody reads asks for.
+pub(super) struct Asked {
+    pub(super) words: String,
+    /// They name a machine or an accelerator that is known.
+    pub(super) is_known: bool,
+    /// From 0.
+    pub(super) line: usize,
+    /// Everything that asks, so that a change of it is seen.
+    pub(super) all: String,
+}
+
+/// The words by which the language asks, where it has some; else the first name of a machine with accelerators or of an
+/// accelerator, else the first word for one. Comments say nothing, save those that Slurm reads.
+pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> Option<Asked> {
+    let is_comment = |line: &str| {
+        let line = line.trim_start();
+        ["#", "//", "*"].iter().any(|it| line.starts_with(it)) && !line.starts_with("#SBATCH")
+    };
+    let lines = || text.lines().enumerate().filter(|(_, line)| !is_comment(line));
+    if language.asks_in_own_words() {
+        let own: Vec<(usize, String)> =
+            lines().filter_map(|(at, line)| Some((at, shown(&language.asking(line)?)))).collect();
+        let is_known = |words: &str| named_in_line(words, catalog).is_some();
+        let known = own.iter().find(|(_, words)| is_known(words));
+        let (line, words) = known.or(own.first())?;
+        let all = own.iter().map(|(_, words)| words.as_str()).collect::<Vec<_>>().join("\n");
+        return Some(Asked { words: words.clone(), is_known: known.is_some(), line: *line, all });
+    }
+    let found = |(line, name): (usize, &str)| {
+        let words = name.trim_start_matches("ml.").to_owned();
+        Asked { is_known: is_known(&words, catalog), line, all: words.clone(), words }
+    };
+    let machine = lines().find_map(|(at, line)| Some((at, named_in_line(line, catalog)?)));
     let is_word = |name: &&str| accelerators::is_asking(name);
-    let word = || lines().flat_map(names).find(is_word).filter(|_| !language.by_names_alone).map(str::to_owned);
-    machine.or_else(word)
+    let word = || lines().find_map(|(at, line)| Some((at, names(line).find(is_word)?)));
+    machine.or_else(|| word().filter(|_| !language.by_names_alone)).map(found)
+}
+
+/// Words of a text as a sentence may hold them.
+fn shown(words: &str) -> String {
+    const LONGEST: usize = 80;
+    let plain = words.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c });
+    plain.take(LONGEST).collect::<String>().trim().to_owned()
 }
 
 fn names(line: &str) -> impl Iterator<Item = &str> {

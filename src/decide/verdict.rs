@@ -9,7 +9,7 @@ use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, parent};
 
-use super::named::{asked_for, is_known, names_accelerators};
+use super::named::{Asked, asked_for, names_accelerators};
 use super::unlisted;
 
 /// What came of a run. Every format says it with this word.
@@ -154,17 +154,27 @@ impl Seen<'_> {
         self.inventory.foreign.iter().filter_map(|it| {
             let asks = |path: &str| {
                 let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
-                self.sources.glance(path, names).ok().flatten().map(|name| (path.to_owned(), name))
+                self.sources.glance(path, names).ok().flatten().map(|asked| (path.to_owned(), asked))
             };
             let files = || std::iter::once(it.path.clone()).chain(companion_files(self.sources, &it.path, it.language));
-            let named: Vec<(String, String)> = files().filter_map(|path| asks(&path)).collect();
-            let machine = named.iter().find(|(_, name)| is_known(name, self.catalog));
-            let (place, name) = machine.or(named.first()).cloned()?;
-            let within = if place == it.path { String::new() } else { format!(" in {place}") };
-            let reason = format!("{} is not read, and this names `{name}`{within}", it.language.name);
-            let cure = "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml";
-            Some(Unjudged { known: name, ..Unjudged::new(it.path.clone(), reason) }.with_cure(cure))
+            let named: Vec<(String, Asked)> = files().filter_map(|path| asks(&path)).collect();
+            let machine = named.iter().find(|(_, asked)| asked.is_known);
+            let (place, asked) = machine.or(named.first())?;
+            let within = if *place == it.path { String::new() } else { format!(" in {place}") };
+            let reason = format!("{} is not read, and this names `{}`{within}", it.language.name, asked.words);
+            let shown_at = (*place == it.path).then(|| self.line(place, asked.line)).flatten();
+            let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(it.path.clone(), reason) };
+            Some(told.with_cure(it.language.cure))
         })
+    }
+
+    /// The line of a file with that number, from 0.
+    fn line(&self, path: &str, number: usize) -> Option<Span> {
+        let file = self.sources.open(path).ok()?;
+        let text = self.sources.text(file);
+        let start: usize = text.split_inclusive('\n').take(number).map(str::len).sum();
+        let line = text.get(start..)?.lines().next()?;
+        Some(Span::new(file, start, start + line.trim_end().len()))
     }
 
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {

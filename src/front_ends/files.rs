@@ -6,7 +6,7 @@ use crate::languages::kustomize;
 use crate::terraform::is_read_by_itself;
 
 /// Files that may hold Terraform or Kubernetes, by the end of their names, and those of languages that are told.
-const ENDINGS: [&str; 28] = [
+const ENDINGS: [&str; 31] = [
     ".tfcomponent.hcl",
     ".tfstack.hcl",
     ".tfdeploy.hcl",
@@ -35,7 +35,16 @@ const ENDINGS: [&str; 28] = [
     ".libsonnet",
     ".cue",
     ".k",
+    ".sbatch",
+    ".slurm",
+    ".tfstate",
 ];
+
+/// Programs, of which the few that rent something are told: they are looked into where the tree is read, and no reason to.
+const PROGRAMS: [&str; 1] = [".py"];
+
+/// Settings of others that are told, by their names.
+const SETTINGS: [&str; 3] = ["cerebrium.toml", "gres.conf", "slurm.conf"];
 
 /// Scripts that are called so, whatever they end in.
 const SCRIPTS: [&str; 6] = ["Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Jenkinsfile"];
@@ -48,16 +57,20 @@ pub(crate) fn is_candidate(path: &Path) -> bool {
         let end = name_bytes.len().checked_sub(ending.len()).and_then(|at| name_bytes.get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(ending.as_bytes()))
     };
-    ENDINGS.iter().any(|ending| ends(ending))
+    ENDINGS.iter().chain(&PROGRAMS).any(|ending| ends(ending))
         || kustomize::NAMES.iter().any(|it| name == *it)
-        || name.to_str().is_some_and(|name| SCRIPTS.contains(&name) || is_read_by_itself(name))
+        || name
+            .to_str()
+            .is_some_and(|name| SCRIPTS.contains(&name) || SETTINGS.contains(&name) || is_read_by_itself(name))
 }
 
 /// Scripts and pipelines, which may run Terraform or helm with more than stands in files.
 pub(crate) fn is_script(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_data = [".yml", ".yaml"].iter().any(|ending| name.ends_with(ending));
-    [".sh", ".bash", ".mk"].iter().any(|ending| name.ends_with(ending)) || SCRIPTS.contains(&name) || is_data
+    [".sh", ".bash", ".mk", ".sbatch", ".slurm"].iter().any(|ending| name.ends_with(ending))
+        || SCRIPTS.contains(&name)
+        || is_data
 }
 
 /// Those of them that are no data.

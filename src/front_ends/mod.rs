@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    Declined, Fact, Foreign, FrontEnd, Inventory, Range, Resource, RunId, Value, Wish, is_script, language_of_script,
+    CALL_OF_SLURM, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language, Range, Resource, Run,
+    RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
 };
-use crate::source::{Edit, FileId, Sources, Span, each};
-use crate::{Settings, fix, kubernetes, terraform};
+use crate::source::{Edit, FileId, Sources, Span, each, parent};
+use crate::{Settings, fix, kubernetes, slurm, terraform};
 
 /// What both found.
 pub(crate) struct Reading {
@@ -32,9 +33,19 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     let terraform::TerraformReading { mut inventory, embedded, blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-    let carriers: HashMap<FileId, Carrier> =
+    let mut carriers: HashMap<FileId, Carrier> =
         embedded.iter().map(|it| (it.file, (it.root.clone(), it.run.clone(), it.none))).collect();
-    let embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
+    let mut embedded: Vec<(FileId, String)> = embedded.into_iter().map(|it| (it.file, it.address)).collect();
+    let scripts = scripts(sources, paths, &settings.kubernetes.looks);
+    for (path, job) in scripts.jobs {
+        let run = Run::new(RunKind::Manifests, parent(&path), Some("Slurm"));
+        carriers.insert(job, (None, run.id.clone(), None));
+        match inventory.runs.iter_mut().find(|it| it.id == run.id) {
+            Some(known) => known.inputs.push(path.as_str().into()),
+            None => inventory.runs.push(run.reading([path.as_str()])),
+        }
+        embedded.push((job, path));
+    }
     let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
@@ -57,20 +68,46 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.unjudged.extend(kubernetes.unjudged);
     inventory.unlisted.extend(kubernetes.unlisted);
     inventory.foreign.extend(kubernetes.foreign);
-    inventory.foreign.extend(scripts(sources, paths));
+    inventory.foreign.extend(scripts.foreign);
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }
 }
 
-/// Files that no reader looks at, in languages that can rent machines.
-fn scripts(sources: &Sources, paths: &[String]) -> Vec<Foreign> {
+/// Files that neither front end looks at.
+struct Scripts {
+    /// What is told of them.
+    foreign: Vec<Foreign>,
+    /// Jobs of Slurm, as text for the Kubernetes front end.
+    jobs: Vec<(String, FileId)>,
+}
+
+fn scripts(sources: &Sources, paths: &[String], looks: &kubernetes::Looks) -> Scripts {
     let called = paths.iter().filter(|path| is_script(path)).collect();
     let looked = each(called, |path: &String| {
-        let language = sources.glance(path, |text| language_of_script(path, text)).ok().flatten()?;
-        Some(Foreign { path: path.clone(), language })
+        let languages = looks.languages(path, || languages_of(sources, path));
+        (!languages.is_empty()).then_some((path, languages))
     });
-    looked.into_iter().flatten().collect()
+    let mut scripts = Scripts { foreign: Vec::new(), jobs: Vec::new() };
+    // One after the other: the numbers of files must not depend on threads.
+    for (path, languages) in looked.into_iter().flatten() {
+        let may_be_job = languages.iter().any(|it| it.name == CALL_OF_SLURM)
+            && sources.glance(path, |text| memchr::memmem::find(text, slurm::MARK).is_some()).unwrap_or(false);
+        let job = may_be_job.then(|| slurm::read(sources, path)).flatten();
+        let untold = languages.into_iter().filter(|it| job.is_none() || it.name != CALL_OF_SLURM);
+        scripts.foreign.extend(untold.map(|language| Foreign { path: path.clone(), language }));
+        scripts.jobs.extend(job.map(|job| (path.clone(), job)));
+    }
+    scripts
+}
+
+fn languages_of(sources: &Sources, path: &str) -> Vec<&'static Language> {
+    let look = |text: &[u8]| languages_of_script(path, text);
+    let found = match is_program(path) {
+        true => sources.glance_at_head(path, HEAD_OF_PROGRAM, look),
+        false => sources.glance(path, look),
+    };
+    found.unwrap_or_default()
 }
 
 /// Both front ends, as those who know how a fact is written.

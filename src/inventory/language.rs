@@ -3,10 +3,12 @@
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::source::Needles;
+use regex::Regex;
+
+use crate::source::{Needles, static_regex};
 
 /// A language that is not read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Language {
     /// As people call it.
     pub name: &'static str,
@@ -18,15 +20,27 @@ pub struct Language {
     pub beside: &'static [&'static str],
     /// Much of what stands in such a text rents nothing: it counts by the names of machines and accelerators alone.
     pub by_names_alone: bool,
+    /// The words of a line that ask for accelerators, where the language has its own: then nothing else counts.
+    asks: Option<&'static LazyLock<Regex>>,
+    /// What to do about it, where that is not to judge it elsewhere.
+    pub cure: &'static str,
 }
 
-const PLAIN: Language = Language { name: "", names: &[], marks: &[], beside: &[], by_names_alone: false };
+const PLAIN: Language = Language {
+    name: "",
+    names: &[],
+    marks: &[],
+    beside: &[],
+    by_names_alone: false,
+    asks: None,
+    cure: "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml",
+};
 
 /// Endings of programs that describe machines.
 const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
 
 /// By their names, and, where these are those of data, by their words; 2026-11.
-static LANGUAGES: [Language; 22] = [
+static LANGUAGES: &[Language] = &[
     Language { name: "Pulumi", names: &["/Pulumi.yaml", "/Pulumi.yml"], beside: PROGRAMS, ..PLAIN },
     Language {
         name: "Docker Compose",
@@ -48,6 +62,8 @@ static LANGUAGES: [Language; 22] = [
     Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
     Language { name: "Terraform Stacks", names: &[".tfcomponent.hcl", ".tfstack.hcl", ".tfdeploy.hcl"], ..PLAIN },
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
+    Language { name: "Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
+    Language { name: CALL_OF_SLURM, names: BATCH_SCRIPTS, marks: SLURM_COMMANDS, asks: Some(&SLURM), ..PLAIN },
     Language {
         name: "a shell script",
         names: &[".sh", ".bash"],
@@ -113,7 +129,77 @@ static LANGUAGES: [Language; 22] = [
         by_names_alone: true,
         ..PLAIN
     },
+    Language {
+        name: "a state of Terraform",
+        names: &[".tfstate"],
+        by_names_alone: true,
+        cure: "a state is what runs and no source: check the configuration that it was made from",
+        ..PLAIN
+    },
+    Language { name: "Cerebrium", names: &["/cerebrium.toml"], asks: Some(&CEREBRIUM), ..PLAIN },
+    Language { name: "Cog", names: &["/cog.yaml"], asks: Some(&COG), ..PLAIN },
+    Language { name: "GitLab CI", names: &["/.gitlab-ci.yml"], asks: Some(&GITLAB), ..PLAIN },
+    Language { name: "GitHub Actions", marks: &["runs-on:"], asks: Some(&ACTIONS), ..PLAIN },
+    Language { name: "Truss", marks: &["python_version: py3"], asks: Some(&TRUSS), ..PLAIN },
+    Language { name: "Determined", marks: &["slots_per_trial:"], asks: Some(&DETERMINED), ..PLAIN },
+    Language { name: "Modal", names: PYTHON, marks: &["import modal", "from modal "], asks: Some(&MODAL), ..PLAIN },
+    Language { name: "RunPod", names: PYTHON, marks: &["import runpod", "from runpod"], asks: Some(&RUNPOD), ..PLAIN },
+    Language {
+        name: "BentoML",
+        names: PYTHON,
+        marks: &["import bentoml", "from bentoml"],
+        asks: Some(&BENTO),
+        ..PLAIN
+    },
+    Language {
+        name: "Flyte",
+        names: PYTHON,
+        marks: &["import flytekit", "from flytekit"],
+        asks: Some(&FLYTE),
+        ..PLAIN
+    },
+    Language {
+        name: "Metaflow",
+        names: PYTHON,
+        marks: &["import metaflow", "from metaflow"],
+        asks: Some(&METAFLOW),
+        ..PLAIN
+    },
+    Language {
+        name: "a pipeline of Kubeflow in Python",
+        names: PYTHON,
+        marks: &["import kfp", "from kfp"],
+        asks: Some(&KUBEFLOW),
+        ..PLAIN
+    },
 ];
+
+/// What is told of scripts that are not read as the jobs that they are.
+pub const CALL_OF_SLURM: &str = "a call of Slurm";
+
+const PYTHON: &[&str] = &[".py"];
+/// Of programs only so much is looked at for what they import: there are thousands of them.
+pub const HEAD_OF_PROGRAM: usize = 8 << 10;
+
+const BATCH_SCRIPTS: &[&str] = &[".sh", ".bash", ".sbatch", ".slurm"];
+const SLURM_COMMANDS: &[&str] = &["sbatch ", "srun ", "salloc ", "#SBATCH "];
+
+static_regex!(static SLURM: Regex =
+    r"--gres[= ]gpu[\w:.-]*|--gpus(?:-per-[a-z]+)?[= ](?:[\w.-]+:)?[0-9]+|#SBATCH\s+-G\s*(?:[\w.-]+:)?[0-9]+");
+static_regex!(static SLURM_NODES: Regex = r"(?i)\bName=gpu\b(?:\s+Type=\S+)?|\bGres=\S*gpu:\S*");
+static_regex!(static CEREBRIUM: Regex = r#"\bcompute\s*=\s*"[A-Z]+_[A-Z0-9_]+"|\bgpu\s*=\s*"[^"]+""#);
+static_regex!(static COG: Regex = r"\bgpu:\s*true\b");
+static_regex!(static GITLAB: Regex = r"\bsaas-linux-[a-z0-9-]*gpu[a-z0-9-]*|\btags:.*\bgpu\b[\w-]*\]?");
+static_regex!(static ACTIONS: Regex = r"\bruns-on:.*[\s\[,'-](?:gpu|[tv]4|v100|[al]10g?|l40s?|[abh][12]00|h200)\b[\w.-]*\]?");
+static_regex!(static TRUSS: Regex = r#"\baccelerator:\s*["']?[A-Z][A-Z0-9_]*[0-9][A-Z0-9_]*(?::[0-9]+)?|\buse_gpu:\s*true\b"#);
+static_regex!(static DETERMINED: Regex = r"\bslots_per_trial:\s*[1-9][0-9]*");
+static_regex!(static MODAL: Regex = r#"\bgpu\s*=\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|modal\.gpu\.\w+(?:\([^)]*\))?|[A-Z]\w+)"#);
+static_regex!(static RUNPOD: Regex = r#"\bgpu_?[tT]ype_?[iI]ds?["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|[A-Za-z_]\w*)|\bgpus?\s*=\s*\[?Gpu(?:Type|Group)\.\w+"#);
+static_regex!(static BENTO: Regex = r#"["']?\bgpu_type\b["']?\s*[:=]\s*["'][^"']+["']|["']?\bgpu\b["']?\s*[:=]\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static FLYTE: Regex = r#"\baccelerator\s*=\s*[\w.]+(?:\([^)]*\))?|\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static METAFLOW: Regex = r#"\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static KUBEFLOW: Regex =
+    r"\.?(?:set_gpu_limit|set_accelerator_limit|set_accelerator_type)\([^)]*\)?");
 
 /// The words of data, all at once.
 static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
@@ -128,36 +214,62 @@ const HEAD: usize = 4096;
 
 /// The language of data that may hold manifests and is none.
 pub fn language_of_data(path: &str, text: &[u8]) -> Option<&'static Language> {
-    if let Some(called) = called(path) {
-        return Some(called);
+    let called = called(path);
+    if called.is_some_and(|it| it.asks.is_none()) {
+        return called;
     }
     let head = text.get(..HEAD).unwrap_or(text);
     if !path.ends_with(".json") && ["apiVersion:", "kind:"].iter().all(|key| has_line(head, key.as_bytes())) {
         return None;
     }
     let (marks, languages) = &*MARKS;
-    let found = Cell::new(None);
+    // Of several the first in the table: a pipeline that creates machines says more than that it is a pipeline.
+    let first = Cell::new(usize::MAX);
     marks.any(text, |mark, _| {
-        found.set(languages.get(mark).copied());
-        true
+        first.set(first.get().min(mark));
+        false
     });
-    found.get()
+    languages.get(first.get()).copied().or(called)
 }
 
-/// The language of a file that is called as no data is.
-pub fn language_of_script(path: &str, text: &[u8]) -> Option<&'static Language> {
-    called(path).filter(|it| it.marks.is_empty() || it.marks.iter().any(|mark| has(text, mark.as_bytes())))
+/// The languages of a file that is called as no data is.
+pub fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Language> {
+    let is_marked = |it: &&Language| it.marks.is_empty() || it.marks.iter().any(|mark| has(text, mark.as_bytes()));
+    all_called(path).filter(is_marked).collect()
+}
+
+/// Whether a few of many such files matter, by what stands at their heads.
+pub fn is_program(path: &str) -> bool {
+    PYTHON.iter().any(|name| is_called(path, name))
+}
+
+impl Language {
+    /// It has words of its own that ask for accelerators: then nothing else counts.
+    pub fn asks_in_own_words(&self) -> bool {
+        self.asks.is_some()
+    }
+
+    /// These words in a line, all of them: how many there are may stand before what they are.
+    pub fn asking(&self, line: &str) -> Option<String> {
+        let words: Vec<&str> = self.asks?.find_iter(line).map(|found| found.as_str()).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
 }
 
 /// Whether the name of a file says that it is in a language that is not read, and is not the name of data.
 pub fn is_script(path: &str) -> bool {
     called(path).is_some_and(|it| {
-        !it.names.iter().any(|name| name.ends_with("ml") || name.ends_with(".json") || name.ends_with(".gotmpl"))
+        const DATA: [&str; 4] = [".yaml", ".yml", ".json", ".gotmpl"];
+        !it.names.iter().any(|name| DATA.iter().any(|ending| name.ends_with(ending)))
     })
 }
 
 fn called(path: &str) -> Option<&'static Language> {
-    LANGUAGES.iter().find(|it| it.names.iter().any(|name| is_called(path, name)))
+    all_called(path).next()
+}
+
+fn all_called(path: &str) -> impl Iterator<Item = &'static Language> {
+    LANGUAGES.iter().filter(move |it| it.names.iter().any(|name| is_called(path, name)))
 }
 
 fn is_called(path: &str, name: &str) -> bool {
@@ -195,7 +307,7 @@ mod tests {
 
     #[test]
     fn scripts_count_where_they_create_something() {
-        let script = |text: &str| language_of_script("up.sh", text.as_bytes()).map(|it| it.name);
+        let script = |text: &str| languages_of_script("up.sh", text.as_bytes()).first().map(|it| it.name);
         assert_eq!(script("gcloud compute instances create a"), Some("a shell script"));
         assert_eq!(script("gcloud compute instances list # l4"), None);
         assert!(is_script("up.sh") && is_script("a.bicep") && is_script("a.nomad.hcl"));

@@ -22,7 +22,9 @@ mod wish;
 
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
-pub use language::{Language, is_script, language_of_data, language_of_script};
+pub use language::{
+    CALL_OF_SLURM, HEAD_OF_PROGRAM, Language, is_program, is_script, language_of_data, languages_of_script,
+};
 pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{

@@ -12,6 +12,8 @@ pub struct Unjudged {
     pub path: String,
     /// The part of the file; all of it where there is none.
     pub span: Option<Span>,
+    /// Where the first word of it stands, if it is all of the file and that has many lines.
+    pub shown_at: Option<Span>,
     /// The resource or the call of a module.
     pub address: Option<String>,
     /// What was not judged and why: a lower-case statement.
@@ -51,6 +53,7 @@ impl Unjudged {
         Unjudged {
             path,
             span: None,
+            shown_at: None,
             address: None,
             reason,
             cure: None,

@@ -43,6 +43,8 @@ struct Looked<'p> {
 #[derive(Debug, Clone, Default)]
 pub struct Looks {
     found: Arc<Mutex<HashMap<String, Look>>>,
+    /// What other files are written in.
+    languages: Arc<Mutex<HashMap<String, Vec<&'static Language>>>>,
     /// The files of the second state that are the same; nothing for the first.
     same: Option<Arc<HashSet<String>>>,
     is_kept: bool,
@@ -64,7 +66,22 @@ impl Looks {
     /// The same for the other state, in which these files are the same.
     #[must_use]
     pub fn for_same(&self, same: Arc<HashSet<String>>) -> Self {
-        Looks { found: self.found.clone(), same: Some(same), is_kept: false }
+        Looks { same: Some(same), is_kept: false, ..self.clone() }
+    }
+
+    /// What a file that this reader does not look at is written in.
+    pub fn languages(&self, path: &str, look: impl FnOnce() -> Vec<&'static Language>) -> Vec<&'static Language> {
+        let languages = || self.languages.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.same.as_ref().is_some_and(|same| same.contains(path))
+            && let Some(known) = languages().get(path)
+        {
+            return known.clone();
+        }
+        let found = look();
+        if self.is_kept {
+            languages().insert(path.to_owned(), found.clone());
+        }
+        found
     }
 
     fn keep(&self, looked: &[Looked<'_>]) {

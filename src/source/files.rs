@@ -229,6 +229,17 @@ impl Sources {
         }
     }
 
+    /// The same of its first bytes only.
+    pub fn glance_at_head<T>(&self, path: &str, bytes: usize, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
+        match self.read_lock().by_path.get(path).cloned() {
+            Some(known) => known.map(|file| {
+                let text = self.text(file);
+                look(text.as_bytes().get(..bytes).unwrap_or(text.as_bytes()))
+            }),
+            None => self.tree.head(path, bytes).map(|head| look(&head)),
+        }
+    }
+
     /// How many files were read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()

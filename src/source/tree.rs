@@ -8,6 +8,13 @@ use std::fmt;
 pub trait Tree: Send + Sync {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
+    /// The first bytes of a file, however long it is.
+    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
+        self.read(path).map(|mut text| {
+            text.truncate(bytes);
+            text
+        })
+    }
     /// Whether a file that is too large to be read holds these bytes; asked only where `read` says so.
     fn mentions(&self, _path: &str, _wanted: &[u8]) -> bool {
         true

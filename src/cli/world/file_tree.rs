@@ -121,6 +121,14 @@ impl Tree for DiskTree {
         read_known(&real, &metadata, self.largest.bytes())
     }
 
+    fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
+        if let Some(text) = self.given.get(path) {
+            return Ok(text.iter().take(bytes).copied().collect());
+        }
+        let (real, metadata) = self.resolve(path)?;
+        read_head(&real, &metadata, bytes)
+    }
+
     fn mentions(&self, path: &str, wanted: &[u8]) -> bool {
         // What cannot be looked at may hold anything.
         let open = |(real, _)| fs::File::open(real).map_err(|error| failure(&error));
@@ -209,6 +217,16 @@ fn read_known(path: &Path, metadata: &Metadata, limit: u64) -> Result<Vec<u8>, R
         return Err(ReadError::TooLarge { bytes: bytes.len() as u64, limit });
     }
     demand_text(bytes)
+}
+
+fn read_head(path: &Path, metadata: &Metadata, most: usize) -> Result<Vec<u8>, ReadError> {
+    if !metadata.is_file() {
+        return Err(ReadError::Other("it is no regular file".to_owned()));
+    }
+    let mut bytes = Vec::with_capacity(most.min(usize::try_from(metadata.len()).unwrap_or(most)));
+    let file = fs::File::open(path).map_err(|error| failure(&error))?;
+    file.take(most as u64).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
+    Ok(bytes)
 }
 
 /// Looks for bytes without keeping what was looked at.

@@ -42,6 +42,10 @@ pub(super) fn reopen(
 
 fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
     // Of a module that nobody calls, lines that speak of accelerators are compared already.
+    // What is told of a program hangs on its own text first.
+    if it.reason.contains(FOREIGN) && it.path == file.path {
+        return true;
+    }
     let is_beside = match file.role {
         Role::Beside => true,
         Role::Code => !is_program(it),
@@ -54,7 +58,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
         return false;
     }
     if it.reason.contains(FOREIGN) {
-        return it.path == file.path || is_parameter(states, it, file);
+        return is_parameter(states, it, file);
     }
     match whole(states, it) {
         Some(whole) => (it.path == file.path || is_below(file.path, whole)) && speaks(states, speaking, whole),

@@ -33,6 +33,9 @@ fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match
     if let Some(constant) = &source.is {
         return concluded(source, constant, head);
     }
+    if let Some(why) = &source.unknown {
+        return Fact::unknown(why.as_str(), head);
+    }
     match (found, &source.present, &source.default) {
         (Some(nodes), Some(constant), _) => concluded(source, constant, nodes.first().map_or(head, |node| node.span)),
         (Some(nodes), None, _) => written(source, key, &nodes),

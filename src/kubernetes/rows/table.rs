@@ -536,6 +536,8 @@ pub(in crate::kubernetes) struct Source {
     pub member: bool,
     /// What it is where nothing is written.
     pub default: Option<Constant>,
+    /// Nobody can know it from the text, and why.
+    pub unknown: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

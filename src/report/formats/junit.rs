@@ -62,7 +62,7 @@ fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
     let n = all.len();
     let _ = writeln!(xml, "  <testsuite name=\"not judged\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
     for it in all {
-        let path = escaped(&shortened(&report.paths.show(&it.path), 300));
+        let path = escaped(&shortened(&judged::place(report, it), 300));
         let message = escaped(&shortened(&format!("not judged: {}", it.reason), 1_000));
         let _ = writeln!(
             xml,

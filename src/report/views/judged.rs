@@ -35,7 +35,7 @@ pub(in crate::report) fn in_short(report: &Report) -> Option<String> {
     let first = all.first()?;
     let as_before = if first.standing == UnjudgedStatus::AsBefore { ", as before the change" } else { "" };
     let named = all.iter().take(NAMED).map(|it| {
-        let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        let (path, reason) = (one_line(&place(report, it)), one_line(&it.reason));
         format!("{}: {}", shortened(&path, 120), shortened(&reason, 160))
     });
     let mut text = format!("not judged{as_before}: {}", named.collect::<Vec<_>>().join("; "));
@@ -64,7 +64,7 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
     let _ = writeln!(text, "{count}");
     for it in all.iter().take(LISTED) {
         let lost = if it.standing == UnjudgedStatus::Lost { "lost: " } else { "" };
-        let (path, reason) = (one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        let (path, reason) = (one_line(&place(report, it)), one_line(&it.reason));
         let _ = writeln!(text, "  {lost}{}: {}", shortened(&path, 200), shortened(&reason, 300));
         if let Some(cure) = &it.cure {
             let _ = writeln!(text, "    help: {}", shortened(&one_line(cure), 300));
@@ -93,7 +93,7 @@ pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: R
 
 fn lines(text: &mut String, report: &Report, all: &[&Unjudged]) {
     for it in all.iter().take(LISTED) {
-        let path = markup::code(&shortened(&report.paths.show(&it.path), 200));
+        let path = markup::code(&shortened(&place(report, it), 200));
         let lost = if it.standing == UnjudgedStatus::Lost { " **was known before**" } else { "" };
         let _ = writeln!(text, "- {path}{lost} {}", markup::plain(&shortened(&it.reason, 400)));
         if let Some(cure) = &it.cure {
@@ -128,7 +128,16 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     all.into_iter().map(shown).collect()
 }
 
-/// The line where it begins, if it is about a part of a file.
+/// The line where it begins, if it is about a part of a file, or where the word stands that shows it.
 pub(in crate::report) fn line(report: &Report, it: &Unjudged) -> Option<usize> {
-    it.span.map(|span| report.paths.locate(report.sources, span).line)
+    it.span.or(it.shown_at).map(|span| report.paths.locate(report.sources, span).line)
+}
+
+/// The file, with the line of the word that shows it.
+pub(in crate::report) fn place(report: &Report, it: &Unjudged) -> String {
+    let path = report.paths.show(&it.path);
+    match it.shown_at {
+        Some(span) => format!("{path}:{}", report.paths.locate(report.sources, span).line),
+        None => path,
+    }
 }

@@ -18,7 +18,7 @@ use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unve
 /// Words of dynamic resource allocation.
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
 /// Keys by which kinds without a row ask for machines and accelerators.
-const CUSTOM_KEYS: [&str; 4] = ["gpus", "gpuType", "gpuCount", "instanceType"];
+const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
 /// A kind of which there are many that change nothing, and the words of those that do.
 const SUBSTITUTING: &[u8] = b"Kustomization";
 const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];

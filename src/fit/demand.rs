@@ -113,7 +113,8 @@ impl<'r> FactReader<'r> {
                 _ => 2.0,
             },
             whole_window: self.resource.fact(Key::Context).is_absent(),
-            window_assumed: self.resource.fact(Key::Context).is_absent() && model.max_context <= 0.0,
+            window_assumed: self.resource.fact(Key::Context).is_absent()
+                && (model.max_context <= 0.0 || program.is_empty()),
             context,
             batch: self.batch(task, program)?,
             concurrent: self.concurrent(task, engine)?,
@@ -221,6 +222,11 @@ impl<'r> FactReader<'r> {
                 self.weaken(Origin::Inferred(format!("it is for {}", purpose.name()).into()));
                 Some(if purpose == Purpose::Training { Task::Train } else { Task::Serve })
             }
+            // Weights are held whatever is done with them, by what nobody ends.
+            (None, None) if self.resource.flag(Key::EndsByItself) != Some(true) => {
+                self.weaken(Origin::Assumed("the text does not say what is done with the model".into()));
+                Some(Task::Serve)
+            }
             (said, _) => said,
         };
         match (said, model.modality) {
@@ -268,19 +274,15 @@ impl<'r> FactReader<'r> {
         match task {
             Task::Embed | Task::Diffusion | Task::Speech => Ok(512.0),
             Task::Train => Self::missing("the text does not say how long the training sequences are", Key::Task),
-            Task::Serve if program.is_empty() => {
-                Self::missing("the text does not say how much context it holds", Key::Model)
-            }
             // Without a limit it takes what the smallest cards get; larger ones would only be given more.
             Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
-            Task::Serve if model.max_context > 0.0 => {
+            Task::Serve if model.max_context > 0.0 && !program.is_empty() => {
                 self.weaken(Origin::Default);
                 Ok(model.max_context)
             }
             Task::Serve => {
-                self.weaken(Origin::Assumed(
-                    format!("the window of `{}` is not known: {UNKNOWN_WINDOW} tokens", model.id).into(),
-                ));
+                let whose = if program.is_empty() { "how much context it holds" } else { "the window of the model" };
+                self.weaken(Origin::Assumed(format!("{whose} is not known: {UNKNOWN_WINDOW} tokens").into()));
                 Ok(UNKNOWN_WINDOW)
             }
         }
@@ -384,7 +386,7 @@ pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
 /// How a program manages memory.
 fn engine(program: &str) -> Engine {
     match program {
-        "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
+        "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" => Engine::Pooled { has_utilization: true },
         // NIM picks a profile, and with it a context, that suits the card.
         "nim" | "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
             Engine::Pooled { has_utilization: false }

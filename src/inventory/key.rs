@@ -159,7 +159,8 @@ keys! {
     Placement "placement" Text;
     /// The network for training over several machines that its machines have: efa, infiniband, rdma.
     Interconnect "interconnect" Text;
-    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for.
+    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for; 0 where a machine has
+    /// interfaces, whatever they are: see `interconnect`.
     EfaInterfaces "efa_interfaces" Number;
     /// Zones that its machines are spread over.
     Zones "zones" Integer;
@@ -312,6 +313,8 @@ keys! {
     Context "context" Integer;
     /// Sequences or samples at a time.
     BatchSize "batch_size" Integer;
+    /// Requests join a batch while others are under way.
+    ContinuousBatching "continuous_batching" Flag;
     /// What many requests begin with is computed once.
     PrefixCache "prefix_cache" Flag;
     /// Share of accelerator memory that the program may fill, 0 to 1.

@@ -90,6 +90,7 @@ pub fn read(
     let (used, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
+    let index = index.with_tree(sources, paths);
     let mut found = read_all(sources, &parsed, &index);
     relations::terraform_loaded::leave_out(sources, embedded, &mut found);
     relations::chart::tell_once(sources, &mut found, &used);

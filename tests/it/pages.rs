@@ -200,6 +200,7 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("exceeded-limit", "undetermined in kubernetes", "labels of a manifest are all in it"),
     ("exceeded-total", "two clouds", "it is about a sum, of whatever cloud"),
     ("impossible-machine", "two clouds", "only Google attaches accelerators to machines of one's choice"),
+    ("missing-efa", "two clouds", "EFA is a network of AWS"),
     ("spot-no-retry", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
     ("spot-without-checkpoint", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
 ];

@@ -36,6 +36,9 @@ pub const SERVED_NAME: &str = "the name under which it is served";
 /// a part of it is not known.
 pub type Word = Fact<Arc<str>>;
 
+/// The settings in files, by the paths by which a command names them.
+pub type SettingsFiles = BTreeMap<String, Vec<Setting>>;
+
 /// What starts a program, as a pod, a task definition or a model environment writes it.
 #[derive(Debug, Clone, Default)]
 pub struct Container {
@@ -47,6 +50,8 @@ pub struct Container {
     pub open_env: Option<Arc<str>>,
     /// It asks for accelerators: then variables such as `MODEL_ID` mean what they say even if the program is not known.
     pub accelerated: bool,
+    /// Files that its words name, as far as they are at hand.
+    pub files: Arc<SettingsFiles>,
 }
 
 /// One leaf of a settings tree: `engine_kwargs.tensor_parallel_size`. Positions in lists are left out.
@@ -94,7 +99,7 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Progra
     let named = program.and_then(|name| TABLE.program(name)).map(|(_, program)| program);
     let mut found = FoundFacts::default();
     let programs = [named.unwrap_or(&TABLE.generic)];
-    found.settings(&programs, settings);
+    found.settings(&programs, settings, 0);
     let facts = found.into_facts();
     let (Some(program), Some(span)) = (named, facts.values().find_map(Fact::span)) else { return facts };
     let mut found = FoundFacts::default();
@@ -115,7 +120,7 @@ fn best(commands: Vec<Command>, accelerated: bool) -> ProgramFacts {
     });
     for command in commands {
         let facts = recognize_command(&command, accelerated);
-        let is_named = command.bare_arguments || !matching_programs(&command.words).is_empty();
+        let is_named = command.bare_arguments || !matching_programs(&command).is_empty();
         let score = |is_named: bool, facts: &ProgramFacts| {
             (is_named, facts.contains_key(&Key::Model), facts.contains_key(&Key::Program), facts.len() > 2)
         };
@@ -135,7 +140,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     if TABLE.only_fetches(&names) {
         return ProgramFacts::new();
     }
-    let matches = matching_programs(&command.words);
+    let matches = matching_programs(command);
     let image = command.image.as_ref().filter(|image| !image.has_hole());
     if image.is_some_and(|image| TABLE.needs_no_accelerator(&image.text)) {
         return ProgramFacts::new();
@@ -152,14 +157,18 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
             programs.push(program);
         }
     }
-    let mut found = FoundFacts::default();
+    let mut found = FoundFacts::with_files(command.files.clone());
     let start = matches.first().map_or(0, |first| first.end);
     let positional = !matches.is_empty() || command.bare_arguments;
     if !programs.is_empty() {
         found.arguments(&programs, &command.words, start, positional);
     }
+    let accelerated = accelerated || command.accelerated;
     if !programs.is_empty() || accelerated {
         found.environment(&programs, command, true);
+    }
+    if programs.is_empty() && accelerated {
+        found.model_by_flag(&command.words);
     }
     if let Some(image) = image
         && programs.first().is_some_and(|program| program.model_from_image)
@@ -171,6 +180,9 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
         Some(token) if signature.is_some() => {
             let origin = Origin::Inferred("its arguments are those of this program".into());
             found.finish(&programs, token.span, origin)
+        }
+        Some(token) if programs.first().is_some_and(|program| !program.inside.is_empty()) => {
+            found.finish(&programs, token.span, Origin::Inferred("its image holds no other server".into()))
         }
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
@@ -217,10 +229,10 @@ struct Match {
 }
 
 /// Programs in the order of the table: those that say more stand before those that launch them.
-fn matching_programs(words: &[CommandWord]) -> Vec<Match> {
+fn matching_programs(command: &Command) -> Vec<Match> {
     /// A program's name stands near the start of its command.
     const NAMED_WITHIN: usize = 48;
-    let names: Vec<&str> = words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();
+    let names: Vec<&str> = command.words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();
     let mut matches: Vec<Match> = Vec::new();
     for at in 0..names.len() {
         let rest = names.get(at..).unwrap_or_default();
@@ -234,6 +246,8 @@ fn matching_programs(words: &[CommandWord]) -> Vec<Match> {
             }
         }
     }
+    let image = command.image.as_ref().map(|image| &*image.text);
+    matches.retain(|found| TABLE.programs.get(found.program).is_some_and(|program| program.runs_in(image)));
     let launcher = |found: &Match| TABLE.programs.get(found.program).is_some_and(|program| program.launcher);
     matches.sort_by_key(|found| (launcher(found), found.program, found.at));
     matches.dedup_by_key(|found| found.program);

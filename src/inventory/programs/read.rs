@@ -9,11 +9,14 @@ use super::super::terms::Task;
 use super::table::{DeclaredTarget, KnownProgram, Rank, TABLE, TextReader, normalize_flag, normalize_path};
 use super::values::{self, ValueMeaning, meaning};
 use super::words::{self, Command, CommandWord};
-use super::{ProgramFacts, Setting};
+use super::{ProgramFacts, Setting, SettingsFiles};
 use crate::languages::shell::HOLE;
 use crate::source::Span;
 
-/// Settings speak after variables, variables after arguments.
+/// Settings speak after variables, variables after files that arguments name, and these after arguments.
+const FILES: Rank = 400;
+/// What follows from a switch that is off.
+const SWITCHED_OFF: Rank = 900;
 const VARIABLES: Rank = 1000;
 const GENERIC: Rank = 2000;
 /// What follows from the name of a program or image.
@@ -26,9 +29,14 @@ pub(super) struct FoundFacts {
     /// There are arguments or variables that are not known: what was not found may be among them.
     open: Option<(Arc<str>, Span)>,
     expert_parallel: Option<CommandWord>,
+    files: Arc<SettingsFiles>,
 }
 
 impl FoundFacts {
+    pub(super) fn with_files(files: Arc<SettingsFiles>) -> Self {
+        FoundFacts { files, ..FoundFacts::default() }
+    }
+
     pub(super) fn put(&mut self, key: Key, rank: Rank, fact: Fact<Value>) {
         if self.facts.get(&key).is_none_or(|(known, _)| rank <= *known) && !fact.is_absent() {
             self.facts.insert(key, (rank, fact));
@@ -86,20 +94,34 @@ impl FoundFacts {
             }
             TextReader::Profile => self.profile(programs, rank, token),
             TextReader::Speculation => {
-                let model = serde_json::from_str::<serde_json::Value>(&token.text).ok();
-                let model = model.as_ref().and_then(|json| json.get("model")).and_then(|model| model.as_str());
+                let said = serde_json::from_str::<serde_json::Value>(&token.text).unwrap_or_default();
+                // Some draft without a model of their own: from what was said before, or with heads of the main one.
+                let model = said.get("model").or_else(|| said.get("method")).and_then(|model| model.as_str());
                 if let Some(model) = model {
                     self.fixed(programs, Key::DraftModel, rank, model, token);
                 }
             }
+            TextReader::File => {
+                self.file(programs, token);
+            }
+            TextReader::ShardingFile => {
+                if !self.file(programs, token) {
+                    self.word(programs, Key::Sharding, rank, token);
+                }
+            }
             TextReader::Deepspeed => {
+                if let Some((_, deepspeed)) = TABLE.program("deepspeed")
+                    && self.file(&[deepspeed], token)
+                {
+                    return;
+                }
                 self.word(programs, Key::Sharding, rank, token);
                 if lower.contains("offload") {
                     self.fixed(programs, Key::Offload, rank, "optimizer", token);
                 }
             }
             TextReader::Fsdp => {
-                self.word(programs, Key::Sharding, rank, token);
+                self.word(programs, Key::Sharding, rank, &CommandWord { text: fsdp(&token.text), ..token.clone() });
                 if lower.split_whitespace().any(|word| word == "offload") {
                     self.fixed(programs, Key::Offload, rank, "weights", token);
                 }
@@ -118,7 +140,10 @@ impl FoundFacts {
                     self.fixed(programs, Key::Offload, rank, what, token);
                 }
             }
-            TextReader::Recipe => self.recipe(programs, rank, token),
+            TextReader::Recipe => {
+                self.recipe(programs, rank, token);
+                self.file(programs, token);
+            }
         }
     }
 
@@ -254,20 +279,44 @@ impl FoundFacts {
         }
     }
 
-    pub(super) fn settings(&mut self, programs: &[&KnownProgram], settings: &[Setting]) {
+    /// The settings of a file that a word names; says whether it is at hand.
+    fn file(&mut self, programs: &[&KnownProgram], token: &CommandWord) -> bool {
+        let files = self.files.clone();
+        let Some(settings) = files.get(&token.text) else { return false };
+        self.settings(programs, settings, FILES);
+        true
+    }
+
+    /// The model that an argument of an own program names as the hub does: `--model Qwen/Qwen2.5-7B-Instruct`.
+    pub(super) fn model_by_flag(&mut self, words: &[CommandWord]) {
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--")) {
+            let (name, inline) = split_flag(word);
+            let Some((target, rank)) = TABLE.generic.flags.get(&normalize_flag(name)) else { continue };
+            let value = inline.as_ref().or_else(|| words.get(at + 1));
+            if let Some(value) = value.filter(|value| is_name_of_hub(&value.text)) {
+                let spanned = CommandWord { span: word.span.to(value.span), ..value.clone() };
+                self.apply(&[], *target, GENERIC + rank, &spanned);
+            }
+        }
+    }
+
+    pub(super) fn settings(&mut self, programs: &[&KnownProgram], settings: &[Setting], offset: Rank) {
         for setting in settings {
             let path = normalize_path(&setting.path);
             let Some(token) = words::token(&setting.value) else { continue };
             for program in programs {
                 if let Some((target, rank)) = program.setting(&path) {
-                    self.apply(programs, target, rank, &token);
+                    self.apply(programs, target, offset + rank, &token);
                     break;
                 }
                 let last = path.rsplit('.').next().unwrap_or_default();
-                if let Some(sets) = program.setting_switches.get(last)
-                    && values::flag(&token.text) == Some(true)
-                {
-                    sets.iter().for_each(|(key, text)| self.fixed(programs, *key, 1, text, &token));
+                let (switches, rank) = match values::flag(&token.text) {
+                    Some(true) => (&program.setting_switches, offset + 1),
+                    Some(false) => (&program.switched_off, SWITCHED_OFF),
+                    None => continue,
+                };
+                if let Some(sets) = switches.get(&path).or_else(|| switches.get(last)) {
+                    sets.iter().for_each(|(key, text)| self.fixed(programs, *key, rank, text, &token));
                     break;
                 }
             }
@@ -360,6 +409,29 @@ fn known(value: Value, token: &CommandWord) -> Fact<Value> {
         known.defined = token.defined;
     }
     fact
+}
+
+/// `Qwen/Qwen2.5-7B-Instruct`: whose it is, and its name. A path of a file is none.
+fn is_name_of_hub(text: &str) -> bool {
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let has_ending = [".pt", ".pth", ".bin", ".onnx", ".gguf", ".safetensors", ".ckpt", ".yaml", ".json", ".py"];
+    text.split_once('/').is_some_and(|(owner, name)| is_name(owner) && is_name(name))
+        && !has_ending.iter().any(|ending| text.ends_with(ending))
+}
+
+/// The launcher's configuration numbers how weights are sharded: 1 is all of them, 3 none.
+fn fsdp(text: &str) -> String {
+    match text.trim() {
+        "1" => "full_shard",
+        "2" => "shard_grad_op",
+        "3" => "no_shard",
+        "4" | "5" => "hybrid_shard",
+        text => text,
+    }
+    .to_owned()
 }
 
 /// `--flag=value` in its parts.

@@ -40,6 +40,10 @@ pub(super) enum TextReader {
     OffloadActivations,
     /// Each gradient is used and dropped while the next is worked out.
     DropGradients,
+    /// Path of a file with settings of the same program.
+    File,
+    /// The same, where its name may say how training is sharded.
+    ShardingFile,
     /// Name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
     Recipe,
 }
@@ -62,10 +66,14 @@ pub(super) struct KnownProgram {
     /// By the last part of the path.
     pub(super) settings: HashMap<String, Vec<(String, DeclaredTarget, Rank)>>,
     pub(super) setting_switches: HashMap<String, Vec<(Key, String)>>,
+    /// What follows where a setting is switched off and nothing else says it.
+    pub(super) switched_off: HashMap<String, Vec<(Key, String)>>,
     pub(super) defaults: Vec<(Key, String)>,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
     /// It launches another program and says little itself.
     pub(super) launcher: bool,
+    /// It is known by its command in such images alone.
+    pub(super) inside: Vec<String>,
     /// What it decides well where nobody tells it.
     pub(super) chooses: Vec<Key>,
     /// The first long flag for a fact, as it is spelled.
@@ -125,6 +133,7 @@ struct ProgramRow {
     task: Option<Task>,
     like: Option<String>,
     images: String,
+    inside: String,
     commands: Vec<String>,
     positional: Option<String>,
     model_from_image: bool,
@@ -137,6 +146,7 @@ struct ProgramRow {
     env: BTreeMap<String, String>,
     settings: BTreeMap<String, String>,
     setting_switches: BTreeMap<String, String>,
+    switched_off: BTreeMap<String, String>,
     defaults: BTreeMap<String, String>,
     values: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -227,6 +237,7 @@ impl KnownProgram {
             task: row.task,
             model_from_image: row.model_from_image,
             launcher: row.launcher,
+            inside: row.inside.split_whitespace().map(str::to_owned).collect(),
             ..KnownProgram::default()
         };
         let mut chain = vec![row];
@@ -262,6 +273,9 @@ impl KnownProgram {
         for (name, sets) in &row.setting_switches {
             self.setting_switches.insert(normalize_path(name), assignments(sets));
         }
+        for (name, sets) in &row.switched_off {
+            self.switched_off.insert(normalize_path(name), assignments(sets));
+        }
         self.bare.extend(row.bare.split_whitespace().map(normalize_flag));
         for (key, names) in &row.settings {
             let Some(target) = target(key) else { continue };
@@ -278,6 +292,15 @@ impl KnownProgram {
         for (key, map) in values(&row.values) {
             self.values.entry(key).or_default().extend(map);
         }
+    }
+
+    /// Whether its command means this program in an image.
+    pub(super) fn runs_in(&self, image: Option<&str>) -> bool {
+        let matches = |image: &str| {
+            let (path, tag) = image_parts(image);
+            self.inside.iter().any(|pattern| image_matches(pattern, path, tag))
+        };
+        self.inside.is_empty() || image.is_some_and(matches)
     }
 
     pub(super) fn setting(&self, path: &str) -> Option<(DeclaredTarget, Rank)> {
@@ -333,6 +356,8 @@ fn target(name: &str) -> Option<DeclaredTarget> {
         "offload_weights" => TextReader::OffloadWeights,
         "offload_activations" => TextReader::OffloadActivations,
         "drop_gradients" => TextReader::DropGradients,
+        "file" => TextReader::File,
+        "sharding_file" => TextReader::ShardingFile,
         "recipe" => TextReader::Recipe,
         name => return Key::named(name).map(DeclaredTarget::Key),
     }))
@@ -439,7 +464,7 @@ mod tests {
             for key in row.defaults.keys().chain(row.values.keys()) {
                 assert!(Key::named(key).is_some(), "{}: no fact `{key}`", row.name);
             }
-            for sets in row.switches.values().chain(row.setting_switches.values()) {
+            for sets in row.switches.values().chain(row.setting_switches.values()).chain(row.switched_off.values()) {
                 assert_eq!(assignments(sets).len(), sets.split_whitespace().count(), "{}: {sets}", row.name);
             }
             let positional = row.positional.as_deref().filter(|key| *key != "none");

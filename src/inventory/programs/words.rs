@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::fact::{Fact, Origin};
 use super::variables::Variables;
-use super::{Container, Word};
+use super::{Container, SettingsFiles, Word};
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::source::Span;
 
@@ -60,6 +60,9 @@ pub(super) struct Command {
     pub(super) open_env: Option<Arc<str>>,
     /// The words are arguments of the image's own entry point.
     pub(super) bare_arguments: bool,
+    /// It is given accelerators of the machine.
+    pub(super) accelerated: bool,
+    pub(super) files: Arc<SettingsFiles>,
 }
 
 pub(super) fn of_container(container: &Container) -> Vec<Command> {
@@ -77,6 +80,8 @@ pub(super) fn of_container(container: &Container) -> Vec<Command> {
         env,
         open_env: container.open_env.clone(),
         bare_arguments: container.command.is_empty(),
+        files: container.files.clone(),
+        ..Command::default()
     };
     commands.expand(words, &shape, 0);
     if commands.found.is_empty() {
@@ -255,6 +260,7 @@ impl Commands {
                 }
                 ("--env-file", Some(_)) => shape.open_env = Some("variables come from a file of the machine".into()),
                 ("--entrypoint", value) => entrypoint = value,
+                ("--gpus", Some(_)) => shape.accelerated = true,
                 _ => {}
             }
         }

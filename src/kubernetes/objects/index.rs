@@ -2,10 +2,10 @@
 //! tree is meant.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Sources, Span, file_name, normalize};
 
 use super::object::Object;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
@@ -47,6 +47,14 @@ pub(in crate::kubernetes) struct ObjectIndex<'t> {
     open: Vec<(String, Arc<str>, Object<'t>)>,
     /// Files of values, which many may name.
     values: Mutex<HashMap<FileId, Option<Node>>>,
+    tree: Option<TreeFiles<'t>>,
+}
+
+/// All files of the tree, by their names once somebody asks for one.
+struct TreeFiles<'t> {
+    sources: &'t Sources,
+    paths: &'t [String],
+    by_name: OnceLock<HashMap<&'t str, Vec<&'t str>>>,
 }
 
 impl<'t> ObjectIndex<'t> {
@@ -60,6 +68,23 @@ impl<'t> ObjectIndex<'t> {
             }
         }
         index
+    }
+
+    /// The same with the files of the tree, which commands may name.
+    #[must_use]
+    pub(in crate::kubernetes) fn with_tree(mut self, sources: &'t Sources, paths: &'t [String]) -> Self {
+        self.tree = Some(TreeFiles { sources, paths, by_name: OnceLock::new() });
+        self
+    }
+
+    pub(in crate::kubernetes) fn sources(&self) -> Option<&'t Sources> {
+        self.tree.as_ref().map(|tree| tree.sources)
+    }
+
+    /// The one file of the tree whose path ends like this one of a container.
+    pub(in crate::kubernetes) fn file(&self, path: &str) -> Option<FileId> {
+        let tree = self.tree.as_ref()?;
+        tree.sources.open(tree.ending_like(path)?).ok()
     }
 
     fn add(&mut self, root: &'t Node, depth: usize) {
@@ -117,6 +142,32 @@ impl<'t> ObjectIndex<'t> {
 
     pub(in crate::kubernetes) fn path(&self, span: Span) -> &str {
         self.paths.get(&span.file).map_or("", |path| path)
+    }
+}
+
+impl<'t> TreeFiles<'t> {
+    /// Of a whole path of a container the beginning may be that of its image; its folder and name must agree.
+    fn ending_like(&self, path: &str) -> Option<&'t str> {
+        let is_whole = path.starts_with('/');
+        let path = normalize(path)?;
+        let by_name = self.by_name.get_or_init(|| {
+            let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
+            for path in self.paths {
+                by_name.entry(file_name(path)).or_default().push(path);
+            }
+            by_name
+        });
+        let all = by_name.get(file_name(&path))?;
+        let mut end = &*path;
+        loop {
+            let mut found =
+                all.iter().filter(|it| it.strip_suffix(end).is_some_and(|b| b.is_empty() || b.ends_with('/')));
+            match (found.next(), found.next()) {
+                (Some(one), None) => return Some(one),
+                (Some(_), Some(_)) => return None,
+                _ => end = end.split_once('/').map(|(_, rest)| rest).filter(|rest| is_whole && rest.contains('/'))?,
+            }
+        }
     }
 }
 

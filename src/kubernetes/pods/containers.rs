@@ -6,6 +6,7 @@ use crate::inventory::programs::{Container, Word};
 use crate::inventory::{Fact, Known, Origin};
 use crate::languages::yaml::Node;
 
+use super::named_files;
 use super::pod::{Pod, PodContainer};
 use super::request;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
@@ -17,7 +18,8 @@ const MOST_FROM_A_MAP: usize = 500;
 pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Container {
     let node = &part.node;
     let (mut command, mut args) = (words(node, "command"), words(node, "args"));
-    let brought = command.iter().chain(&args).find_map(|word| script(word.value()?, part, pod, index));
+    let called = command.iter().chain(&args).filter_map(Fact::value).filter(|path| !named_files::is_settings(path));
+    let brought = called.into_iter().find_map(|path| script(path, part, pod, index));
     if let Some(brought) = brought {
         (command, args) = (shell(brought), Vec::new());
     }
@@ -40,10 +42,11 @@ pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &O
     for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
         all_from(from, &mut container, index);
     }
+    container.files = named_files::of(&container, part, pod, index);
     container
 }
 
-/// The script at a path of a container, where a configuration map of the text is mounted there.
+/// The script or file at a path of a container, where a configuration map of the text is mounted there.
 pub(super) fn script<'t>(path: &str, part: &PodContainer, pod: &Pod, index: &ObjectIndex<'t>) -> Option<&'t Node> {
     let path = path.trim();
     if !path.starts_with('/') || path.contains(char::is_whitespace) {

@@ -4,6 +4,7 @@ pub(super) mod claims;
 pub(super) mod containers;
 pub(super) mod generic;
 pub(super) mod machines;
+pub(super) mod named_files;
 pub(super) mod nodes;
 pub(super) mod pod;
 pub(super) mod queues;

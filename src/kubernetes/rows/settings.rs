@@ -39,6 +39,18 @@ pub(in crate::kubernetes) fn declared_in(node: &Node) -> Facts {
     programs::recognize_settings(None, &leaves.settings())
 }
 
+/// The values of a tree by their paths. What is for validation or tests beside training says nothing of it.
+pub(in crate::kubernetes) fn leaves(root: &Node) -> Vec<Setting> {
+    const ASIDE: [&str; 5] = ["val", "valid", "eval", "test", "inference"];
+    let mut leaves = Leaves::default();
+    leaves.tree(root);
+    let is_aside = |setting: &Setting| {
+        let mut words = setting.path.split(['.', '_']);
+        words.any(|word| ASIDE.iter().any(|aside| word.starts_with(aside)))
+    };
+    leaves.settings().into_iter().filter(|setting| !is_aside(setting)).collect()
+}
+
 /// Values by their paths; positions in lists are left out, so that items of a list share theirs.
 #[derive(Default)]
 struct Leaves {

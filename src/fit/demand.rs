@@ -113,7 +113,8 @@ impl<'r> FactReader<'r> {
                 _ => 2.0,
             },
             whole_window: self.resource.fact(Key::Context).is_absent(),
-            window_assumed: self.resource.fact(Key::Context).is_absent()
+            window_assumed: task == Task::Serve
+                && self.resource.fact(Key::Context).is_absent()
                 && (model.max_context <= 0.0 || program.is_empty()),
             context,
             batch: self.batch(task, program)?,
@@ -283,7 +284,7 @@ impl<'r> FactReader<'r> {
             Task::Serve => {
                 let whose = if program.is_empty() { "how much context it holds" } else { "the window of the model" };
                 self.weaken(Origin::Assumed(format!("{whose} is not known: {UNKNOWN_WINDOW} tokens").into()));
-                Ok(UNKNOWN_WINDOW)
+                Ok(if model.max_context > 0.0 { model.max_context.min(UNKNOWN_WINDOW) } else { UNKNOWN_WINDOW })
             }
         }
     }

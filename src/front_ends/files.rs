@@ -43,8 +43,8 @@ const ENDINGS: [&str; 31] = [
 /// Programs, of which the few that rent something are told: they are looked into where the tree is read, and no reason to.
 const PROGRAMS: [&str; 1] = [".py"];
 
-/// Settings of others that are told, by their names.
-const SETTINGS: [&str; 3] = ["cerebrium.toml", "gres.conf", "slurm.conf"];
+/// Settings of others that are told or that a command of a pod may name, by their names.
+const SETTINGS: [&str; 4] = ["cerebrium.toml", "config.pbtxt", "gres.conf", "slurm.conf"];
 
 /// Scripts that are called so, whatever they end in.
 const SCRIPTS: [&str; 6] = ["Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Jenkinsfile"];

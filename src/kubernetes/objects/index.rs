@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::yaml::Node;
-use crate::source::{FileId, Sources, Span, file_name, normalize};
+use crate::source::{FileId, Sources, Span, file_name, normalize, parent};
 
 use super::object::Object;
 use crate::kubernetes::rows::table::{KINDS, KindRow};
@@ -87,6 +87,21 @@ impl<'t> ObjectIndex<'t> {
         tree.sources.open(tree.ending_like(path)?).ok()
     }
 
+    /// The files of this name in the folders of the one folder that is called as a path of a container ends; none where there
+    /// are several such folders, or more files than this.
+    pub(in crate::kubernetes) fn files_below(&self, path: &str, name: &str, most: usize) -> Vec<FileId> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let called = file_name(path.trim_end_matches('/'));
+        let above = |path: &str| parent(parent(path)).to_owned();
+        let all = tree.by_name().get(name).into_iter().flatten();
+        let found: Vec<&&str> = all.filter(|path| !called.is_empty() && file_name(&above(path)) == called).collect();
+        let is_one = found.iter().zip(found.iter().skip(1)).all(|(one, next)| above(one) == above(next));
+        if !is_one || found.len() > most {
+            return Vec::new();
+        }
+        found.into_iter().filter_map(|path| tree.sources.open(path).ok()).collect()
+    }
+
     fn add(&mut self, root: &'t Node, depth: usize) {
         const DEEPEST: usize = 4;
         let Some(object) = Object::new(root) else { return };
@@ -146,18 +161,21 @@ impl<'t> ObjectIndex<'t> {
 }
 
 impl<'t> TreeFiles<'t> {
-    /// Of a whole path of a container the beginning may be that of its image; its folder and name must agree.
-    fn ending_like(&self, path: &str) -> Option<&'t str> {
-        let is_whole = path.starts_with('/');
-        let path = normalize(path)?;
-        let by_name = self.by_name.get_or_init(|| {
+    fn by_name(&self) -> &HashMap<&'t str, Vec<&'t str>> {
+        self.by_name.get_or_init(|| {
             let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
             for path in self.paths {
                 by_name.entry(file_name(path)).or_default().push(path);
             }
             by_name
-        });
-        let all = by_name.get(file_name(&path))?;
+        })
+    }
+
+    /// Of a whole path of a container the beginning may be that of its image; its folder and name must agree.
+    fn ending_like(&self, path: &str) -> Option<&'t str> {
+        let is_whole = path.starts_with('/');
+        let path = normalize(path)?;
+        let all = self.by_name().get(file_name(&path))?;
         let mut end = &*path;
         loop {
             let mut found =

@@ -4,6 +4,7 @@ pub(super) mod claims;
 pub(super) mod containers;
 pub(super) mod generic;
 pub(super) mod machines;
+mod model_repository;
 pub(super) mod named_files;
 pub(super) mod nodes;
 pub(super) mod pod;

@@ -9,6 +9,7 @@ use crate::languages::yaml::{self, Node};
 use crate::source::FileId;
 
 use super::containers;
+use super::model_repository;
 use super::pod::{Pod, PodContainer};
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object::Object;
@@ -21,8 +22,9 @@ const MOST_BYTES: usize = 256 << 10;
 
 pub(super) fn of(container: &Container, part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Arc<SettingsFiles> {
     let texts = container.command.iter().chain(&container.args).chain(container.env.values()).filter_map(Fact::value);
+    let words: Vec<&str> = texts.flat_map(|text| words_in(text)).collect();
     let mut paths = BTreeSet::new();
-    for path in texts.flat_map(|text| paths_in(text)) {
+    for path in words.iter().copied().filter(|word| is_settings(word)) {
         if paths.len() < MOST {
             paths.insert(path);
         }
@@ -35,14 +37,21 @@ pub(super) fn of(container: &Container, part: &PodContainer, pod: &Pod, index: &
         // An object of the cluster is no file of settings.
         Object::new(&root).is_none().then(|| settings::leaves(&root).into_iter().map(filled_in).collect())
     };
-    Arc::new(paths.into_iter().filter_map(|path| Some((path.to_owned(), read(path)?))).collect())
+    let files = paths.into_iter().filter_map(|path| Some((path.to_owned(), read(path)?)));
+    let models = words.windows(2).filter(|pair| matches!(pair[0], "--model-repository" | "--model-store")).take(MOST);
+    let models = models.filter_map(|pair| {
+        let all = index.files_below(pair[1], model_repository::CONFIGURATION, MOST);
+        let small = all.into_iter().filter(|file| is_small(*file, index)).collect::<Vec<_>>();
+        Some((pair[1].to_owned(), model_repository::settings(&small, index)?))
+    });
+    Arc::new(files.chain(models).collect())
 }
 
-/// Words that may be such paths, wherever they stand in an argument or a script.
-fn paths_in(text: &str) -> impl Iterator<Item = &str> {
+/// Words that may be paths or name one, wherever they stand in an argument or a script.
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
     const LONGEST: usize = 512;
     let words = text.split(|c: char| c.is_whitespace() || "\"'=;&|()".contains(c));
-    words.filter(|word| is_settings(word) && word.len() <= LONGEST && !word.contains(['$', '{']))
+    words.filter(|word| !word.is_empty() && word.len() <= LONGEST && !word.contains(['$', '{']))
 }
 
 /// A file of settings by its name.
@@ -51,9 +60,12 @@ pub(super) fn is_settings(path: &str) -> bool {
 }
 
 fn of_tree(file: FileId, index: &ObjectIndex<'_>) -> Option<Node> {
-    let text = index.sources()?.text(file);
-    let read = || Some(yaml::read(file, &text).documents.into_iter().next()?.root);
-    (text.len() <= MOST_BYTES).then(|| index.values(file, read)).flatten()
+    let read = || Some(yaml::read(file, &index.sources()?.text(file)).documents.into_iter().next()?.root);
+    is_small(file, index).then(|| index.values(file, read)).flatten()
+}
+
+fn is_small(file: FileId, index: &ObjectIndex<'_>) -> bool {
+    index.sources().is_some_and(|sources| sources.text(file).len() <= MOST_BYTES)
 }
 
 /// What a part of stands for something else is not known.

@@ -28,6 +28,7 @@ fn container(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)])
         env: env.iter().map(|(name, text)| ((*name).to_owned(), word(text))).collect(),
         open_env: None,
         accelerated: true,
+        ..Container::default()
     }
 }
 

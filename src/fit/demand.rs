@@ -88,7 +88,6 @@ impl<'r> FactReader<'r> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let task = self.task(&found.model)?;
         let precision = self.precision(&found, task)?;
-        let engine = engine(program);
         let is_served_name = matches!(
             self.resource.fact(Key::Model).origin(),
             Some(Origin::Inferred(why)) if **why == *SERVED_NAME
@@ -96,6 +95,9 @@ impl<'r> FactReader<'r> {
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
         let model = found.model;
         let context = self.context(&model, task, program)?;
+        // What is not known to take a share of the memory at its start is not said to refuse it.
+        let is_assumed = program.is_empty() && matches!(self.origin, Origin::Assumed(_));
+        let engine = if is_assumed { Engine::Eager } else { engine(program) };
         let training = if task == Task::Train { self.training(precision)? } else { Training::default() };
         // Adapters that say nothing else are trained on weights in four bits.
         let quantizes = training.method == Method::Qlora && task == Task::Train && precision.is_full();
@@ -387,7 +389,7 @@ pub(super) fn slice_gib(slice: &Slice<'_>) -> f64 {
 /// How a program manages memory.
 fn engine(program: &str) -> Engine {
     match program {
-        "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" => Engine::Pooled { has_utilization: true },
+        "vllm" | "kserve-huggingface" | "aphrodite" | "ray-serve" | "" => Engine::Pooled { has_utilization: true },
         // NIM picks a profile, and with it a context, that suits the card.
         "nim" | "sglang" | "tgi" | "lorax" | "trt-llm" | "triton" | "lmdeploy" | "djl" | "mlc-llm" => {
             Engine::Pooled { has_utilization: false }

@@ -42,7 +42,7 @@ pub(in crate::kubernetes) fn container(part: &PodContainer, pod: &Pod, index: &O
     for from in node.get("envFrom").map(Node::items).unwrap_or_default() {
         all_from(from, &mut container, index);
     }
-    container.files = named_files::of(&container, part, pod, index);
+    container.files = named_files::of(&container, |path| script(path, part, pod, index), index);
     container
 }
 

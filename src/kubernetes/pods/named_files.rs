@@ -8,9 +8,7 @@ use crate::inventory::programs::{Container, Setting, SettingsFiles};
 use crate::languages::yaml::{self, Node};
 use crate::source::FileId;
 
-use super::containers;
 use super::model_repository;
-use super::pod::{Pod, PodContainer};
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::rows::settings;
@@ -20,7 +18,12 @@ use crate::kubernetes::text::nested;
 const MOST: usize = 8;
 const MOST_BYTES: usize = 256 << 10;
 
-pub(super) fn of(container: &Container, part: &PodContainer, pod: &Pod, index: &ObjectIndex<'_>) -> Arc<SettingsFiles> {
+/// `mounted` finds the text at a path of the container.
+pub(super) fn of<'t>(
+    container: &Container,
+    mounted: impl Fn(&str) -> Option<&'t Node>,
+    index: &ObjectIndex<'t>,
+) -> Arc<SettingsFiles> {
     let texts = container.command.iter().chain(&container.args).chain(container.env.values()).filter_map(Fact::value);
     let words: Vec<&str> = texts.flat_map(|text| words_in(text)).collect();
     let mut paths = BTreeSet::new();
@@ -30,19 +33,21 @@ pub(super) fn of(container: &Container, part: &PodContainer, pod: &Pod, index: &
         }
     }
     let read = |path: &str| {
-        let root = match containers::script(path, part, pod, index) {
-            Some(mounted) => nested::read(index.sources()?, mounted)?,
+        let root = match mounted(path) {
+            Some(text) if text.text()?.len() > MOST_BYTES => return None,
+            Some(text) => nested::read(index.sources()?, text)?,
             None => of_tree(index.file(path)?, index)?,
         };
         // An object of the cluster is no file of settings.
         Object::new(&root).is_none().then(|| settings::leaves(&root).into_iter().map(filled_in).collect())
     };
     let files = paths.into_iter().filter_map(|path| Some((path.to_owned(), read(path)?)));
-    let models = words.windows(2).filter(|pair| matches!(pair[0], "--model-repository" | "--model-store")).take(MOST);
-    let models = models.filter_map(|pair| {
-        let all = index.files_below(pair[1], model_repository::CONFIGURATION, MOST);
+    let named = words.iter().zip(words.iter().skip(1));
+    let named = named.filter(|(flag, _)| matches!(**flag, "--model-repository" | "--model-store")).take(MOST);
+    let models = named.filter_map(|(_, folder)| {
+        let all = index.files_below(folder, model_repository::CONFIGURATION, MOST);
         let small = all.into_iter().filter(|file| is_small(*file, index)).collect::<Vec<_>>();
-        Some((pair[1].to_owned(), model_repository::settings(&small, index)?))
+        Some(((*folder).to_owned(), model_repository::settings(&small, index)?))
     });
     Arc::new(files.chain(models).collect())
 }

@@ -63,6 +63,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         defaults: &settings.pricing.defaults,
         runs: &settings.runs,
         declaring_labels: &settings.declaring_labels,
+        today: settings.today,
     };
     let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);

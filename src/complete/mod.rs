@@ -27,9 +27,9 @@ mod surroundings;
 use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
-use crate::inventory::{Inventory, Skipped, programs};
+use crate::inventory::{Inventory, Key, Skipped, lease, programs};
 use crate::runs;
-use crate::source::{Sources, Span};
+use crate::source::{Date, Sources, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{CapacityRequest, Exact, devices};
@@ -51,6 +51,8 @@ pub struct Tools<'a> {
     pub runs: &'a runs::RunOptions,
     /// Labels by which the user's workloads declare a fact.
     pub declaring_labels: &'a BTreeMap<String, String>,
+    /// The day that the dates of labels are compared with.
+    pub today: Option<Date>,
 }
 
 /// Finishes an inventory, and says what was left out of it. `plain` are those of the files at `paths`, sorted, that are
@@ -69,6 +71,9 @@ pub fn complete(
     count_unread(inventory, sources);
     for resource in &mut inventory.resources {
         programs::declare(resource, tools.declaring_labels);
+        if resource.fact(Key::Schedule).is_absent() {
+            resource.set(Key::Schedule, lease(resource, tools.declaring_labels, tools.today));
+        }
     }
     homes::settle_homes(inventory, sources);
     let mut left_out = complete_machines(inventory, tools.catalog, tools.defaults);

@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::inventory::{Fact, Inventory, Key, Origin, Purchase, Resource, Role, Sign, Value, accelerators, signs};
-use crate::source::{Sources, Span, each, parent};
+use crate::inventory::{
+    Fact, FrontEnd, Inventory, Key, Origin, Purchase, Resource, Role, Sign, Value, accelerators, signs,
+};
+use crate::source::{Sources, Span, each, is_below, parent};
+
+use super::pools::is_pool;
 
 /// Searches all files but those that are known to be plain, sorted: notes what the tree has, and tells each resource
 /// what stands beside it.
@@ -34,7 +38,34 @@ pub(super) fn find_surroundings(inventory: &mut Inventory, sources: &Sources, pa
             }
         }
     }
+    let switches: Vec<(Sign, &str, Span)> = near.iter().map(|(&(sign, folder), &span)| (sign, folder, span)).collect();
+    for (resource, directory) in inventory.resources.iter_mut().zip(&directories) {
+        apply_switches(resource, directory, &switches, sources);
+    }
     pair_twins(inventory, &directories);
+}
+
+/// What a controller is told in one folder holds for what it looks after there, below it and around it.
+fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &str, Span)], sources: &Sources) {
+    let is_around = |folder: &str| folder == directory || is_below(folder, directory) || is_below(directory, folder);
+    let told = |wanted: Sign| switches.iter().find(|(sign, folder, _)| *sign == wanted && is_around(folder));
+    let because = |span: Span, what: &str| Origin::Inferred(format!("`{}` {what}", sources.path(span.file)).into());
+    let is_notebook = resource.front_end == FrontEnd::Kubernetes && resource.kind == "Notebook";
+    if let Some((.., span)) = told(Sign::Culling).filter(|_| is_notebook && resource.fact(Key::Schedule).is_absent()) {
+        let origin = because(*span, "tells the notebook controller to stop what is idle");
+        resource.set(Key::Schedule, Fact::known(Value::text("its platform when it is idle"), *span, origin));
+    }
+    if let Some((.., span)) = told(Sign::NoScaleDown).filter(|_| is_scaled_by_cluster(resource)) {
+        let origin = because(*span, "tells the cluster autoscaler so");
+        resource.set(Key::ScaleDown, Fact::known(Value::Flag(false), *span, origin));
+    }
+}
+
+/// A pool that an autoscaler of one's own makes larger. Those of Google and Azure are their own business.
+fn is_scaled_by_cluster(resource: &Resource) -> bool {
+    let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
+    let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
+    resource.front_end == FrontEnd::Terraform && is_pool(resource) && may_grow && !is_managed
 }
 
 /// Pools of one directory with one accelerator, where one is on spot alone and another is not.

@@ -65,6 +65,7 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "sharding",
     "optimizer",
     "purpose",
+    "schedule",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);

@@ -269,6 +269,10 @@ keys! {
     Retries "retries" Integer;
     /// Failed work is started again, as often as `retries` says or without an end.
     Retried "retried" Flag;
+    /// Its machines are taken away again when nobody needs them; false where an autoscaler is told to take none away.
+    ScaleDown "scale_down" Flag;
+    /// As many as are wished stay, until somebody changes that number.
+    KeepsDesired "keeps_desired" Flag;
     /// Its machines stay when its work is done.
     Lingers "lingers" Flag;
     /// It searches: many trials of one training with different settings.

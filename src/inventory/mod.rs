@@ -7,6 +7,7 @@ pub mod accelerators;
 mod fact;
 mod key;
 mod language;
+mod lease;
 pub mod programs;
 mod purpose;
 mod raw;
@@ -25,6 +26,7 @@ pub use key::{Key, Value, ValueType};
 pub use language::{
     CALL_OF_SLURM, HEAD_OF_PROGRAM, Language, is_program, is_script, language_of_data, languages_of_script,
 };
+pub use lease::lease;
 pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{

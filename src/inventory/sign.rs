@@ -20,6 +20,10 @@ pub enum Sign {
     Priority,
     /// A budget with an alarm.
     Budget,
+    /// The controller of Kubeflow's notebooks stops those that are idle.
+    Culling,
+    /// A cluster autoscaler is told to take no machine away.
+    NoScaleDown,
 }
 
 /// By which words each is known, in documents and in Terraform. Exporters and operators as their own charts and images are
@@ -34,6 +38,10 @@ const WORDS: &[(Sign, &str)] = &[
     (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
     (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
     (Sign::Budget, r"(?-u:aws_budgets_budget|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)"),
+    // A variable of a container, an entry of a map or a file of variables; the values of Kubeflow's chart.
+    (Sign::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
+    // An argument, a value of the chart, a setting of a release.
+    (Sign::NoScaleDown, r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#),
 ];
 
 static PATTERNS: LazyLock<Vec<(Sign, Regex)>> =
@@ -71,7 +79,7 @@ const PARTS: [(&str, &str); 11] = [
 ];
 
 /// The same of words that are written in one way.
-const EXACT: [&str; 7] = [
+const EXACT: [&str; 10] = [
     "ResourceQuota",
     "ClusterQueue",
     "LocalQueue",
@@ -79,6 +87,9 @@ const EXACT: [&str; 7] = [
     "PriorityClass",
     "kubernetes_priority_class",
     "_budget",
+    "ENABLE_CULLING",
+    "enableCulling",
+    "scale-down-enabled",
 ];
 
 /// What every text with a sign has, as letters that all stand beside each other.
@@ -132,7 +143,8 @@ mod tests {
                      azurerm_consumption_budget oci_budget_budget";
         let kinds =
             ["ResourceQuota", "ClusterQueue", "LocalQueue", "PriorityClass"].map(|kind| format!("kind: {kind}"));
-        for text in words.split_whitespace().map(str::to_owned).chain(kinds) {
+        let switches = ["ENABLE_CULLING=true", "enableCulling: true", "scale-down-enabled=false"].map(str::to_owned);
+        for text in words.split_whitespace().map(str::to_owned).chain(kinds).chain(switches) {
             let text = format!("x {text} y");
             assert!(PATTERNS.iter().any(|(_, pattern)| pattern.is_match(text.as_bytes())), "{text} is no sign");
             assert!(may_have_sign(text.as_bytes()), "{text} is ruled out");

@@ -15,8 +15,8 @@ pub(super) struct MachineQuestion {
     pub(super) accelerators: Accelerators,
     /// What makes the price an estimate.
     pub(super) why: String,
-    /// Any cloud where there is none.
-    pub(super) place: Option<Place>,
+    /// Any cloud where there are none.
+    pub(super) places: Vec<Place>,
     pub(super) rents: bool,
     pub(super) request: CapacityRequest,
 }

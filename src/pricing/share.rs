@@ -37,14 +37,19 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
     if let Some(service) = pricing.resource.text(Key::BilledAs) {
         return by_parts(pricing, service, devices);
     }
-    let place = provider.map(|provider| {
+    let place = |provider: &str| {
         let (region, said) = pricing.region(provider);
         Place { provider: provider.to_owned(), region, said: said.map(|step| step.text) }
-    });
+    };
+    let places: Vec<Place> = match (provider, pricing.resource.fact(Key::Provider)) {
+        (Some(provider), _) => vec![place(provider)],
+        (None, Fact::Unknown(unknown)) => unknown.candidates.iter().filter_map(Value::as_text).map(place).collect(),
+        _ => Vec::new(),
+    };
     let (accelerators, why) = accelerators(pricing);
     let rents = pricing.resource.role == Role::Rented;
     let asked =
-        MachineQuestion { accelerators, why, place, rents, request: CapacityRequest::of(pricing.resource, devices) };
+        MachineQuestion { accelerators, why, places, rents, request: CapacityRequest::of(pricing.resource, devices) };
     pricing.searches.find(asked, |asked| Search { catalog: pricing.catalog, settings: pricing.settings, asked }.run())
 }
 
@@ -115,8 +120,11 @@ struct Search<'a, 's> {
 impl<'a> Search<'a, '_> {
     fn run(&self) -> Result<Vec<PurchaseVariant<'a>>, String> {
         let accelerators = self.accelerators()?;
-        let provider = self.asked.place.as_ref().map(|place| &*place.provider);
-        let providers: Vec<&str> = provider.map_or_else(|| self.catalog.assumed_clouds(), |provider| vec![provider]);
+        let mut providers: Vec<&str> = self.asked.places.iter().map(|place| &*place.provider).collect();
+        let whose = if providers.is_empty() { String::new() } else { format!(" of {}", providers.join(" or ")) };
+        if providers.is_empty() {
+            providers = self.catalog.assumed_clouds();
+        }
         let mut variants: Vec<PurchaseVariant<'a>> = Vec::new();
         for accelerator in &accelerators {
             for provider in &providers {
@@ -128,7 +136,6 @@ impl<'a> Search<'a, '_> {
             let exists = accelerators
                 .iter()
                 .any(|name| providers.iter().any(|provider| !self.catalog.machines_with(provider, name).is_empty()));
-            let whose = provider.map_or(String::new(), |provider| format!(" of {provider}"));
             let devices = self.asked.request.devices.get();
             if let Some(lack) = self.asked.request.beyond_all(self.catalog, &providers, &accelerators) {
                 return Err(lack);
@@ -172,9 +179,10 @@ impl<'a> Search<'a, '_> {
         if all.is_empty() {
             all = of_vendor().collect();
         }
-        let rents = |it: &Accelerator<'_>| match &self.asked.place {
-            Some(place) => !self.catalog.machines_with(&place.provider, it.name).is_empty(),
-            None => true,
+        let rents = |it: &Accelerator<'_>| {
+            let mut places = self.asked.places.iter();
+            self.asked.places.is_empty()
+                || places.any(|place| !self.catalog.machines_with(&place.provider, it.name).is_empty())
         };
         let mut usual: Vec<(f64, &str)> =
             all.iter().filter(|it| rents(it)).filter_map(|it| Some((it.assumed?, it.name))).collect();
@@ -191,7 +199,7 @@ impl<'a> Search<'a, '_> {
 
     /// The machine of a provider on which the pod costs least.
     fn cheapest(&self, provider: &str, accelerator: &str) -> Option<PurchaseVariant<'a>> {
-        let (region, said) = match &self.asked.place {
+        let (region, said) = match self.asked.places.iter().find(|place| place.provider == provider) {
             Some(place) => (place.region.clone(), place.said.clone()),
             None => {
                 let region = self.catalog.base_region(provider).to_owned();

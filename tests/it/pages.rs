@@ -201,6 +201,9 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("exceeded-total", "two clouds", "it is about a sum, of whatever cloud"),
     ("impossible-machine", "two clouds", "only Google attaches accelerators to machines of one's choice"),
     ("missing-efa", "two clouds", "EFA is a network of AWS"),
+    ("missing-budget", "undetermined in terraform", "it is about a sum of what is known"),
+    ("missing-budget", "undetermined in kubernetes", "it is about a sum of what is known"),
+    ("no-scale-down", "undetermined in terraform", "an autoscaler is told so, or is not"),
     ("spot-no-retry", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
     ("spot-without-checkpoint", "two clouds", "the other pool is one of Karpenter, which is of several clouds"),
 ];

@@ -149,7 +149,14 @@ impl<'t> One<'_, 't> {
             }
         }
         let name = self.object.name.as_deref().map(|name| Evidence { says: Says::Name(name), span: self.object.head });
-        tell_purpose(name.as_slice(), facts);
+        let scripts = self.nodes(&runs.script).into_iter();
+        let lines = scripts.filter_map(|node| Some((node.text()?.lines(), node.span)));
+        let programs = lines.flat_map(|(lines, span)| {
+            let words = lines.filter(|line| !line.trim_start().starts_with('#')).flat_map(str::split_whitespace);
+            let files = words.filter_map(|word| word.strip_suffix(".py")).map(|path| path.rsplit('/').next().unwrap_or(path));
+            files.map(move |program| Evidence { says: Says::Image(program), span })
+        });
+        tell_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);
         // Commands end; a server that is one of them does not.
         if serves(facts)
             && matches!(facts.get(&Key::EndsByItself), Some(Fact::Known(Known { origin: Origin::Inferred(_), .. })))

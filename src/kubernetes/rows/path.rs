@@ -1,6 +1,6 @@
 //! Paths of rows into documents: `spec.workerGroupSpecs[].template`, `spec.mpiReplicaSpecs.*.template`.
 //!
-//! `[]` goes through a list, `*` through the values of a mapping; a key that holds dots is quoted
+//! `[]` goes through a list, `0` into its first, `*` through the values of a mapping; a key that holds dots is quoted
 //! (`metadata.labels."ray.io/priority"`). A match remembers which members it went through, so that a second path
 //! with the same beginning reads beside it.
 
@@ -145,7 +145,8 @@ impl<'t> Match<'t> {
         match step {
             Step::Key(key) => {
                 let place = node.entries().iter().position(|entry| *entry.key == **key);
-                place.into_iter().filter_map(|place| self.enter(place, false)).collect()
+                let first = (**key == *"0" && !node.items().is_empty()).then_some(0);
+                place.or(first).into_iter().filter_map(|place| self.enter(place, false)).collect()
             }
             Step::Each => (0..node.items().len()).filter_map(|place| self.enter(place, false)).collect(),
             Step::Any => (0..node.entries().len()).filter_map(|place| self.enter(place, true)).collect(),

@@ -39,7 +39,10 @@ fn read(source: &Source, key: Key, root: &Node, along: &ManifestPath, at: &Match
     match (found, &source.present, &source.default) {
         (Some(nodes), Some(constant), _) => concluded(source, constant, nodes.first().map_or(head, |node| node.span)),
         (Some(nodes), None, _) => written(source, key, &nodes),
-        (None, _, Some(constant)) => Fact::known(value(constant), head, Origin::Default),
+        (None, _, Some(constant)) => {
+            let place = source.below.as_ref().and_then(|key| root.entry(key)).map_or(head, |entry| entry.key_span);
+            Fact::known(value(constant), place, Origin::Default)
+        }
         (None, _, None) => Fact::Absent,
     }
 }

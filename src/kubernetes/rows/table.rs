@@ -32,7 +32,7 @@ pub(in crate::kubernetes) struct KindRow {
     pub schema: bool,
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
-    pub has: Vec<ManifestPath>,
+    pub has: Vec<Paths>,
     /// The name of such a document.
     pub name: Option<ManifestPath>,
     /// True there: the object waits or stands still.
@@ -538,6 +538,8 @@ pub(in crate::kubernetes) struct Source {
     pub default: Option<Constant>,
     /// Nobody can know it from the text, and why.
     pub unknown: Option<String>,
+    /// The key under which a default would be written, which is then shown.
+    pub below: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -563,6 +565,12 @@ pub(in crate::kubernetes) enum Constant {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "PathsForm")]
 pub(in crate::kubernetes) struct Paths(pub Vec<ManifestPath>);
+
+impl Paths {
+    fn is_in(&self, root: &Node) -> bool {
+        self.0.iter().any(|path| path.first(root).is_some())
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -664,7 +672,7 @@ impl Kinds {
 
     /// The row that a document without a kind has the shape of.
     pub(in crate::kubernetes) fn shaped(&self, root: &Node) -> Option<&KindRow> {
-        self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|path| path.first(root).is_some()))
+        self.rows.iter().find(|row| !row.has.is_empty() && row.has.iter().all(|it| it.is_in(root)))
     }
 
     pub(in crate::kubernetes) fn rows(&self) -> &[KindRow] {

@@ -1,6 +1,7 @@
 //! What messages say about a resource, and facts that are computed from others of the same resource.
 
-use crate::inventory::{Fact, Key, Origin, Purpose, Resource};
+use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
+use crate::inventory::{Fact, Key, LinkKind, Origin, Purpose, Resource, Role};
 use crate::languages::cel::CelValue;
 
 use super::{Stand, unknown_fact, value_of};
@@ -103,14 +104,51 @@ pub(super) fn only_waits(resource: &Resource) -> CelValue {
     CelValue::Flag(waits)
 }
 
+/// Clouds whose nodes on spot carry a label by which pods ask for them.
+const LABELS_SPOT: [&str; 3] = ["aws", "azure", "gcp"];
+
+/// A pod that ends and says which machine of a cloud it wants, asks for none on spot, and leaves nobody else to decide: neither a pool
+/// of the text, nor one that it names, nor a queue.
+pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
+    let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, Origin::Assumed(_)))
+        && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
+    let is_decided = !resource.fact(Key::Purchase).is_absent()
+        || !resource.fact(Key::Queue).is_absent()
+        || resource.links.iter().any(|link| matches!(link.kind, LinkKind::Pool | LinkKind::Queue));
+    // A machine that waits in a queue of the cloud is bought by its own terms.
+    let is_queued = resource.labels.entries.keys().any(|key| key.contains("provisioning"));
+    let means_spot = |text: &str| ["spot", "preempt"].iter().any(|word| text.to_ascii_lowercase().contains(word));
+    let says_machine = |key: &str| {
+        let is_pool = names_pools(key) && !key.ends_with("instance-type") || key.contains("reservation");
+        is_put_by_cloud(key) && !is_pool
+    };
+    let selector = &resource.selector;
+    let only_machine = selector.labels.iter().all(|(key, value)| {
+        says_machine(key) && !means_spot(key) && value.value().is_none_or(|value| !means_spot(value))
+    });
+    // What tolerates every taint lands on spot too.
+    let tolerates = selector.taints.iter().any(|taint| taint.key.is_empty() || means_spot(&taint.key));
+    let asks = resource.role == Role::Requested
+        && resource.flag(Key::EndsByItself) == Some(true)
+        && is_rented
+        && !is_decided
+        && !is_queued
+        && !selector.labels.is_empty()
+        && only_machine
+        && !tolerates;
+    CelValue::Flag(asks)
+}
+
 /// Its requests may stop for hours: always true, and certain only where the text says that it is no production.
 pub(super) fn may_rest(_: &Resource) -> CelValue {
     CelValue::Flag(true)
 }
 
-/// The least of them that is always there, where there is any: a `count` that is not known may leave none.
+/// The least of them that is always there, where there is any: a `count` that is not known may leave none. Of a group that
+/// keeps as many as are wished, and whose number nothing in the text changes, all of those.
 pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     match &resource.count {
+        Fact::Known(known) if keeps_desired(resource) => CelValue::Double(known.value.expected),
         Fact::Known(known) => CelValue::Double(known.value.floor),
         Fact::Unknown(unknown) => {
             let some = unknown.candidates.iter().filter(|range| range.ceiling > 0.0).map(|range| range.floor);
@@ -121,12 +159,30 @@ pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     }
 }
 
+/// Pods, services and jobs do change the number of their machines, by tags and by links.
+fn keeps_desired(resource: &Resource) -> bool {
+    const MANAGERS: [&str; 5] = ["k8s.io/", "kubernetes.io/", "AmazonECSManaged", "karpenter.sh/", "aws:"];
+    let is_managed = |key: &String| MANAGERS.iter().any(|part| key.contains(part));
+    let is_wish = resource.count.value().is_some_and(|range| range.floor < 1.0 && range.expected >= 1.0);
+    is_wish
+        && resource.flag(Key::KeepsDesired) == Some(true)
+        && resource.fact(Key::Autoscaled).is_absent()
+        && resource.shifts.is_empty()
+        && resource.links.iter().all(|it| !matches!(it.kind, LinkKind::Autoscaler | LinkKind::Stop))
+        && resource.selector.labels.is_empty()
+        && !resource.labels.entries.keys().any(is_managed)
+}
+
 /// Where a computed fact stands: at the first that it is computed from.
 pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
     match name {
         "copies" if resource.fact(Key::Groups).is_absent() => Stand::of(name, &resource.count),
         "copies" => first_stand(name, resource, &[Key::Groups]),
         "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
+        "asks_no_spot" => {
+            let origin = Origin::Inferred("it asks for no spot, and its pool is not in the text".into());
+            Stand { name, span: None, defined: None, origin: Some(origin) }
+        }
         "may_rest" if resource.purpose() != Some(Purpose::Inference) => {
             Stand { name, span: None, defined: None, origin: None }
         }
@@ -143,6 +199,10 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
             Fact::Unknown(unknown) => {
                 let origin = Origin::Inferred(format!("where there is any: {}", unknown.why).into());
                 Stand { name, span: Some(unknown.span), defined: None, origin: Some(origin) }
+            }
+            Fact::Known(known) if keeps_desired(resource) => {
+                let origin = Origin::Inferred("nothing in the text changes the number that is wished".into());
+                Stand { name, span: Some(known.span), defined: known.defined, origin: Some(origin) }
             }
             count => Stand::of(name, count),
         },

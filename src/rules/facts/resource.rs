@@ -66,6 +66,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
         copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
         only_waits: Type::Flag, "A pod that holds its accelerators while nothing runs, and that neither requests nor an autoscaler are in charge of." => |asking, id| asking.of(id, derived::only_waits);
+        asks_no_spot: Type::Flag, "A pod that ends and says which machine of a cloud it wants and asks for none on spot, and neither a pool of the text, nor one that it names, nor a queue decides." => |asking, id| asking.of(id, derived::asks_no_spot);
         may_rest: Type::Flag, "Its requests may stop for hours: true, and certain only where the text says that it is no production." => |asking, id| asking.of(id, derived::may_rest);
         floor_if_any: Type::Double, "How many are always there, where there is any: a condition that is not known may leave none." => |asking, id| asking.of(id, derived::floor_if_any);
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);

@@ -1,0 +1,240 @@
+//! Labels that say when something ends: leases, dates, and schedules that a controller or somebody's own program reads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::source::Date;
+
+use super::fact::{Fact, Known, Origin};
+use super::key::{Key, Value};
+use super::resource::Resource;
+
+/// Labels, tags and annotations that a known controller reads, as its documentation names them, 2026-11.
+const CONTROLLERS: &[(&str, &str)] = &[
+    ("cleanup.kyverno.io/ttl", "Kyverno"),
+    ("custodian_downtime", "Cloud Custodian"),
+    ("downscaler/downscale-period", "kube-downscaler"),
+    ("downscaler/downtime", "kube-downscaler"),
+    ("downscaler/force-downtime", "kube-downscaler"),
+    ("downscaler/uptime", "kube-downscaler"),
+    ("janitor/expires", "kube-janitor"),
+    ("janitor/ttl", "kube-janitor"),
+    ("maid_offhours", "Cloud Custodian"),
+    ("sablier.enable", "Sablier"),
+];
+/// The tag of the Instance Scheduler on AWS, where nobody gave it another.
+const AWS_SCHEDULE: (&str, &str) = ("Schedule", "the Instance Scheduler on AWS");
+/// A label by which a controller leaves alone what it would stop otherwise.
+const LEFT_ALONE: &[(&str, &str)] = &[("downscaler/exclude", "kube-downscaler")];
+/// Other labels that claim an end, in small letters and without marks between their words. Their value is a time.
+const TIMES: &[&str] = &[
+    "deleteafter",
+    "deleteby",
+    "deleteon",
+    "destroyafter",
+    "destroyby",
+    "expiration",
+    "expirationdate",
+    "expirationtime",
+    "expire",
+    "expires",
+    "expiresafter",
+    "expiresat",
+    "expireson",
+    "expiry",
+    "expirydate",
+    "lease",
+    "leaseend",
+    "leaseexpires",
+    "leaseexpiry",
+    "leaseuntil",
+    "stopafter",
+    "stopat",
+    "terminateafter",
+    "terminateon",
+    "ttl",
+];
+/// The same of labels whose value may be a word: the name of a schedule, or `true`.
+const SCHEDULES: &[&str] = &[
+    "autodelete",
+    "autodestroy",
+    "autooff",
+    "autoshutdown",
+    "autoshutdownschedule",
+    "autostop",
+    "autostopschedule",
+    "autoterminate",
+    "offhours",
+    "schedule",
+    "shutdownschedule",
+    "stopschedule",
+];
+/// Values by which nothing ends, in small letters and digits alone.
+const ENDLESS: &[&str] = &[
+    "", "247", "24x7", "always", "alwayson", "disabled", "false", "forever", "infinite", "infinity", "keep", "na",
+    "never", "nil", "no", "none", "null", "off", "permanent", "running", "tbd", "todo", "unlimited",
+];
+
+/// What the labels of a resource say of its end. What a known controller reads, or the user's `own` label, is a schedule; any
+/// other is a claim, since no text shows what keeps it.
+pub fn lease(resource: &Resource, own: &BTreeMap<String, String>, today: Option<Date>) -> Fact<Value> {
+    let mut claim = Fact::Absent;
+    for (label, word) in &resource.labels.entries {
+        let Some(reader) = reader(resource, label, own) else { continue };
+        let said = match word {
+            Fact::Known(word) => read(label, word, reader, today),
+            Fact::Unknown(unknown) => Fact::unknown(unknown.why.clone(), unknown.span),
+            Fact::Absent => Fact::Absent,
+        };
+        match (reader, said) {
+            (_, Fact::Absent) => {}
+            (Reader::Controller(_), said) => return said,
+            (_, said) => claim = claim.or(|| said),
+        }
+    }
+    claim
+}
+
+#[derive(Clone, Copy)]
+enum Reader {
+    Controller(&'static str),
+    SomebodyOfTime,
+    Somebody,
+}
+
+fn reader(resource: &Resource, label: &str, own: &BTreeMap<String, String>) -> Option<Reader> {
+    let is_on = |(label, _): &&(&str, &str)| {
+        let word = resource.labels.entries.get(*label).and_then(Fact::value);
+        word.is_some_and(|word| word.eq_ignore_ascii_case("true"))
+    };
+    if label == "gpulint.dev/schedule" || own.get(label).is_some_and(|it| it == Key::Schedule.name()) {
+        return Some(Reader::Controller("its owner"));
+    }
+    let is_aws = resource.text(Key::Provider) == Some("aws");
+    let known = CONTROLLERS.iter().chain(is_aws.then_some(&AWS_SCHEDULE)).find(|(known, _)| *known == label);
+    if let Some((_, controller)) = known {
+        let left_alone = LEFT_ALONE.iter().filter(is_on).any(|(_, by)| by == controller);
+        return (!left_alone).then_some(Reader::Controller(controller));
+    }
+    let word = plain(label);
+    let is_claim = |labels: &[&str]| label.len() < 40 && labels.contains(&word.as_str());
+    match () {
+        // The words behind a prefix mean what the prefix says: the `ttl` of an address is none of a machine.
+        () if label.contains('/') => None,
+        () if is_claim(TIMES) => Some(Reader::SomebodyOfTime),
+        () if is_claim(SCHEDULES) => Some(Reader::Somebody),
+        () => None,
+    }
+}
+
+fn read(label: &str, word: &Known<Arc<str>>, reader: Reader, today: Option<Date>) -> Fact<Value> {
+    let value = word.value.trim();
+    let is_time = value.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    let ends = match reader {
+        Reader::SomebodyOfTime => is_time,
+        _ => is_time || value.bytes().any(|byte| byte.is_ascii_alphabetic()),
+    };
+    if !ends || value.starts_with('-') || is_endless(value) || today.is_some_and(|today| is_past(value, today)) {
+        return Fact::Absent;
+    }
+    let (by, origin) = match reader {
+        Reader::Controller(name) => (format!("{name}, by its label `{label}`"), Origin::Resolved),
+        Reader::Somebody | Reader::SomebodyOfTime => {
+            let why = format!("its label `{label}` says so, and what reads it is not in the text");
+            (format!("whoever reads its label `{label}`"), Origin::Inferred(why.into()))
+        }
+    };
+    let origin = word.origin.clone().weakest(origin);
+    Fact::Known(Known { value: Value::text(by), span: word.span, defined: word.defined, origin })
+}
+
+/// Small letters and digits alone.
+fn plain(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+fn is_endless(value: &str) -> bool {
+    value.len() < 20 && ENDLESS.contains(&plain(value).as_str())
+}
+
+/// A date that is over is no lease.
+fn is_past(value: &str, today: Date) -> bool {
+    let date = |text: &str| text.replace(['_', '/', '.'], "-").parse::<Date>().ok();
+    let from_digits = |digits: &str| match digits.len() {
+        8 => date(&format!("{}-{}-{}", digits.get(..4)?, digits.get(4..6)?, digits.get(6..)?)),
+        // Seconds after 1970.
+        10 => Date::from_unix_days(digits.parse::<i64>().ok()? / 86_400),
+        _ => None,
+    };
+    // `31.12.2025` and its like: the year alone can be told from the rest.
+    let last_day = |text: &str| {
+        let years = text.split(|letter: char| !letter.is_ascii_digit()).filter(|it| it.len() == 4);
+        years.filter_map(|year| Date::new(year.parse().ok().filter(|year| (2000..2100).contains(year))?, 12, 31)).max()
+    };
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+    let day = match is_number {
+        true => from_digits(value),
+        false => value.get(..10).and_then(date).or_else(|| last_day(value)),
+    };
+    day.is_some_and(|day| day < today)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::{FrontEnd, Role};
+    use crate::source::{MemoryTree, Sources, Span};
+
+    fn said(provider: &str, labels: &[(&str, &str)]) -> Option<Origin> {
+        let sources = Sources::new(MemoryTree::new().with("a", ""));
+        let span = Span::new(sources.open("a").unwrap(), 0, 0);
+        let mut resource = Resource::new(FrontEnd::Terraform, Role::Rented, "x", "x.y", span, span);
+        resource.set(Key::Provider, Fact::written(Value::text(provider), span));
+        for (label, word) in labels {
+            resource.labels.entries.insert((*label).to_owned(), Fact::written(Arc::from(*word), span));
+        }
+        let own = BTreeMap::from([("acme.example/until".to_owned(), "schedule".to_owned())]);
+        lease(&resource, &own, Date::new(2026, 11, 25)).origin().cloned()
+    }
+
+    #[test]
+    fn a_controller_stops_and_other_labels_claim() {
+        for it in [
+            ("janitor/ttl", "3d"),
+            ("downscaler/uptime", "Mon-Fri 08:00-19:00 Europe/Berlin"),
+            ("Schedule", "office"),
+            ("acme.example/until", "friday"),
+            ("gpulint.dev/schedule", "weekdays"),
+        ] {
+            assert_eq!(said("aws", &[it]), Some(Origin::Resolved), "{it:?}");
+        }
+        for it in [("ttl", "72h"), ("Expires", "2026-11-25"), ("lease_until", "20261201"), ("auto-stop", "true")] {
+            assert!(matches!(said("aws", &[it]), Some(Origin::Inferred(_))), "{it:?}");
+        }
+        assert!(matches!(said("gcp", &[("Schedule", "office")]), Some(Origin::Inferred(_))));
+    }
+
+    #[test]
+    fn what_is_over_or_never_comes_is_no_end() {
+        for it in [
+            ("expires", "2025-01-01"),
+            ("expires", "2026-11-24T23:00:00Z"),
+            ("expiry", "31.12.2025"),
+            ("expires-on", "20251231"),
+            ("expires-at", "1735689600"),
+            ("ttl", "0"),
+            ("ttl", "-1"),
+            ("ttl", "never"),
+            ("lease", "prometheus"),
+            ("auto-shutdown", "false"),
+            ("Schedule", "24x7"),
+            ("janitor/ttl", "forever"),
+            ("external-dns.alpha.kubernetes.io/ttl", "60"),
+            ("team", "ttl"),
+        ] {
+            assert_eq!(said("aws", &[it]), None, "{it:?}");
+        }
+        let labels = [("downscaler/uptime", "Mon-Fri 08:00-19:00 UTC"), ("downscaler/exclude", "true")];
+        assert_eq!(said("aws", &labels), None);
+    }
+}

@@ -71,8 +71,29 @@ const SCHEDULES: &[&str] = &[
 ];
 /// Values by which nothing ends, in small letters and digits alone.
 const ENDLESS: &[&str] = &[
-    "", "247", "24x7", "always", "alwayson", "disabled", "false", "forever", "infinite", "infinity", "keep", "na",
-    "never", "nil", "no", "none", "null", "off", "permanent", "running", "tbd", "todo", "unlimited",
+    "",
+    "247",
+    "24x7",
+    "always",
+    "alwayson",
+    "disabled",
+    "false",
+    "forever",
+    "infinite",
+    "infinity",
+    "keep",
+    "na",
+    "never",
+    "nil",
+    "no",
+    "none",
+    "null",
+    "off",
+    "permanent",
+    "running",
+    "tbd",
+    "todo",
+    "unlimited",
 ];
 
 /// What the labels of a resource say of its end. What a known controller reads, or the user's `own` label, is a schedule; any

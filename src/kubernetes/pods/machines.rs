@@ -153,7 +153,8 @@ impl<'t> One<'_, 't> {
         let lines = scripts.filter_map(|node| Some((node.text()?.lines(), node.span)));
         let programs = lines.flat_map(|(lines, span)| {
             let words = lines.filter(|line| !line.trim_start().starts_with('#')).flat_map(str::split_whitespace);
-            let files = words.filter_map(|word| word.strip_suffix(".py")).map(|path| path.rsplit('/').next().unwrap_or(path));
+            let files =
+                words.filter_map(|word| word.strip_suffix(".py")).map(|path| path.rsplit('/').next().unwrap_or(path));
             files.map(move |program| Evidence { says: Says::Image(program), span })
         });
         tell_purpose(&name.into_iter().chain(programs).collect::<Vec<_>>(), facts);

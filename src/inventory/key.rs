@@ -159,8 +159,8 @@ keys! {
     Placement "placement" Text;
     /// The network for training over several machines that its machines have: efa, infiniband, rdma.
     Interconnect "interconnect" Text;
-    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for; 0 where a machine has
-    /// interfaces, whatever they are: see `interconnect`.
+    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for; 0 where a machine is
+    /// told its interfaces, and none of them is of a type.
     EfaInterfaces "efa_interfaces" Number;
     /// Zones that its machines are spread over.
     Zones "zones" Integer;

@@ -189,7 +189,7 @@ pub fn prices(data: &[u8]) {
     if let Ok(catalog) = catalog().with_models("models.csv", &text) {
         priced(catalog);
     }
-    if let Ok(lines) = fit::cases::run("cases.csv", &text, catalog()) {
+    if let Ok(lines) = fit::cases::run("cases.csv", &text, &catalog()) {
         lines.lines().for_each(|line| assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}"));
     }
 }

@@ -123,6 +123,8 @@ pub struct Home {
 pub struct Declaration {
     /// In its run: the address of a resource that is a part of it, or one of several versions, says more.
     pub address: Arc<str>,
+    /// The address without the key of one of several instances.
+    pub block: Arc<str>,
     pub name: Arc<str>,
     /// Which of several groups of pods, as the address says it.
     pub part: Arc<str>,

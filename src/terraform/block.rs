@@ -8,7 +8,7 @@ use crate::source::Span;
 
 use crate::languages::hcl::value::{Cause, Value};
 
-use super::address::{parts, without_key};
+use super::address::{base, parts, without_key};
 
 /// One instance of a block after evaluation: `count`, `for_each` and `dynamic` are expanded.
 #[derive(Debug, Clone)]
@@ -80,6 +80,7 @@ impl Block {
         };
         Declaration {
             address: self.address.as_str().into(),
+            block: base(&self.address).into(),
             name: self.labels.last().map(String::as_str).unwrap_or_default().into(),
             part: Arc::default(),
             references: self.reference().into_iter().chain(call).map(Arc::from).collect(),

@@ -163,7 +163,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }
-    reading.inventory.unlisted = unlisted::of(&reading.blocks);
+    reading.inventory.unlisted = unlisted::of(&reading.blocks, &reading.roots);
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
 }

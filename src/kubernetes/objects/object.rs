@@ -59,7 +59,8 @@ impl<'t> Object<'t> {
     /// What it is called; the part is one of its groups of pods or machines.
     pub(in crate::kubernetes) fn declaration(&self, part: &str) -> Declaration {
         let name = self.name.as_deref().unwrap_or("-");
-        Declaration { address: self.address().into(), name: name.into(), part: part.into(), references: Vec::new() }
+        let address: Arc<str> = self.address().into();
+        Declaration { block: address.clone(), address, name: name.into(), part: part.into(), references: Vec::new() }
     }
 }
 

@@ -1,52 +1,78 @@
 //! Commitments for accelerators alone: they pay for those of the machines that run in their region, up to their number.
 
-use crate::inventory::{Fact, Inventory, Key, Known, Origin, Purchase, Range, Resource, Role, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Inventory, Key, Known, Origin, Purchase, Range, Resource, Role};
 
 /// Takes the accelerators that machines use away from the commitments that pay for them.
 pub(super) fn settle_commitments(inventory: &mut Inventory) {
-    let positions = |is: fn(&Resource) -> bool| {
-        let all = inventory.resources.iter().enumerate().filter(|(_, it)| it.role == Role::Rented && it.is_added());
-        all.filter(|(_, it)| is(it)).map(|(at, _)| at).collect::<Vec<_>>()
-    };
-    let (commitments, machines) = (positions(is_for_accelerators), positions(is_by_the_hour));
-    for commitment in commitments {
-        for machine in machines.iter().copied() {
-            let (Some(user), Some(kept)) = (inventory.resources.get(machine), inventory.resources.get(commitment))
-            else {
-                continue;
-            };
-            let Some(left) = left_beside(user, kept) else { continue };
-            let (place, years) = (kept.span, kept.fact(Key::CommitmentYears).clone());
-            if let Some(kept) = inventory.resources.get_mut(commitment) {
-                kept.count = kept.count.clone().map(|_| Range::exactly(left));
+    let mut waiting: HashMap<Covered, Vec<(usize, f64)>> = HashMap::new();
+    for (at, machine) in inventory.resources.iter().enumerate().filter(|(_, it)| is_by_the_hour(it)) {
+        if let Some((covered, used)) = Covered::by(machine).zip(accelerators(machine)) {
+            waiting.entry(covered).or_default().push((at, used));
+        }
+    }
+    for commitment in 0..inventory.resources.len() {
+        let Some(kept) = inventory.resources.get(commitment).filter(|it| is_for_accelerators(it)) else { continue };
+        let Some((machines, committed)) = Covered::by(kept).and_then(|it| waiting.get_mut(&it)).zip(kept.count.value())
+        else {
+            continue;
+        };
+        let (mut left, mut paid) = (committed.expected, Vec::new());
+        machines.retain(|(at, used)| {
+            let is_paid = *used <= left;
+            if is_paid {
+                left -= used;
+                paid.push(*at);
             }
-            if let Some(user) = inventory.resources.get_mut(machine) {
-                let value = Value::text(Purchase::Reserved.name());
-                user.set(
-                    Key::Purchase,
-                    Fact::Known(Known { value, span: place, defined: None, origin: Origin::Resolved }),
-                );
-                user.set(Key::CommitmentYears, years);
-            }
+            !is_paid
+        });
+        pay(inventory, commitment, left, &paid);
+    }
+}
+
+fn pay(inventory: &mut Inventory, commitment: usize, left: f64, machines: &[usize]) {
+    let Some(kept) = inventory.resources.get_mut(commitment).filter(|_| !machines.is_empty()) else { return };
+    kept.count = std::mem::take(&mut kept.count).map(|_| Range::exactly(left));
+    let (span, years) = (kept.span, kept.fact(Key::CommitmentYears).clone());
+    let reserved = Known { value: Purchase::Reserved.into(), span, defined: None, origin: Origin::Resolved };
+    for at in machines {
+        if let Some(machine) = inventory.resources.get_mut(*at) {
+            machine.set(Key::Purchase, Fact::Known(reserved.clone()));
+            machine.set(Key::CommitmentYears, years.clone());
         }
     }
 }
 
+/// What a commitment and the machines that it pays for have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Covered {
+    root: Option<Arc<str>>,
+    words: [String; 3],
+}
+
+impl Covered {
+    fn by(it: &Resource) -> Option<Covered> {
+        let word = |key: Key| it.text(key).map(str::to_owned);
+        let words = [word(Key::Provider)?, word(Key::Region)?, word(Key::Accelerator)?];
+        Some(Covered { root: it.root.clone(), words })
+    }
+}
+
 fn is_for_accelerators(it: &Resource) -> bool {
-    it.purchase() == Some(Purchase::Reserved) && matches!(it.fact(Key::Machine), Fact::Unknown(_))
+    it.role == Role::Rented
+        && it.is_added()
+        && it.purchase() == Some(Purchase::Reserved)
+        && matches!(it.fact(Key::Machine), Fact::Unknown(_))
 }
 
 fn is_by_the_hour(it: &Resource) -> bool {
-    it.purchase() == Some(Purchase::OnDemand)
+    it.role == Role::Rented && it.is_added() && it.purchase() == Some(Purchase::OnDemand)
 }
 
-/// What is left of the commitment when it pays for all accelerators of the machines.
-fn left_beside(user: &Resource, kept: &Resource) -> Option<f64> {
-    let same = |key: Key| user.text(key).is_some() && user.text(key) == kept.text(key);
-    if user.root != kept.root || ![Key::Provider, Key::Region, Key::Accelerator].into_iter().all(same) {
-        return None;
-    }
-    let used = user.count.value()?.expected * user.number(Key::AcceleratorCount)?;
-    let left = kept.count.value()?.expected - used;
-    (is_by_the_hour(user) && used > 0.0 && left >= 0.0).then_some(left)
+/// All of them together.
+fn accelerators(it: &Resource) -> Option<f64> {
+    let used = it.count.value()?.expected * it.number(Key::AcceleratorCount)?;
+    Some(used).filter(|used| *used > 0.0)
 }

@@ -320,7 +320,10 @@ fn unlisted(parsed: &[Parsed], found: &[(Arc<str>, FoundResource)]) -> Vec<Unlis
         Some((object, None)) if is_custom(object.group) => pods::unlisted::of(&object, document.span),
         _ => None,
     });
-    let has_pods = |it: &Unlisted| found.iter().any(|(_, found)| it.body.contains(found.resource.span));
+    let pods: BTreeSet<Span> = found.iter().map(|(_, found)| found.resource.span).collect();
+    let has_pods = |it: &Unlisted| {
+        pods.range(Span { end: it.body.start, ..it.body }..).next().is_some_and(|first| it.body.contains(*first))
+    };
     of_unknown_kind.filter(|it| !has_pods(it)).collect()
 }
 

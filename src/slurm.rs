@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::languages::yaml::quoted;
-use crate::source::{FileId, Segment, Sources, Span, file_name};
+use crate::source::{FileId, Segment, Sources, Span, file_name, lines_with_offsets};
 
 /// What begins a line that `sbatch` reads.
 pub(crate) const MARK: &[u8] = b"#SBATCH";
@@ -68,7 +68,7 @@ struct Head<'t> {
 impl<'t> Head<'t> {
     fn read(text: &'t str, file: FileId) -> Head<'t> {
         let mut head = Head { file, options: BTreeMap::new(), remarks: Vec::new() };
-        for (start, line) in lines(text) {
+        for (start, line) in lines_with_offsets(text) {
             let comment = line.trim_start_matches('\u{FEFF}').trim();
             if !comment.is_empty() && !comment.starts_with('#') {
                 break;
@@ -181,7 +181,7 @@ impl<'t> Head<'t> {
         out.line("  command: [bash, -c]", asked.span);
         out.line("  args:", asked.span);
         out.line("  - |2", asked.span);
-        for (start, line) in lines(script) {
+        for (start, line) in lines_with_offsets(script) {
             let span = Span::new(self.file, start, start + line.trim_end().len());
             out.line(&format!("    {}", printable(line.trim_end())), span);
         }
@@ -284,15 +284,6 @@ fn limit(value: &str) -> Option<String> {
         days.unwrap_or(0).checked_mul(86_400)?.checked_add(clock)
     };
     Some(seconds().map_or_else(|| value.to_owned(), |seconds| seconds.to_string()))
-}
-
-/// Lines with the offset at which each starts.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split_inclusive('\n').scan(0, |at, line| {
-        let start = *at;
-        *at += line.len();
-        Some((start, line.trim_end_matches('\n')))
-    })
 }
 
 /// Without what no text of YAML may hold.

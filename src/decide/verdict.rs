@@ -7,7 +7,7 @@ use crate::complete::UnknownMachine;
 use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Unjudged, UnjudgedStatus};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
-use crate::source::{Sources, Span, join, parent};
+use crate::source::{Sources, Span, join, lines_with_offsets, parent};
 
 use super::named::{Asked, asked_for, names_accelerators};
 use super::unlisted;
@@ -172,8 +172,7 @@ impl Seen<'_> {
     fn line(&self, path: &str, number: usize) -> Option<Span> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);
-        let start: usize = text.split_inclusive('\n').take(number).map(str::len).sum();
-        let line = text.get(start..)?.lines().next()?;
+        let (start, line) = lines_with_offsets(&text).nth(number)?;
         Some(Span::new(file, start, start + line.trim_end().len()))
     }
 

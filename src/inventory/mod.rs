@@ -16,6 +16,7 @@ pub mod row_path;
 mod run;
 mod shift;
 mod sign;
+mod snake_case;
 mod terms;
 mod unjudged;
 mod unlisted;

@@ -4,6 +4,7 @@
 use crate::source::Span;
 
 use super::accelerators;
+use super::snake_case::snake_case;
 
 /// Words of the names of fields that say which machine it is.
 const MACHINE_WORDS: [&str; 17] = [
@@ -112,18 +113,9 @@ impl FieldMeaning {
     }
 }
 
-/// A name in small letters, with a stroke between its words: `gpuCount` is `gpu_count`.
+/// A name in small letters, with a stroke between its words: `gpuCount` and `gpu-count` are `gpu_count`.
 fn words(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    let mut was_small = false;
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && was_small {
-            words.push('_');
-        }
-        was_small = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        words.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' });
-    }
-    words
+    snake_case(name).replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
 }
 
 #[cfg(test)]

@@ -2,6 +2,15 @@
 //! point into it thousands of times.
 use std::sync::OnceLock;
 
+/// The lines of a text with their ends, each with the offset at which it starts.
+pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some((start, line))
+    })
+}
+
 /// Bytes between two places whose number of characters is kept.
 const STRIDE: usize = 4096;
 

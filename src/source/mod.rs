@@ -32,6 +32,7 @@ pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded, from_ut
 pub(crate) use go_lines::{GoLines, ParserText, broken, places as unusual_breaks};
 pub(crate) use go_pattern::in_rust as go_pattern;
 pub use limits::Limits;
+pub use lines::lines_with_offsets;
 pub use names::{bytes_of, named};
 pub use needles::Needles;
 pub use pattern::matches;

@@ -41,10 +41,10 @@ fn priced(
     packs: &[Pack],
 ) -> Result<Catalog, Failure> {
     let (catalog, has_own) = prices::catalog(input.prices.as_deref())?;
-    let catalog = if has_own { catalog } else { packs::prices(catalog, sources, packs, place)? };
     if has_own {
         return Ok(catalog);
     }
+    let catalog = packs::prices(catalog, sources, packs, place)?;
     let Some((shown, text)) = file_of(setting!("prices.file"), sources, config, place)? else { return Ok(catalog) };
     let rate = config.number(setting!("prices.usd_per_unit"));
     prices::lay_over(catalog, &shown, &text, rate)

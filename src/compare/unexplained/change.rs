@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::compare::State;
 use crate::front_ends::files;
-use crate::source::{Hunk, changes, file_name};
+use crate::source::{Hunk, changes, file_name, lines_with_offsets};
 
 /// What a file is to Terraform, kubectl, helm, kustomize and whoever calls them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,12 +162,8 @@ fn hunks(was: &str, is: &str) -> Vec<Hunk> {
 }
 
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    let mut at = 0;
-    text.split_inclusive('\n').enumerate().map(move |(number, line)| {
-        let start = at;
-        at += line.len();
-        Line { number, start, text: line.trim_end_matches(['\n', '\r']) }
-    })
+    let lines = lines_with_offsets(text).enumerate();
+    lines.map(|(number, (start, line))| Line { number, start, text: line.trim_end_matches(['\n', '\r']) })
 }
 
 fn of_hunks(text: &str, hunks: Vec<Range<usize>>) -> impl Iterator<Item = Line<'_>> {

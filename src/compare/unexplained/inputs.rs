@@ -41,11 +41,11 @@ pub(super) fn reopen(
 }
 
 fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
-    // Of a module that nobody calls, lines that speak of accelerators are compared already.
     // What is told of a program hangs on its own text first.
     if it.reason.contains(FOREIGN) && it.path == file.path {
         return true;
     }
+    // Of a module that nobody calls, lines that speak of accelerators are compared already.
     let is_beside = match file.role {
         Role::Beside => true,
         Role::Code => !is_program(it),

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::super::key::Key;
+use super::super::snake_case::snake_case;
 use super::super::terms::Task;
 
 /// `programs.toml`, as the build script wrote it.
@@ -385,16 +386,7 @@ pub(super) fn normalize_variable(text: &str) -> String {
 
 /// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and the like are one path.
 pub(super) fn normalize_path(text: &str) -> String {
-    let mut path = String::with_capacity(text.len() + 4);
-    let mut previous_lower = false;
-    for c in text.chars() {
-        if c.is_ascii_uppercase() && previous_lower {
-            path.push('_');
-        }
-        previous_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-        path.push(if c == '-' { '_' } else { c.to_ascii_lowercase() });
-    }
-    path
+    snake_case(text).replace('-', "_")
 }
 
 pub(super) fn normalize_value(text: &str) -> String {

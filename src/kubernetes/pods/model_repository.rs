@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::inventory::programs::Setting;
 use crate::inventory::{Fact, Origin};
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, lines_with_offsets};
 
 use crate::kubernetes::objects::index::ObjectIndex;
 
@@ -27,12 +27,11 @@ pub(super) fn settings(files: &[FileId], index: &ObjectIndex<'_>) -> Option<Vec<
 /// Where it says that a model is not batched, or where it begins, and whether that is so; nothing where the backend batches by itself.
 fn unbatched(file: FileId, text: &str) -> Option<(Span, bool)> {
     let (mut size, mut backend, mut batches, mut head) = (None, "", false, None);
-    let (mut at, mut depth) = (0usize, 0usize);
-    for line in text.split_inclusive('\n') {
+    let mut depth = 0usize;
+    for (at, line) in lines_with_offsets(text) {
         let said = line.split('#').next().unwrap_or_default().trim_end();
         let words = said.trim_start();
         let start = at + said.len() - words.len();
-        at += line.len();
         if words.is_empty() {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Text that stands in Terraform, line by line back to where it stands.
 
-use crate::source::{Segment, Sources};
+use crate::source::{Segment, Sources, lines_with_offsets};
 
 use crate::languages::hcl::value::{Data, Value};
 
@@ -21,13 +21,13 @@ pub(super) fn align(sources: &Sources, value: &Value) -> Option<(String, Vec<Seg
     let written = sources.text(value.span.file);
     let written = written.get(value.span.range()).unwrap_or_default();
     let base = value.span.start as usize;
-    let lines: Vec<(usize, &str)> = starts(written);
+    let lines: Vec<(usize, &str)> = lines_with_offsets(written).collect();
     // Only what is written as text has a line for each of its own, as files have; the lines of an expression are not its.
     let is_file = value.span.start == 0;
     let is_text = is_file || written.trim_start().starts_with(['<', '"']);
     let mut next = 0;
     let mut segments = Vec::new();
-    for (start, line) in starts(text) {
+    for (start, line) in lines_with_offsets(text) {
         let content = line.trim_end();
         if content.trim().is_empty() {
             continue;
@@ -66,17 +66,6 @@ fn fills(written: &str, line: &str) -> bool {
     let Some((before, _)) = written.split_once("${") else { return false };
     let before = before.trim_start();
     !before.is_empty() && line.trim_start().starts_with(before)
-}
-
-/// Lines with the offset at which each starts.
-fn starts(text: &str) -> Vec<(usize, &str)> {
-    let mut at = 0;
-    let mut lines = Vec::new();
-    for line in text.split_inclusive('\n') {
-        lines.push((at, line));
-        at += line.len();
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub use formats::junit::escaped as xml;
 pub use results::{Catalog, Report};
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
+pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
 pub use views::paths::Paths;

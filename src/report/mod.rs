@@ -8,6 +8,7 @@ mod difference;
 mod escape;
 mod format;
 mod formats;
+mod html;
 mod results;
 mod saved;
 mod views;
@@ -53,6 +54,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         Format::Markdown => formats::markdown::check(report, Room::default()),
         Format::Junit => formats::junit::check(report),
         Format::Csv => formats::csv::check(report),
+        Format::Html => html::check(report),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
     }
@@ -78,6 +80,7 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Text => Some(formats::text::cost(report, style)),
         Format::Json => Some(formats::json::cost(report)),
         Format::Csv => Some(formats::csv::cost(report)),
+        Format::Html => Some(html::cost(report)),
         _ => None,
     }
 }

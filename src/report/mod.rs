@@ -8,6 +8,7 @@ mod difference;
 mod escape;
 mod format;
 mod formats;
+mod history;
 mod html;
 mod results;
 mod saved;
@@ -28,12 +29,17 @@ pub use format::Format;
 pub use formats::files::files;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
+pub use history::{Blamed, blamed, history};
 pub use results::{Catalog, Report};
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
 pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
+pub use views::history::{
+    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot,
+    SnapshotEnding, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
+};
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};

@@ -240,6 +240,11 @@ impl Sources {
         }
     }
 
+    /// The first files that were read, each with its path.
+    pub fn first(&self, count: usize) -> Vec<(String, Arc<str>)> {
+        self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text.clone())).collect()
+    }
+
     /// How many files were read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()

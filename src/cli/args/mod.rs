@@ -5,6 +5,7 @@ mod ask;
 mod catalog;
 mod check;
 mod comment;
+mod history;
 mod input;
 mod judging;
 mod output;
@@ -21,6 +22,7 @@ pub(super) use ask::{Fit, Price};
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
 pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
 pub(super) use comment::Comment;
+pub(super) use history::{Blame, Commits, History};
 pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
@@ -61,6 +63,10 @@ pub(super) enum Verb {
     Diff(Box<Diff>),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
+    /// What it cost at each commit, and which commits made it more or less
+    History(Box<History>),
+    /// Which commit brought each dollar of today's bill
+    Blame(Box<Blame>),
     /// Every file that matters: by which run it is read, or why not
     Files(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
@@ -133,6 +139,8 @@ impl Arguments {
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
             Some(Verb::Diff(diff)) => &mut diff.output,
+            Some(Verb::History(history)) => &mut history.output,
+            Some(Verb::Blame(blame)) => &mut blame.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,

@@ -6,6 +6,7 @@ pub(super) mod bounds;
 pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
+pub(super) mod history;
 mod in_force;
 mod look;
 mod names;
@@ -38,7 +39,7 @@ use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
-use crate::source::{Date, ReadError, Sources, Span, Tree};
+use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
 use crate::{Analysis, Settings};
 use look::{Found, FoundInput, find_input, names_of, with_given};
 use packs::Pack;
@@ -79,6 +80,7 @@ pub(super) struct SessionPolicy {
 }
 
 /// What was asked: where, and what of it is told.
+#[derive(Clone)]
 pub(super) struct SessionScope {
     /// Only what stands in these is told, if any: a hook names the files that changed, and whole roots are read.
     only: Option<BTreeSet<String>>,
@@ -97,7 +99,7 @@ pub(super) struct SessionScope {
     render: Option<render::Request>,
 }
 
-type Missing = Box<dyn Fn() -> Option<String>>;
+type Missing = Box<dyn Fn() -> Option<String> + Send + Sync>;
 
 impl Session {
     /// For verbs that judge nothing.
@@ -219,6 +221,28 @@ impl Session {
         }
     }
 
+    /// The same settings on the tree of a commit: what was named may hold other files there.
+    pub(super) fn at_commit(&self, tree: impl Tree + 'static, mut files: Vec<String>) -> Session {
+        files.retain(|file| !self.policy.packs.iter().any(|pack| pack.brings(file)));
+        let session = self.at(tree, files);
+        if session.scope.only.is_none() {
+            return session;
+        }
+        let is_named = |file: &&String| self.scope.named.iter().any(|it| *file == it || is_below(file, it));
+        let named = session.files.iter().filter(is_named);
+        // Of a chart the folder is told, not the file that makes it one.
+        let charts = named.clone().filter_map(|file| file.strip_suffix("Chart.yaml"));
+        let charts = charts.map(|folder| folder.trim_end_matches('/').to_owned());
+        let only = Some(named.cloned().chain(charts).collect());
+        let scope = Arc::new(SessionScope { only, ..(*self.scope).clone() });
+        Session { scope, ..session }
+    }
+
+    /// Everything that settings, rules and prices of this session were read from, as far as it stands in the tree.
+    pub(super) fn texts_of_settings(&self) -> Vec<(String, Arc<str>)> {
+        self.sources.first(self.policy.files_of_settings)
+    }
+
     fn sources_of(&self, tree: impl Tree + 'static) -> Sources {
         let sources = Sources::new(tree).with_files_of(&self.sources, self.policy.files_of_settings);
         sources.limit(self.sources.limits());
@@ -226,7 +250,7 @@ impl Session {
     }
 
     #[must_use]
-    pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + 'static) -> Session {
+    pub(super) fn with_missing(self, missing: impl Fn() -> Option<String> + Send + Sync + 'static) -> Session {
         Session { missing: Some(Box::new(missing)), ..self }
     }
 
@@ -238,6 +262,11 @@ impl Session {
 
     pub(super) fn missing(&self) -> Option<String> {
         self.missing.as_ref().and_then(|missing| missing())
+    }
+
+    /// Other programs render charts and kustomizations.
+    pub(super) fn renders(&self) -> bool {
+        self.scope.render.is_some()
     }
 
     /// Files were named, and the whole repository around them is read.
@@ -378,11 +407,23 @@ impl Session {
             unknown_machines: &analysis.left_out.unknown_machines,
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
+<<<<<<< HEAD
             market: Some(&self.settings.catalog),
             catalog: crate::report::Catalog {
                 version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
                 as_of: self.settings.catalog.as_of().to_owned(),
             },
+=======
+            catalog: self.catalog_in_use(),
+        }
+    }
+
+    /// Which prices are used.
+    fn catalog_in_use(&self) -> crate::report::Catalog {
+        crate::report::Catalog {
+            version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
+            as_of: self.settings.catalog.as_of().to_owned(),
+>>>>>>> wt-history
         }
     }
 

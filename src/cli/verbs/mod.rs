@@ -2,6 +2,7 @@
 
 pub(super) mod add_ignore;
 pub(super) mod baseline;
+pub(super) mod blame;
 pub(super) mod blocks;
 pub(super) mod catalog;
 pub(super) mod check;
@@ -15,6 +16,7 @@ pub(super) mod facts;
 pub(super) mod files;
 pub(super) mod fit;
 pub(super) mod fix;
+pub(super) mod history;
 pub(super) mod init;
 pub(super) mod inspect;
 pub(super) mod manual;

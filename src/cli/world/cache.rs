@@ -12,10 +12,20 @@ use crate::cli::Failure;
 /// Longer than any list of machines with accelerators.
 const LONGEST_FILE_BYTES: u64 = 32 << 20;
 
-/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again.
+/// Where refreshed prices are kept.
 pub(in crate::cli) fn directory(environment: Environment) -> Option<PathBuf> {
+    Some(home(environment)?.join("prices"))
+}
+
+/// Where is kept what earlier states of trees cost.
+pub(in crate::cli) fn history_directory(environment: Environment) -> Option<PathBuf> {
+    Some(home(environment)?.join("history"))
+}
+
+/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again.
+fn home(environment: Environment) -> Option<PathBuf> {
     if let Some(named) = environment("GPULINT_CACHE_DIR") {
-        return Some(PathBuf::from(named).join("prices"));
+        return Some(PathBuf::from(named));
     }
     let home = || environment("HOME").map(PathBuf::from);
     let base = if cfg!(target_os = "windows") {
@@ -27,7 +37,7 @@ pub(in crate::cli) fn directory(environment: Environment) -> Option<PathBuf> {
         let named = environment("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         named.or_else(|| home().map(|home| home.join(".cache")))
     };
-    Some(base?.join("gpulint").join("prices"))
+    Some(base?.join("gpulint"))
 }
 
 /// The refreshed prices of a directory, by provider; none where there is no directory.

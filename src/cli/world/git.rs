@@ -1,17 +1,17 @@
 //! Trees and commits, read by the user's own git without touching anything.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file_tree::{DiskTree, below, read_limited};
+use super::git_changes::Changed;
 use super::git_index::{Indexed, makes_other_text};
-use super::git_program::{ask, first_line, git, index_of_hook, is_commit, not_started, run, run_on};
+use super::git_objects::GitObjects;
+use super::git_program::{ask, first_line, index_of_hook, is_commit, run, run_on};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
+use crate::source::{Entry, Limits, ReadError, Tree, join, named, parent};
 
 /// Links that lead to links that lead to links: more than this is a ring.
 const MOST_LINKS: usize = 16;
@@ -24,7 +24,7 @@ pub(in crate::cli) struct GitTree {
     entries: BTreeMap<String, Object>,
     /// Objects that a partial clone does not hold.
     missing: Arc<Mutex<Vec<String>>>,
-    reader: Mutex<Reader>,
+    objects: Arc<GitObjects>,
     largest_file: u64,
     laid_under: Option<Laid>,
     /// git's own list of the work tree that it was laid over, where that can be read.
@@ -89,24 +89,63 @@ impl Base {
     }
 
     pub(in crate::cli) fn tree(&self) -> Result<GitTree, Failure> {
-        let listed = run(&self.repository, &["ls-tree", "-r", "-z", "--full-tree", &self.commit])?;
-        if !listed.status.success() {
-            return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
-        }
-        GitTree::listed(&self.repository, &listed.stdout)
+        let entries = Entries::of(&self.repository, &self.commit)?;
+        GitTree::with_entries(&self.repository, entries)
     }
 }
 
-impl GitTree {
+/// Every path of a tree with what stands there.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Entries(BTreeMap<String, Object>);
+
+impl Entries {
+    /// Those of a commit or a tree.
+    pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<Entries, Failure> {
+        let listed = run(repository, &["ls-tree", "-r", "-z", "--full-tree", tree])?;
+        if !listed.status.success() {
+            return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
+        }
+        Self::listed(&listed.stdout)
+    }
+
     /// What `git ls-tree -r -z` printed.
-    pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
+    fn listed(lines: &[u8]) -> Result<Entries, Failure> {
         let mut entries = BTreeMap::new();
         for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
             let line = named(line);
             let (path, object) = entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Self::with_entries(repository, entries)
+        Ok(Entries(entries))
+    }
+
+    /// Makes it the tree after a change.
+    pub(in crate::cli) fn apply(&mut self, changes: &[Changed]) {
+        for change in changes {
+            match &change.now {
+                Some((mode, id)) => {
+                    self.0.insert(change.path.clone(), Object { kind: kind_of(mode), id: id.clone() });
+                }
+                None => drop(self.0.remove(&change.path)),
+            }
+        }
+    }
+
+    /// Something lies below a directory.
+    pub(in crate::cli) fn has_directory(&self, directory: &str) -> bool {
+        let prefix = format!("{directory}/");
+        self.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+    }
+
+    pub(in crate::cli) fn has_links(&self) -> bool {
+        self.0.values().any(|it| it.kind == ObjectKind::Link)
+    }
+}
+
+impl GitTree {
+    /// What `git ls-tree -r -z` printed.
+    pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
+        Self::with_entries(repository, Entries::listed(lines)?)
     }
 
     /// What the next commit will hold.
@@ -121,19 +160,23 @@ impl GitTree {
             let (path, object) = staged_entry(&line).ok_or_else(|| not_understood(&line))?;
             entries.insert(path, object);
         }
-        Self::with_entries(repository, entries)
+        Self::with_entries(repository, Entries(entries))
     }
 
-    fn with_entries(repository: &Path, entries: BTreeMap<String, Object>) -> Result<GitTree, Failure> {
-        let reader = Mutex::new(Reader::start(repository)?);
-        Ok(GitTree {
-            entries,
+    fn with_entries(repository: &Path, entries: Entries) -> Result<GitTree, Failure> {
+        Ok(Self::reading(entries, Arc::new(GitObjects::start(repository, 0)?)))
+    }
+
+    /// A tree whose texts are read by a process that others use too.
+    pub(in crate::cli) fn reading(entries: Entries, objects: Arc<GitObjects>) -> GitTree {
+        GitTree {
+            entries: entries.0,
             missing: Arc::default(),
-            reader,
+            objects,
             largest_file: Limits::DEFAULT.file_bytes,
             laid_under: None,
             tracked: None,
-        })
+        }
     }
 }
 
@@ -276,7 +319,7 @@ impl GitTree {
     }
 
     /// The path behind links, whether the last part or a directory on the way is one.
-    fn resolve(&self, path: &str) -> Result<String, ReadError> {
+    pub(in crate::cli) fn resolve(&self, path: &str) -> Result<String, ReadError> {
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
             let Some((link, object)) = self.first_link(&path) else { return Ok(path) };
@@ -299,8 +342,7 @@ impl GitTree {
     }
 
     fn object(&self, path: &str, object: &Object) -> Result<Vec<u8>, ReadError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = reader.read(&object.id, self.largest_file);
+        let read = self.objects.read(&object.id, self.largest_file);
         if matches!(read, Err(ReadError::Missing)) {
             self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
         }
@@ -347,51 +389,5 @@ impl GitTree {
         let Ok(target) = self.resolve(path) else { return false };
         let prefix = format!("{target}/");
         self.entries.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
-    }
-}
-
-/// `git cat-file --batch`, kept running: one process for all files.
-struct Reader {
-    process: Child,
-    questions: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Reader {
-    fn start(repository: &Path) -> Result<Reader, Failure> {
-        let mut command = git(repository)?;
-        command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().map_err(not_started)?;
-        match (process.stdin.take(), process.stdout.take()) {
-            (Some(questions), Some(answers)) => Ok(Reader { process, questions, answers: BufReader::new(answers) }),
-            _ => Err(Failure::new("git gave no pipes")),
-        }
-    }
-
-    fn read(&mut self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let broken = |error: std::io::Error| ReadError::Other(format!("git: {error}"));
-        writeln!(self.questions, "{id}").and_then(|()| self.questions.flush()).map_err(broken)?;
-        let mut header = String::new();
-        self.answers.read_line(&mut header).map_err(broken)?;
-        // `<id> blob <bytes>`, or `<id> missing`.
-        let Some(bytes) = header.trim_end().split(' ').nth(2).and_then(|bytes| bytes.parse::<u64>().ok()) else {
-            return Err(ReadError::Missing);
-        };
-        if bytes > limit {
-            std::io::copy(&mut self.answers.by_ref().take(bytes + 1), &mut std::io::sink()).map_err(broken)?;
-            return Err(ReadError::TooLarge { bytes, limit });
-        }
-        let mut text = vec![0; usize::try_from(bytes).unwrap_or(0) + 1];
-        self.answers.read_exact(&mut text).map_err(broken)?;
-        text.pop();
-        demand_text(text)
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        // It only reads; nobody waits for an answer any more.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

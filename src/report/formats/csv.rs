@@ -141,7 +141,7 @@ const LONGEST_CELL: usize = 30_000;
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// A cell. Spreadsheets run what begins like a formula.
-fn text(text: &str) -> String {
+pub(in crate::report) fn text(text: &str) -> String {
     let text = shortened(&one_line(text), LONGEST_CELL);
     let begins = text.trim_start();
     let text = if begins.starts_with(FORMULAS) || begins_command(begins) { format!("'{text}") } else { text };

@@ -9,6 +9,7 @@ pub(super) mod coverage;
 pub(super) mod cuts;
 pub(super) mod entries;
 pub(super) mod head;
+pub(super) mod history;
 pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod money;

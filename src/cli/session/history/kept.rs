@@ -1,0 +1,166 @@
+//! What points cost, kept between runs: a file for each state of the tree. What is kept is only ever taken for what it
+//! seems to be if it is whole; deleting it changes nothing but the time.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::point::Computed;
+use crate::cli::session::Session;
+use crate::cli::world::{cache, ci};
+use crate::report::Snapshot;
+use crate::source::{sha256, to_hex};
+
+/// Larger than what any tree costs.
+const LONGEST_FILE_BYTES: u64 = 64 << 20;
+
+/// What no run has used for so long goes.
+const UNUSED: Duration = Duration::from_secs(7 * 86_400);
+
+/// The shape of what is kept: raised when it changes.
+const SHAPE: u32 = 1;
+
+/// A directory for one repository.
+pub(super) struct KeptPoints {
+    directory: PathBuf,
+    /// Of everything that a point depends on beside its tree.
+    ground: String,
+    used: Mutex<HashSet<String>>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Saved<S> {
+    Point {
+        snapshot: S,
+        unread: Vec<String>,
+    },
+    /// The same as that of another tree.
+    As(String),
+}
+
+impl KeptPoints {
+    /// None where this system has no place for what can be made again.
+    pub(super) fn open(session: &Session, asked: &str) -> Option<KeptPoints> {
+        let directory = cache::history_directory(&ci::process_variable)?;
+        let repository = session.scope.root.to_string_lossy();
+        let name: String = to_hex(&sha256(repository.as_bytes())).chars().take(16).collect();
+        Some(KeptPoints { directory: directory.join(name), ground: ground(session, asked), used: Mutex::default() })
+    }
+
+    pub(super) fn key(&self, tree: &str) -> String {
+        to_hex(&sha256(format!("{} {tree}", self.ground).as_bytes()))
+    }
+
+    pub(super) fn load(&self, key: &str) -> Option<Computed> {
+        let saved = match self.read(key)? {
+            Saved::As(other) => self.read(&other)?,
+            own @ Saved::Point { .. } => own,
+        };
+        match saved {
+            Saved::Point { snapshot, unread } => {
+                Some(Computed { snapshot: Arc::new(snapshot), unread, missing: Vec::new() })
+            }
+            Saved::As(_) => None,
+        }
+    }
+
+    /// A digest comes first: what was torn, by whatever, is computed again.
+    fn read(&self, key: &str) -> Option<Saved<Snapshot>> {
+        let is_key = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let path = is_key.then(|| self.path(key))?;
+        let metadata = fs::symlink_metadata(&path).ok()?;
+        if !metadata.is_file() || metadata.len() > LONGEST_FILE_BYTES {
+            return None;
+        }
+        let text = fs::read_to_string(&path).ok()?;
+        let (digest, text) = text.split_once('\n')?;
+        if digest != to_hex(&sha256(text.as_bytes())) {
+            return None;
+        }
+        let saved = serde_json::from_str(text).ok()?;
+        self.use_it(key);
+        Some(saved)
+    }
+
+    pub(super) fn save(&self, key: &str, computed: &Computed) {
+        let Computed { snapshot, unread, .. } = computed;
+        self.write(key, &Saved::Point { snapshot: &**snapshot, unread: unread.clone() });
+    }
+
+    pub(super) fn save_as(&self, key: &str, other: &str) {
+        self.write(key, &Saved::<&Snapshot>::As(other.to_owned()));
+    }
+
+    /// Nobody is told where nothing can be kept: the next run takes longer.
+    fn write(&self, key: &str, saved: &Saved<&Snapshot>) {
+        let Ok(text) = serde_json::to_string(saved) else { return };
+        let text = format!("{}\n{text}", to_hex(&sha256(text.as_bytes())));
+        let path = self.path(key);
+        let beside = path.with_extension(format!("{}.new", std::process::id()));
+        let written = fs::create_dir_all(&self.directory)
+            .and_then(|()| fs::write(&beside, text))
+            .and_then(|()| fs::rename(&beside, &path));
+        if written.is_err() {
+            drop(fs::remove_file(&beside));
+        }
+        self.use_it(key);
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.directory.join(format!("{key}.json"))
+    }
+
+    fn use_it(&self, key: &str) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
+    }
+
+    /// Takes away what no run has used for long.
+    pub(super) fn sweep(&self) {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_used = path.file_stem().and_then(|it| it.to_str()).is_some_and(|it| used.contains(it));
+            let age =
+                entry.metadata().ok().filter(fs::Metadata::is_file).and_then(|it| it.modified().ok()?.elapsed().ok());
+            if !is_used && age.is_some_and(|age| age > UNUSED) {
+                drop(fs::remove_file(path));
+            }
+        }
+    }
+}
+
+/// A digest of the program, the settings, the rules, the prices, the day and what was asked.
+fn ground(session: &Session, asked: &str) -> String {
+    let mut text = format!("{SHAPE} {} {}\n{asked}\n", env!("CARGO_PKG_VERSION"), program());
+    text.push_str(&format!("{:?}\n{:?}\n", session.settings.terraform, session.policy.today));
+    text.push_str(&format!("{:?} {:?}\n", session.scope.named, session.scope.here));
+    for (path, file) in session.texts_of_settings() {
+        text.push_str(&format!("{path:?} {}\n", to_hex(&sha256(file.as_bytes()))));
+    }
+    for (path, file) in prices() {
+        text.push_str(&format!("{path:?} {}\n", to_hex(&sha256(file.as_bytes()))));
+    }
+    to_hex(&sha256(text.as_bytes()))
+}
+
+/// Another build of one version may say something else.
+fn program() -> String {
+    let metadata = std::env::current_exe().and_then(fs::metadata);
+    let told = metadata.map(|it| format!("{} {:?}", it.len(), it.modified().ok()));
+    told.unwrap_or_default()
+}
+
+/// The prices that were refreshed; a file that was named is among what was asked.
+fn prices() -> Vec<(String, String)> {
+    let directory = cache::directory(&ci::process_variable);
+    directory.and_then(|it| cache::read(&it).ok()).unwrap_or_default()
+}
+
+/// What a file says that was named on the command line and lies anywhere.
+pub(in crate::cli) fn digest_of(path: &Path) -> String {
+    fs::read(path).map(|bytes| to_hex(&sha256(&bytes))).unwrap_or_default()
+}

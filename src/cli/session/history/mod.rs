@@ -1,0 +1,189 @@
+//! What the tree cost at each commit: which commits are looked at, by whom, and in which order.
+
+mod kept;
+mod plan;
+mod point;
+mod trace;
+mod walk;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use super::Session;
+use crate::cli::Failure;
+use crate::cli::world::{git_log, git_program};
+use crate::compare::Gate;
+use crate::report::{Commit, Every, History, Point, PointState, steps};
+use crate::source::Date;
+use plan::Plan;
+use walk::{Outcome, Walk};
+
+/// What was asked for.
+pub(in crate::cli) struct HistoryRequest<'a> {
+    pub(in crate::cli) session: &'a Session,
+    pub(in crate::cli) gate: &'a Gate,
+    pub(in crate::cli) newest: &'a str,
+    pub(in crate::cli) since: Option<Date>,
+    pub(in crate::cli) every: Every,
+    /// Of more commits, some are looked at first, and then those between that differ.
+    pub(in crate::cli) most: usize,
+    /// What else a point depends on: the command line.
+    pub(in crate::cli) asked: String,
+    pub(in crate::cli) settings_of: String,
+}
+
+/// The digest of a file that was named on the command line.
+pub(in crate::cli) use kept::digest_of;
+
+pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Failure> {
+    let repository = &request.session.scope.root;
+    let plan = Plan::new(repository, request)?;
+    let walk = Walk::new(request, &plan)?;
+    let outcomes = walk.run(request.most)?;
+    let mut notes = plan.notes.clone();
+    let passed_over = outcomes.iter().filter(|it| it.is_none()).count();
+    let mut points = points(&plan, outcomes);
+    close_gaps(repository, &plan, &mut points, &mut notes)?;
+    if walk.ran_out() && passed_over > 0 {
+        notes.push(format!(
+            "{passed_over} commits were not looked at before the time was over: raise `bounds.seconds` in gpulint.toml"
+        ));
+    }
+    let mut points: Vec<Point> = points.into_iter().map(|it| it.point).collect();
+    tell_merged(repository, &plan, &mut points)?;
+    let steps = steps(&points, plan.from_the_first);
+    Ok(History {
+        steps,
+        points,
+        since: request.since,
+        every: request.every,
+        commits: plan.in_range,
+        from_the_first: plan.from_the_first,
+        settings_of: request.settings_of.clone(),
+        today: request.session.policy.today,
+        catalog: request.session.catalog_in_use(),
+        currency: request.session.settings.pricing.currency,
+        notes,
+    })
+}
+
+/// A point, with what is needed to judge whether it can be believed.
+struct Candidate {
+    /// Among the commits of the plan.
+    place: usize,
+    point: Point,
+    unread: Vec<String>,
+    missing: Vec<String>,
+}
+
+/// One for each commit that was looked at.
+fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
+    let mut points = Vec::new();
+    let mut passed_over = 0;
+    for (place, outcome) in outcomes.into_iter().enumerate() {
+        let (Some(outcome), Some(planned)) = (outcome, plan.commits.get(place)) else {
+            passed_over += 1;
+            continue;
+        };
+        let commit = Commit {
+            id: planned.logged.id.clone(),
+            time: planned.time,
+            author: planned.logged.author.clone(),
+            subject: planned.logged.subject.clone(),
+            tags: planned.tags.clone(),
+            merged: None,
+        };
+        // What days and weeks leave out was not asked for: each stands for those before it.
+        let (state, unread, missing) = match outcome {
+            Outcome::Computed(it) => (PointState::Known(it.snapshot), it.unread, it.missing),
+            Outcome::Failed(why) => (PointState::Gap(why), Vec::new(), Vec::new()),
+        };
+        let passed = if place == 0 { 0 } else { passed_over + planned.left_out };
+        points.push(Candidate { place, point: Point { commit, passed_over: passed, state }, unread, missing });
+        passed_over = 0;
+    }
+    points
+}
+
+/// A point of which a part cannot be read that could be read before, or that the clone does not hold, says nothing of what
+/// that part costs: it is a gap and no fall to zero.
+fn close_gaps(
+    repository: &Path,
+    plan: &Plan,
+    points: &mut [Candidate],
+    notes: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let newest: BTreeSet<String> = points.last().map(|it| it.missing.iter().cloned().collect()).unwrap_or_default();
+    let mut lacking: BTreeSet<String> = BTreeSet::new();
+    let mut good: Option<usize> = None;
+    for place in 0..points.len() {
+        let (before, rest) = points.split_at_mut(place);
+        let Some(candidate) = rest.first_mut() else { continue };
+        lacking.extend(candidate.missing.iter().cloned());
+        let lost = candidate.missing.iter().filter(|it| !newest.contains(*it)).count();
+        if lost > 0 {
+            let files = if lost == 1 { "1 file is".to_owned() } else { format!("{lost} files are") };
+            candidate.point.state = PointState::Gap(format!("{files} not in this clone"));
+            continue;
+        }
+        let earlier = good.and_then(|good| before.get(good));
+        if let Some(why) = earlier.map(|it| broken(repository, plan, it, candidate)).transpose()?.flatten() {
+            candidate.point.state = PointState::Gap(why);
+            continue;
+        }
+        if candidate.point.snapshot().is_some() {
+            good = Some(place);
+        }
+    }
+    if !lacking.is_empty() {
+        notes.push(format!(
+            "this clone does not hold {} files of earlier commits, or of the newest: fetch them at once with `git backfill`, or \
+             `git fetch --refetch --no-filter origin`",
+            lacking.len()
+        ));
+    }
+    Ok(())
+}
+
+/// Why the later one of two states is not to be believed, if it is not: it costs something else, and a file cannot be read
+/// that could be before.
+fn broken(repository: &Path, plan: &Plan, earlier: &Candidate, later: &Candidate) -> Result<Option<String>, Failure> {
+    let (Some(was), Some(is)) = (earlier.point.snapshot(), later.point.snapshot()) else { return Ok(None) };
+    if was.costs_the_same(is) {
+        return Ok(None);
+    }
+    let Some(commit) = plan.commits.get(earlier.place) else { return Ok(None) };
+    for path in later.unread.iter().filter(|path| !earlier.unread.contains(path)) {
+        let object = format!("{}:{path}", commit.logged.id);
+        let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &object];
+        if git_program::ask(repository, &asked)?.is_some() {
+            return Ok(Some(format!("`{path}` cannot be read there")));
+        }
+    }
+    Ok(None)
+}
+
+/// Of merges that changed something: who wrote what was merged.
+fn tell_merged(repository: &Path, plan: &Plan, points: &mut [Point]) -> Result<(), Failure> {
+    let second: HashMap<&str, &str> = plan
+        .commits
+        .iter()
+        .filter_map(|it| Some((it.logged.id.as_str(), it.logged.parents.get(1)?.as_str())))
+        .collect();
+    let known = steps(points, plan.from_the_first);
+    let merges: Vec<(usize, &str)> =
+        known.iter().filter_map(|it| Some((it.to, *second.get(points.get(it.to)?.commit.id.as_str())?))).collect();
+    if merges.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = merges.iter().map(|(_, id)| *id).collect();
+    // What was merged need not be in a shallow clone.
+    let Ok(tips) = git_log::named(repository, &ids) else { return Ok(()) };
+    let tips: HashMap<String, (String, String)> = tips.into_iter().map(|it| (it.id, (it.author, it.subject))).collect();
+    for (place, id) in merges {
+        if let (Some(point), Some(tip)) = (points.get_mut(place), tips.get(id)) {
+            point.commit.merged = Some(tip.clone());
+        }
+    }
+    Ok(())
+}

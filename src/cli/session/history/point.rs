@@ -1,0 +1,100 @@
+//! What one state of the tree costs, as `gpulint cost` and `gpulint check` would say it of a checkout.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::trace::{Trace, TracedTree};
+use crate::Analysis;
+use crate::cli::session::{Session, absent, discover};
+use crate::cli::world::git::{Entries, GitTree};
+use crate::cli::world::git_objects::GitObjects;
+use crate::compare::Gate;
+use crate::front_ends::files;
+use crate::inventory::Skipped;
+use crate::report::Snapshot;
+use crate::source::{ReadError, Tree, is_below};
+
+/// What came of one state.
+#[derive(Clone)]
+pub(super) struct Computed {
+    pub(super) snapshot: Arc<Snapshot>,
+    /// Files that stand there and could not be read, as paths of the tree.
+    pub(super) unread: Vec<String>,
+    /// Files that may matter and that the clone does not hold.
+    pub(super) missing: Vec<String>,
+}
+
+pub(super) struct Analyst<'a> {
+    pub(super) session: &'a Session,
+    pub(super) gate: &'a Gate,
+    pub(super) objects: Arc<GitObjects>,
+}
+
+impl Analyst<'_> {
+    pub(super) fn analyze(&self, entries: &Entries) -> (Computed, Trace) {
+        let tree = GitTree::reading(entries.clone(), self.objects.clone());
+        let tree = tree.up_to(self.session.sources.limits().file_bytes);
+        let missing = tree.missing();
+        let is_wanted = |file: &str| self.is_wanted(file);
+        let files: Vec<String> = tree
+            .files()
+            .filter(|file| files::is_candidate(Path::new(file)) && is_wanted(file))
+            .map(str::to_owned)
+            .collect();
+        let mut unread = submodules(&tree);
+        let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
+        unread.extend(links.map(|path| Skipped { path, reason: discover::LEADS_NOWHERE.to_owned() }));
+        unread.retain(|it| self.concerns(&it.path));
+        let trace = Arc::new(Mutex::new(Trace::default()));
+        let traced = TracedTree { tree, trace: trace.clone() };
+        // The list of submodules was read before anything was noted.
+        drop(traced.read(absent::LIST));
+        let mut point = self.session.at_commit(traced, files);
+        point.add_skipped(unread);
+        let (analysis, mut findings) = point.judge();
+        findings.retain(|decided| self.gate.shows(decided));
+        let snapshot = Arc::new(Snapshot::new(&point.report(&analysis, &findings)));
+        let missing = missing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let missing: BTreeSet<String> = missing.into_iter().filter(|it| matters(it)).collect();
+        let computed =
+            Computed { snapshot, unread: unreadable(&point, &analysis), missing: missing.into_iter().collect() };
+        drop((analysis, point));
+        let trace = std::mem::take(&mut *trace.lock().unwrap_or_else(PoisonError::into_inner));
+        (computed, trace)
+    }
+
+    /// The whole repository is read where files were named; else what was named.
+    fn is_wanted(&self, file: &str) -> bool {
+        self.session.reads_all() || self.session.scope.named.iter().any(|it| file == it || is_below(file, it))
+    }
+
+    /// It lies in what was named, or the other way round.
+    fn concerns(&self, path: &str) -> bool {
+        self.is_wanted(path) || self.session.scope.named.iter().any(|it| is_below(it, path))
+    }
+}
+
+/// What is not read of it, whoever checks it out.
+fn submodules(tree: &GitTree) -> Vec<Skipped> {
+    let list = tree.read(absent::LIST).unwrap_or_default();
+    let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
+    let reason = "a submodule that is not checked out";
+    listed.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }).collect()
+}
+
+/// Data is often kept elsewhere, and is none of a bill.
+fn matters(path: &str) -> bool {
+    files::is_terraform(path) || files::is_candidate(Path::new(path)) && !path.ends_with(".json")
+}
+
+fn unreadable(point: &Session, analysis: &Analysis) -> Vec<String> {
+    let broken = analysis.inventory.diagnostics.iter().filter(|it| it.unreadable).filter_map(|it| it.span);
+    let broken = broken.map(|span| point.sources.path(span.file));
+    let refused = point.sources.refused().into_iter();
+    let refused = refused.filter(|(path, why)| {
+        !matches!(why, ReadError::Missing | ReadError::Pointer(_)) && point.files.binary_search(path).is_ok()
+    });
+    let all: BTreeSet<String> = broken.chain(refused.map(|(path, _)| path)).collect();
+    all.into_iter().collect()
+}

@@ -1,0 +1,80 @@
+//! What an analysis looked at of a tree: while none of it changes, its result stays the same.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cli::world::git::{Entries, GitTree};
+use crate::cli::world::git_changes::Changed;
+use crate::front_ends::files;
+use crate::source::{Entry, ReadError, Tree, parent};
+
+/// The files that were asked for, there or not, and the directories that were listed.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    files: HashSet<String>,
+    directories: HashSet<String>,
+}
+
+impl Trace {
+    /// Nothing of these changes would have been seen.
+    pub(super) fn misses(&self, changes: &[Changed], before: &Entries, after: &Entries) -> bool {
+        let has_links = before.has_links() || after.has_links();
+        changes.iter().all(|change| {
+            let comes_or_goes = !change.was_there || change.now.is_none();
+            // What a link means depends on what is there at its end.
+            let may_turn = has_links && (change.is_link || comes_or_goes);
+            let is_listed = comes_or_goes
+                && (change.is_submodule
+                    || files::is_candidate(Path::new(&change.path))
+                    || self.is_listed(&change.path, before, after));
+            !may_turn && !is_listed && !self.files.contains(&change.path)
+        })
+    }
+
+    /// A directory was listed whose list is another with this path and without it.
+    fn is_listed(&self, path: &str, before: &Entries, after: &Entries) -> bool {
+        let mut directory = parent(path);
+        loop {
+            if self.directories.contains(directory) {
+                return true;
+            }
+            let is_in_both = || before.has_directory(directory) && after.has_directory(directory);
+            if directory.is_empty() || is_in_both() {
+                return false;
+            }
+            directory = parent(directory);
+        }
+    }
+}
+
+/// A tree that notes what is asked of it.
+pub(super) struct TracedTree {
+    pub(super) tree: GitTree,
+    pub(super) trace: Arc<Mutex<Trace>>,
+}
+
+impl TracedTree {
+    fn note(&self, add: impl FnOnce(&mut Trace)) {
+        add(&mut self.trace.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Where a path leads, if that is elsewhere.
+    fn elsewhere(&self, path: &str) -> Option<String> {
+        self.tree.resolve(path).ok().filter(|end| end != path)
+    }
+}
+
+impl Tree for TracedTree {
+    fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        let elsewhere = self.elsewhere(path);
+        self.note(|trace| trace.files.extend([path.to_owned()].into_iter().chain(elsewhere)));
+        self.tree.read(path)
+    }
+
+    fn list(&self, directory: &str) -> Vec<Entry> {
+        let elsewhere = self.elsewhere(directory);
+        self.note(|trace| trace.directories.extend([directory.to_owned()].into_iter().chain(elsewhere)));
+        self.tree.list(directory)
+    }
+}

@@ -1,0 +1,251 @@
+//! Goes through the commits: side by side, a stretch of neighbours each, and looks closer where two states differ.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use super::HistoryRequest;
+use super::kept::KeptPoints;
+use super::plan::Plan;
+use super::point::{Analyst, Computed};
+use super::trace::Trace;
+use crate::cli::Failure;
+use crate::cli::session::bounds;
+use crate::cli::world::deadline;
+use crate::cli::world::git::Entries;
+use crate::cli::world::git_changes::GitChanges;
+use crate::cli::world::git_objects::GitObjects;
+
+/// As the main thread has it: text may be nested deeply.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Texts that are kept while neighbours are read, for all of them together.
+const ROOM_BYTES: usize = 192 << 20;
+
+/// Neighbours that one worker goes through: each of a stretch has less to do than the first.
+const STRETCH: usize = 12;
+
+/// What came of one commit.
+#[derive(Clone)]
+pub(super) enum Outcome {
+    Computed(Computed),
+    Failed(String),
+}
+
+pub(super) struct Walk<'a> {
+    plan: &'a Plan,
+    repository: &'a Path,
+    analyst: Analyst<'a>,
+    kept: Option<KeptPoints>,
+    /// What is known already, by the ids of trees: a revert brings an earlier one back.
+    known: Mutex<HashMap<String, Computed>>,
+    /// So much time is left for everything that follows.
+    reserve: Duration,
+    ran_out: AtomicBool,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a Plan) -> Result<Walk<'a>, Failure> {
+        let repository = request.session.scope.root.as_path();
+        let time = bounds::time(&request.session.policy.config);
+        Ok(Walk {
+            plan,
+            repository,
+            analyst: Analyst {
+                session: request.session,
+                gate: request.gate,
+                objects: Arc::new(GitObjects::start(repository, ROOM_BYTES)?),
+            },
+            kept: KeptPoints::open(request.session, &request.asked),
+            known: Mutex::default(),
+            reserve: time.mul_f64(0.1),
+            ran_out: AtomicBool::new(false),
+        })
+    }
+
+    /// The time was over before everything was looked at.
+    pub(super) fn ran_out(&self) -> bool {
+        self.ran_out.load(Ordering::Relaxed)
+    }
+
+    /// One for each commit of the plan; none for those that nobody looked at.
+    pub(super) fn run(&self, most: usize) -> Result<Vec<Option<Outcome>>, Failure> {
+        let count = self.plan.commits.len();
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; count];
+        // What it costs now is known before anything else.
+        self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut outcomes)?;
+        self.look(&spaced(count, most), &mut outcomes)?;
+        loop {
+            let middles = middles(&outcomes);
+            if middles.is_empty() || self.is_over() {
+                break;
+            }
+            self.look(&middles, &mut outcomes)?;
+        }
+        if let Some(kept) = &self.kept {
+            kept.sweep();
+        }
+        Ok(outcomes)
+    }
+
+    fn is_over(&self) -> bool {
+        let is_over = deadline::left() < self.reserve;
+        self.ran_out.fetch_or(is_over, Ordering::Relaxed);
+        is_over
+    }
+
+    /// Looks at some commits, by their places in rising order.
+    fn look(&self, places: &[usize], outcomes: &mut [Option<Outcome>]) -> Result<(), Failure> {
+        let open: Vec<usize> =
+            places.iter().copied().filter(|place| outcomes.get(*place).is_some_and(Option::is_none)).collect();
+        let stretches: Vec<&[usize]> = open.chunks(STRETCH).collect();
+        let next = AtomicUsize::new(0);
+        let done: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
+        let work = || -> Result<(), Failure> {
+            while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut worker = Worker { walk: self, at: None, changes: None, last: None };
+                for place in *stretch {
+                    if self.is_over() {
+                        return Ok(());
+                    }
+                    let outcome = worker.outcome(*place)?;
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((*place, outcome));
+                }
+            }
+            Ok(())
+        };
+        let workers = thread::available_parallelism().map_or(1, usize::from).min(stretches.len()).max(1);
+        let failures: Vec<Failure> = thread::scope(|scope| {
+            let start = |_| Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok();
+            let started: Vec<_> = (0..workers).filter_map(start).collect();
+            // Where no thread can be started, this one does it.
+            let own = if started.is_empty() { work().err() } else { None };
+            let ended = started.into_iter().filter_map(|it| match it.join() {
+                Ok(done) => done.err(),
+                Err(panic) => Some(Failure::from_panic(&*panic)),
+            });
+            ended.chain(own).collect()
+        });
+        if let Some(failure) = failures.into_iter().next() {
+            return Err(failure);
+        }
+        for (place, outcome) in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if let Some(open) = outcomes.get_mut(place) {
+                *open = Some(outcome);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Evenly over all, at most so many, and always the last.
+fn spaced(count: usize, most: usize) -> Vec<usize> {
+    let Some(last) = count.checked_sub(1) else { return Vec::new() };
+    let most = most.clamp(2, usize::MAX).min(count);
+    if most == count {
+        return (0..count).collect();
+    }
+    let mut places: Vec<usize> = (0..most).map(|nth| nth * last / (most - 1)).collect();
+    places.dedup();
+    places
+}
+
+/// The commits in the middle between two that differ and have others between them.
+fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
+    let looked: Vec<(usize, &Outcome)> =
+        outcomes.iter().enumerate().filter_map(|(place, it)| Some((place, it.as_ref()?))).collect();
+    let pairs = looked.iter().zip(looked.iter().skip(1));
+    let differ = |before: &Outcome, after: &Outcome| match (before, after) {
+        (Outcome::Computed(before), Outcome::Computed(after)) => !before.snapshot.costs_the_same(&after.snapshot),
+        _ => true,
+    };
+    let wanted = pairs.filter(|((a, before), (b, after))| b - a > 1 && differ(before, after));
+    wanted.map(|((a, _), (b, _))| a + (b - a) / 2).collect()
+}
+
+/// Goes from commit to commit.
+struct Worker<'w, 'a> {
+    walk: &'w Walk<'a>,
+    /// The tree that it stands at.
+    at: Option<(String, Entries)>,
+    changes: Option<GitChanges>,
+    /// What was computed last, and holds for the tree that it stands at; with the key under which it is kept.
+    last: Option<(Computed, Trace, String)>,
+}
+
+impl Worker<'_, '_> {
+    fn outcome(&mut self, place: usize) -> Result<Outcome, Failure> {
+        let Some(planned) = self.walk.plan.commits.get(place) else {
+            return Ok(Outcome::Failed("there is no such commit".to_owned()));
+        };
+        let tree = &planned.logged.tree;
+        let known = self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned();
+        if let Some(known) = known {
+            return Ok(Outcome::Computed(known));
+        }
+        let key = self.walk.kept.as_ref().map(|kept| kept.key(tree)).unwrap_or_default();
+        if let Some(kept) = self.walk.kept.as_ref().and_then(|kept| kept.load(&key)) {
+            self.know(tree, &kept);
+            return Ok(Outcome::Computed(kept));
+        }
+        // A tree that the clone does not hold, as in one without trees, is told and hides no other.
+        if let Err(failure) = self.go_to(tree) {
+            (self.at, self.changes, self.last) = (None, None, None);
+            return Ok(Outcome::Failed(failure.message().to_owned()));
+        }
+        if let Some((computed, _, own)) = &self.last {
+            if let Some(kept) = &self.walk.kept
+                && computed.missing.is_empty()
+            {
+                kept.save_as(&key, own);
+            }
+            self.know(tree, computed);
+            return Ok(Outcome::Computed(computed.clone()));
+        }
+        Ok(self.compute(tree, key))
+    }
+
+    fn compute(&mut self, tree: &str, key: String) -> Outcome {
+        let Some((_, entries)) = &self.at else { return Outcome::Failed("its tree is not known".to_owned()) };
+        let analyze = || self.walk.analyst.analyze(entries);
+        let Ok((computed, trace)) = catch_unwind(AssertUnwindSafe(analyze)) else {
+            return Outcome::Failed(
+                "this is a mistake in gpulint; please report it, with what stands above".to_owned(),
+            );
+        };
+        if let Some(kept) = &self.walk.kept
+            && computed.missing.is_empty()
+        {
+            kept.save(&key, &computed);
+        }
+        self.know(tree, &computed);
+        self.last = Some((computed.clone(), trace, key));
+        Outcome::Computed(computed)
+    }
+
+    fn know(&self, tree: &str, computed: &Computed) {
+        self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).insert(tree.to_owned(), computed.clone());
+    }
+
+    /// Stands at another tree; what was computed last is kept where it holds there too.
+    fn go_to(&mut self, tree: &str) -> Result<(), Failure> {
+        let Some((here, before)) = self.at.take() else {
+            self.at = Some((tree.to_owned(), Entries::of(self.walk.repository, tree)?));
+            return Ok(());
+        };
+        if self.changes.is_none() {
+            self.changes = Some(GitChanges::start(self.walk.repository)?);
+        }
+        let Some(changes) = &mut self.changes else { return Ok(()) };
+        let changed = changes.between(&here, tree)?;
+        let mut after = before.clone();
+        after.apply(&changed);
+        self.last.take_if(|(_, trace, _)| !trace.misses(&changed, &before, &after));
+        self.at = Some((tree.to_owned(), after));
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! `gpulint blame`: which commit brought each dollar of today's bill.
+
+use std::path::Path;
+
+use super::history::{empty, over_commits};
+use crate::cli::args::Blame;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Blamed, Format};
+
+pub(in crate::cli) fn run(arguments: &Blame) -> Result<Outcome, Failure> {
+    let Some(history) = over_commits(&arguments.input, &arguments.selection, &arguments.commits)? else {
+        return Ok(empty(&arguments.input));
+    };
+    let what = arguments.what.as_deref();
+    let wanted = match what {
+        None | Some(".") => Blamed::All,
+        Some(path) if Path::new(path).exists() => Blamed::Below(path.trim_start_matches("./").trim_end_matches('/')),
+        Some(address) => Blamed::Address(address),
+    };
+    if !history.newest().is_some_and(|(_, newest)| newest.added().any(|it| wanted.covers(it)))
+        && let Some(what) = what.filter(|_| !matches!(wanted, Blamed::All))
+    {
+        return Err(Failure::new(format!("nothing of the bill is called `{what}` or stands there"))
+            .with_help("`gpulint cost` lists the bill, with its addresses and files"));
+    }
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::blamed(format, &history, wanted, arguments.view.style(style))
+    })?;
+    Ok(Outcome::Passed)
+}

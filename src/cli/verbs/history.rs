@@ -1,0 +1,101 @@
+//! `gpulint history`: what it cost at each commit, and which commits made it more or less.
+
+use std::path::PathBuf;
+
+use crate::cli::args::{Commits, History, Input, Selection, Threshold};
+use crate::cli::session::Session;
+use crate::cli::session::gate::gate;
+use crate::cli::session::history::{HistoryRequest, digest_of, read};
+use crate::cli::world::{git_log, output, place};
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format};
+
+pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
+    let Some(history) = over_commits(&arguments.input, &arguments.selection, &arguments.commits)? else {
+        return Ok(empty(&arguments.input));
+    };
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::history(format, &history, arguments.view.style(style))
+    })?;
+    Ok(Outcome::Passed)
+}
+
+/// There is no commit yet.
+pub(in crate::cli) fn empty(input: &Input) -> Outcome {
+    output::complain("nothing was checked: there is no commit here yet");
+    if input.allow_empty { Outcome::Passed } else { Outcome::Empty }
+}
+
+/// The history of what was named; none where there is no commit yet.
+pub(in crate::cli) fn over_commits(
+    input: &Input,
+    selection: &Selection,
+    commits: &Commits,
+) -> Result<Option<report::History>, Failure> {
+    if input.paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(Failure::new("standard input has no history").with_help("name files of a git repository"));
+    }
+    let repository = repository(input)?;
+    let Some(newest) = git_log::newest(&repository)? else { return Ok(None) };
+    let with_policy = Input { policy_ref: policy(input, &newest), ..input.clone() };
+    let session = Session::rules_only(&with_policy, selection)?;
+    if session.renders() {
+        return Err(Failure::new("earlier states are not rendered by other programs").with_help(
+            "leave out --render, and `render` in gpulint.toml: charts and overlays are then built by gpulint",
+        ));
+    }
+    if session.scope.root != repository {
+        return Err(Failure::new("history needs one git repository around everything that is named"));
+    }
+    session.demand_rules()?;
+    let request = HistoryRequest {
+        session: &session,
+        gate: &gate(&Threshold::default(), &session.policy.config),
+        newest: &newest,
+        since: commits.since.map(|since| since.day(session.policy.today)),
+        every: commits.every,
+        most: usize::try_from(commits.points).unwrap_or(usize::MAX),
+        asked: asked(input, selection),
+        settings_of: settings_of(input, with_policy.policy_ref.as_deref()),
+    };
+    read(&request).map(Some)
+}
+
+/// The one around everything that is named.
+fn repository(input: &Input) -> Result<PathBuf, Failure> {
+    let here = [PathBuf::from(".")];
+    let named = if input.paths.is_empty() { &here[..] } else { &input.paths };
+    let mut found: Option<PathBuf> = None;
+    for path in named {
+        let real = place::canonical(path)?;
+        let around = place::repository(&real).map(std::path::Path::to_owned);
+        let Some(around) = around.filter(|it| found.as_ref().is_none_or(|other| other == it)) else {
+            return Err(Failure::new("history needs one git repository around everything that is named")
+                .with_help("run it in one repository, and name what lies in it"));
+        };
+        found = Some(around);
+    }
+    found.ok_or_else(|| Failure::new("history needs a git repository"))
+}
+
+/// Settings, rules and prices are those of the newest commit, unless something else was named.
+fn policy(input: &Input, newest: &str) -> Option<String> {
+    let is_elsewhere = input.no_config || input.config.is_some();
+    input.policy_ref.clone().or_else(|| (!is_elsewhere).then(|| newest.to_owned()))
+}
+
+fn settings_of(input: &Input, policy: Option<&str>) -> String {
+    match (policy, &input.config) {
+        (Some(commit), _) => format!("those of {}", commit.get(..10).filter(|_| commit.len() >= 40).unwrap_or(commit)),
+        (None, Some(file)) => format!("those of {}", file.display()),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+/// What was asked on the command line, with the texts of the files that it names: points of another question are others.
+fn asked(input: &Input, selection: &Selection) -> String {
+    let Input { config, prices, variable_files, .. } = input;
+    let named = config.iter().chain(prices).chain(variable_files);
+    let digests: Vec<String> = named.map(|path| digest_of(path)).collect();
+    format!("{input:?} {selection:?} {digests:?}")
+}

@@ -1,0 +1,100 @@
+//! What differs between trees, asked of one process for many pairs of them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use super::git_program::{git, is_commit, not_started};
+use crate::cli::Failure;
+use crate::source::named;
+
+/// A line that is no pair of trees: git gives it back, and with it all that it holds ready.
+const END: &str = "end";
+
+/// A path that stands otherwise in the second of two trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Changed {
+    pub(in crate::cli) path: String,
+    /// It stood in the first tree too.
+    pub(in crate::cli) was_there: bool,
+    /// It is a link, or was one.
+    pub(in crate::cli) is_link: bool,
+    /// It is a commit of another repository, or was one.
+    pub(in crate::cli) is_submodule: bool,
+    /// Mode and id in the second tree; none where it is gone.
+    pub(in crate::cli) now: Option<(String, String)>,
+}
+
+/// `git diff-tree --stdin`, kept running.
+pub(in crate::cli) struct GitChanges {
+    process: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl GitChanges {
+    pub(in crate::cli) fn start(repository: &Path) -> Result<GitChanges, Failure> {
+        let mut command = git(repository)?;
+        command.args(["diff-tree", "--stdin", "--raw", "-r", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff"]);
+        command.args(["--no-textconv", "--ignore-submodules=none", "-O/dev/null"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().map_err(not_started)?;
+        match (process.stdin.take(), process.stdout.take()) {
+            (Some(questions), Some(answers)) => Ok(GitChanges { process, questions, answers: BufReader::new(answers) }),
+            _ => Err(Failure::new("git gave no pipes")),
+        }
+    }
+
+    /// From one tree to another.
+    pub(in crate::cli) fn between(&mut self, before: &str, after: &str) -> Result<Vec<Changed>, Failure> {
+        let broken = |error: std::io::Error| Failure::new(format!("git diff-tree: {error}"));
+        let asked = writeln!(self.questions, "{before} {after}\n{END}").and_then(|()| self.questions.flush());
+        asked.map_err(broken)?;
+        let mut changes = Vec::new();
+        loop {
+            let first = self.answers.fill_buf().map_err(broken)?.first().copied();
+            match first {
+                Some(b':') => {
+                    let (about, path) = (self.piece(b'\0')?, self.piece(b'\0')?);
+                    let changed = change(&about, path);
+                    changes.push(changed.ok_or_else(|| Failure::new("git diff-tree answered something else"))?);
+                }
+                Some(_) if self.piece(b'\n')? == END => return Ok(changes),
+                Some(_) => {}
+                None => return Err(Failure::new("git diff-tree has ended: a tree is not in this clone")),
+            }
+        }
+    }
+
+    fn piece(&mut self, end: u8) -> Result<String, Failure> {
+        let mut piece = Vec::new();
+        let read = self.answers.read_until(end, &mut piece);
+        read.map_err(|error| Failure::new(format!("git diff-tree: {error}")))?;
+        piece.pop();
+        Ok(named(&piece).into_owned())
+    }
+}
+
+/// `:100644 100644 <id> <id> M`
+fn change(about: &str, path: String) -> Option<Changed> {
+    let mut words = about.strip_prefix(':')?.split(' ');
+    let (old_mode, mode, _, id) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let is_there = |mode: &str| mode != "000000";
+    let now = is_there(mode).then(|| (mode.to_owned(), id.to_owned()));
+    let any = |wanted: &str| [old_mode, mode].contains(&wanted);
+    let (is_link, is_submodule) = (any("120000"), any("160000"));
+    (is_commit(id) && !path.is_empty()).then_some(Changed {
+        path,
+        was_there: is_there(old_mode),
+        is_link,
+        is_submodule,
+        now,
+    })
+}
+
+impl Drop for GitChanges {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,100 @@
+//! The commits of a branch, each with what people call it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::git_program::{answer, ask, first_line, is_commit, run};
+use crate::cli::Failure;
+
+/// Longer subjects and names are cut: nobody reads them, and they are somebody else's text.
+const LONGEST_TEXT: usize = 400;
+
+/// A commit of the first parents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct LoggedCommit {
+    pub(in crate::cli) id: String,
+    pub(in crate::cli) tree: String,
+    pub(in crate::cli) parents: Vec<String>,
+    /// Seconds since 1970 when it was committed, by somebody's clock.
+    pub(in crate::cli) committed: i64,
+    pub(in crate::cli) author: String,
+    pub(in crate::cli) subject: String,
+}
+
+/// Fields end with a zero byte, which none of them can hold.
+const FORMAT: &str = "--format=tformat:%H%x00%T%x00%P%x00%ct%x00%aN%x00%s";
+const FIELDS: usize = 6;
+
+/// The commits from the first to the newest, by first parents: what a branch was, not what was tried beside it.
+pub(in crate::cli) fn first_parents(repository: &Path, newest: &str) -> Result<Vec<LoggedCommit>, Failure> {
+    let mut all = logged(repository, &["--first-parent", newest])?;
+    all.reverse();
+    Ok(all)
+}
+
+/// Some commits by their ids.
+pub(in crate::cli) fn named(repository: &Path, ids: &[&str]) -> Result<Vec<LoggedCommit>, Failure> {
+    // The command line has an end.
+    const MOST: usize = 500;
+    let mut all = Vec::new();
+    for some in ids.chunks(MOST) {
+        let arguments: Vec<&str> = std::iter::once("--no-walk").chain(some.iter().copied()).collect();
+        all.extend(logged(repository, &arguments)?);
+    }
+    Ok(all)
+}
+
+fn logged(repository: &Path, which: &[&str]) -> Result<Vec<LoggedCommit>, Failure> {
+    // A repository could name a program that checks signatures.
+    let mut arguments = vec!["log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "-s", FORMAT];
+    arguments.extend(which);
+    arguments.push("--");
+    let output = run(repository, &arguments)?;
+    if !output.status.success() {
+        return Err(Failure::new(format!("git cannot list the commits: {}", first_line(&output.stderr))));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let fields: Vec<&str> = text.split('\0').collect();
+    let commits = fields.chunks_exact(FIELDS).map(commit).collect::<Option<Vec<LoggedCommit>>>();
+    commits.ok_or_else(|| Failure::new("git answered something else than a list of commits"))
+}
+
+fn commit(fields: &[&str]) -> Option<LoggedCommit> {
+    let [id, tree, parents, committed, author, subject] = fields else { return None };
+    let cut = |text: &str| text.chars().take(LONGEST_TEXT).collect();
+    (is_commit(id) && is_commit(tree)).then_some(())?;
+    Some(LoggedCommit {
+        id: (*id).to_owned(),
+        tree: (*tree).to_owned(),
+        parents: parents.split(' ').filter(|it| is_commit(it)).map(str::to_owned).collect(),
+        committed: committed.parse().ok()?,
+        author: cut(author),
+        subject: cut(subject),
+    })
+}
+
+/// The names of tags by the commits that they lead to, each sorted.
+pub(in crate::cli) fn tags(repository: &Path) -> Result<HashMap<String, Vec<String>>, Failure> {
+    let format = "--format=%(objectname) %(*objectname) %(refname:lstrip=2)";
+    let listed = answer(repository, &["for-each-ref", format, "refs/tags"])?.unwrap_or_default();
+    let mut tags: HashMap<String, Vec<String>> = HashMap::new();
+    for line in String::from_utf8_lossy(&listed).lines() {
+        let mut words = line.splitn(3, ' ');
+        let (Some(own), Some(peeled), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
+        let commit = if peeled.is_empty() { own } else { peeled };
+        tags.entry(commit.to_owned()).or_default().push(name.chars().take(LONGEST_TEXT).collect());
+    }
+    tags.values_mut().for_each(|names| names.sort());
+    Ok(tags)
+}
+
+/// The history of this clone begins later than that of the project.
+pub(in crate::cli) fn is_shallow(repository: &Path) -> Result<bool, Failure> {
+    Ok(ask(repository, &["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true"))
+}
+
+/// The newest commit; none where there is no commit yet.
+pub(in crate::cli) fn newest(repository: &Path) -> Result<Option<String>, Failure> {
+    let found = ask(repository, &["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
+    Ok(found.filter(|id| is_commit(id)))
+}

@@ -1,0 +1,351 @@
+//! The cost over the commits as JSON: `schema/history.json` and `schema/blame.json` describe it.
+
+use serde::Serialize;
+
+use super::moment;
+use crate::catalog::MoneyRange;
+use crate::report::formats::json::{Bounds, Number, VERSION, print};
+use crate::report::views::history::{
+    Blame, BlamedCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, Step, StepChange,
+};
+use crate::report::{Catalog, History};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    #[serde(flatten)]
+    basis: Basis<'a>,
+    points: Vec<WirePoint<'a>>,
+    steps: Vec<WireStep<'a>>,
+    /// What the newest point holds.
+    resources: Vec<WireHolding<'a>>,
+}
+
+#[derive(Serialize)]
+struct Basis<'a> {
+    since: Option<String>,
+    every: &'static str,
+    /// Commits of the time that was asked for, looked at or not.
+    commits: usize,
+    from_the_first: bool,
+    settings: &'a str,
+    today: String,
+    catalog: WireCatalog<'a>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct WireCatalog<'a> {
+    version: &'a str,
+    as_of: &'a str,
+}
+
+impl<'a> Basis<'a> {
+    fn new(history: &'a History) -> Basis<'a> {
+        let Catalog { version, as_of } = &history.catalog;
+        Basis {
+            since: history.since.map(|it| it.to_string()),
+            every: history.every.name(),
+            commits: history.commits,
+            from_the_first: history.from_the_first,
+            settings: &history.settings_of,
+            today: history.today.to_string(),
+            catalog: WireCatalog { version, as_of },
+            notes: &history.notes,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WireCommit<'a> {
+    commit: &'a str,
+    time: String,
+    author: &'a str,
+    subject: &'a str,
+    tags: &'a [String],
+    merged: Option<WireMerged<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireMerged<'a> {
+    author: &'a str,
+    subject: &'a str,
+}
+
+impl<'a> WireCommit<'a> {
+    fn new(it: &'a Commit) -> WireCommit<'a> {
+        WireCommit {
+            commit: &it.id,
+            time: moment(it.time),
+            author: &it.author,
+            subject: &it.subject,
+            tags: &it.tags,
+            merged: it.merged.as_ref().map(|(author, subject)| WireMerged { author, subject }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct WirePoint<'a> {
+    #[serde(flatten)]
+    commit: WireCommit<'a>,
+    passed_over: usize,
+    /// Why nothing is known of it.
+    gap: Option<&'a str>,
+    bill: Option<WireBill<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireBill<'a> {
+    rented: Bounds,
+    requested: Bounds,
+    combined: Bounds,
+    attached: Bounds,
+    endings: Vec<WireEnding<'a>>,
+    accelerators: WireAccelerators,
+    unpriced: usize,
+    /// The sums are at least what they say.
+    at_least: bool,
+    findings: WireFindings<'a>,
+    not_judged: WireUnjudged<'a>,
+}
+
+#[derive(Serialize)]
+struct WireEnding<'a> {
+    role: &'static str,
+    per: &'a str,
+    resources: usize,
+    usd: Bounds,
+}
+
+#[derive(Serialize)]
+struct WireAccelerators {
+    rented: Number,
+    requested: Number,
+}
+
+#[derive(Serialize)]
+struct WireFindings<'a> {
+    count: usize,
+    saves_usd_per_month: Bounds,
+    rules: Vec<WireRule<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireRule<'a> {
+    rule: &'a str,
+    findings: usize,
+    saves_usd_per_month: Bounds,
+}
+
+#[derive(Serialize)]
+struct WireUnjudged<'a> {
+    count: usize,
+    /// The same as of the known point before, where it is listed.
+    as_before: bool,
+    list: Vec<WireUnjudgedEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireUnjudgedEntry<'a> {
+    path: &'a str,
+    address: Option<&'a str>,
+    reason: &'a str,
+}
+
+fn role(is_rented: bool) -> &'static str {
+    if is_rented { "rented" } else { "requested" }
+}
+
+fn unjudged<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireUnjudged<'a> {
+    let as_before = before.is_some_and(|before| before.not_judged == it.not_judged);
+    let entry = |it: &'a SnapshotUnjudged| WireUnjudgedEntry {
+        path: &it.path,
+        address: it.address.as_deref(),
+        reason: &it.reason,
+    };
+    let list = if as_before { Vec::new() } else { it.not_judged.iter().map(entry).collect() };
+    WireUnjudged { count: it.not_judged.len(), as_before, list }
+}
+
+fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
+    let endings = it.endings.iter().map(|it| WireEnding {
+        role: role(it.is_rented),
+        per: &it.per,
+        resources: it.resources,
+        usd: (*it.amount).into(),
+    });
+    let rules = it.findings.iter().map(|it| WireRule {
+        rule: &it.rule,
+        findings: it.findings,
+        saves_usd_per_month: (*it.saves).into(),
+    });
+    WireBill {
+        rented: (*it.rented).into(),
+        requested: (*it.requested).into(),
+        combined: (*it.combined).into(),
+        attached: (*it.attached).into(),
+        endings: endings.collect(),
+        accelerators: WireAccelerators {
+            rented: Number(it.accelerators_rented),
+            requested: Number(it.accelerators_requested),
+        },
+        unpriced: it.unpriced,
+        at_least: it.is_at_least(),
+        findings: WireFindings {
+            count: it.finding_count(),
+            saves_usd_per_month: (*it.saves).into(),
+            rules: rules.collect(),
+        },
+        not_judged: unjudged(it, before),
+    }
+}
+
+#[derive(Serialize)]
+struct WireStep<'a> {
+    /// The commit, or the last of those between which it was.
+    commit: &'a str,
+    /// The known commit before.
+    after: Option<&'a str>,
+    between: usize,
+    rented: Bounds,
+    requested: Bounds,
+    combined: Bounds,
+    accelerators: Number,
+    changes: Vec<WireChange<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireChange<'a> {
+    kind: &'static str,
+    delta_usd_per_month: Number,
+    before: Option<WireHolding<'a>>,
+    after: Option<WireHolding<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireHolding<'a> {
+    address: &'a str,
+    run: Option<&'a str>,
+    kind: &'a str,
+    path: &'a str,
+    role: &'static str,
+    counted: bool,
+    within: bool,
+    machine: Option<&'a str>,
+    accelerator: Option<&'a str>,
+    accelerators: Option<Number>,
+    count: Option<[Number; 3]>,
+    usd_per_month: Option<Bounds>,
+    per: &'a str,
+    usd: Option<Bounds>,
+    unpriced: Option<&'a str>,
+}
+
+fn holding(it: &Holding) -> WireHolding<'_> {
+    let bounds = |range: MoneyRange| Bounds::from(range);
+    WireHolding {
+        address: &it.address,
+        run: it.run.as_deref(),
+        kind: &it.kind,
+        path: &it.path,
+        role: role(it.is_rented),
+        counted: it.is_added,
+        within: it.is_within,
+        machine: it.machine.as_deref(),
+        accelerator: it.accelerator.as_deref(),
+        accelerators: it.accelerators.map(Number),
+        count: it.count.map(|it| it.map(Number)),
+        usd_per_month: it.monthly.map(|it| bounds(*it)),
+        per: &it.per,
+        usd: it.amount.map(|it| bounds(*it)),
+        unpriced: it.unpriced.as_deref(),
+    }
+}
+
+fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
+    let change = |it: &'a StepChange| WireChange {
+        kind: it.kind.name(),
+        delta_usd_per_month: it.delta().into(),
+        before: it.before.as_ref().map(holding),
+        after: it.after.as_ref().map(holding),
+    };
+    let id = |place: usize| history.points.get(place).map(|it| it.commit.id.as_str());
+    Some(WireStep {
+        commit: id(it.to)?,
+        after: it.from.and_then(id),
+        between: it.between,
+        rented: it.rented.into(),
+        requested: it.requested.into(),
+        combined: it.combined.into(),
+        accelerators: Number(it.accelerators),
+        changes: it.changes.iter().map(change).collect(),
+    })
+}
+
+fn points(history: &History) -> Vec<WirePoint<'_>> {
+    let mut before: Option<&Snapshot> = None;
+    let mut points = Vec::new();
+    for it in &history.points {
+        let (gap, bill) = match &it.state {
+            PointState::Known(snapshot) => (None, Some(bill(snapshot, before.replace(snapshot)))),
+            PointState::Gap(why) => (Some(why.as_str()), None),
+        };
+        points.push(WirePoint { commit: WireCommit::new(&it.commit), passed_over: it.passed_over, gap, bill });
+    }
+    points
+}
+
+pub(super) fn history(history: &History) -> String {
+    print(&Document {
+        version: VERSION,
+        basis: Basis::new(history),
+        points: points(history),
+        steps: history.steps.iter().filter_map(|it| step(history, it)).collect(),
+        resources: history.newest().into_iter().flat_map(|(_, it)| it.resources.iter().map(holding)).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct BlameDocument<'a> {
+    version: u32,
+    #[serde(flatten)]
+    basis: Basis<'a>,
+    newest: Option<WireCommit<'a>>,
+    resources: Vec<WireBlame<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireBlame<'a> {
+    #[serde(flatten)]
+    holding: WireHolding<'a>,
+    since: Option<WireBlamed<'a>>,
+    added: Option<WireBlamed<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireBlamed<'a> {
+    #[serde(flatten)]
+    commit: WireCommit<'a>,
+    between: usize,
+    delta_usd_per_month: Number,
+}
+
+fn blamed<'a>(it: Option<BlamedCommit<'a>>) -> Option<WireBlamed<'a>> {
+    let BlamedCommit { commit, between, delta } = it?;
+    Some(WireBlamed { commit: WireCommit::new(commit), between, delta_usd_per_month: delta.into() })
+}
+
+fn resource<'a>(it: &Blame<'a>) -> WireBlame<'a> {
+    WireBlame { holding: holding(it.holding), since: blamed(it.since), added: blamed(it.added) }
+}
+
+pub(super) fn blame(history: &History, told: &[Blame<'_>]) -> String {
+    let resources: Vec<WireBlame<'_>> = told.iter().map(resource).collect();
+    print(&BlameDocument {
+        version: VERSION,
+        basis: Basis::new(history),
+        newest: history.newest().map(|(point, _)| WireCommit::new(&point.commit)),
+        resources,
+    })
+}

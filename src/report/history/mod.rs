@@ -1,0 +1,60 @@
+//! What a tree cost over its commits, and which of them brought it, in the formats that can say so.
+
+mod csv;
+mod json;
+mod sparkline;
+mod text;
+
+use crate::report::views::history::{Blame, blame};
+use crate::report::{Format, History, Holding, Style};
+use crate::source::is_below;
+
+/// The cost over the commits in a format; `None` where the format is another verb's.
+pub fn history(format: Format, history: &History, style: Style) -> Option<String> {
+    match format {
+        Format::Text => Some(text::history(history, style)),
+        Format::Json => Some(json::history(history)),
+        Format::Csv => Some(csv::history(history)),
+        _ => None,
+    }
+}
+
+/// Which resources are told of.
+#[derive(Debug, Clone, Copy)]
+pub enum Blamed<'a> {
+    All,
+    Address(&'a str),
+    /// In a file, or below a directory, as it is shown.
+    Below(&'a str),
+}
+
+impl Blamed<'_> {
+    pub fn covers(&self, it: &Holding) -> bool {
+        match self {
+            Blamed::All => true,
+            Blamed::Address(address) => {
+                let rest = it.address.strip_prefix(address);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '/', '.']))
+            }
+            Blamed::Below(path) => it.path == *path || is_below(&it.path, path),
+        }
+    }
+}
+
+/// Which commit brought each dollar of today's bill, in a format.
+pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Style) -> Option<String> {
+    let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
+    match format {
+        Format::Text => Some(text::blame(history, &told, style)),
+        Format::Json => Some(json::blame(history, &told)),
+        Format::Csv => Some(csv::blame(&told)),
+        _ => None,
+    }
+}
+
+/// Seconds since 1970 as `2027-01-31T09:05:00Z`.
+fn moment(time: i64) -> String {
+    let (days, seconds) = (time.div_euclid(86_400), time.rem_euclid(86_400));
+    let day = crate::source::Date::from_unix_days(days).unwrap_or_default();
+    format!("{day}T{:02}:{:02}:{:02}Z", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}

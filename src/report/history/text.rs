@@ -1,0 +1,456 @@
+//! The cost over the commits for people: the answer first, then how it went, then who made it so.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::sparkline::sparkline;
+use crate::catalog::{Currency, Money, MoneyRange};
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::text::TextTable;
+use crate::report::views::history::{Blame, BlamedCommit, Commit, Step, StepChange, StepKind};
+use crate::report::{Detail, History, Most, Point, Snapshot, Style};
+
+/// Months and steps that are shown where nobody asks for more.
+const MONTHS: usize = 13;
+const STEPS: usize = 10;
+/// Resources that are shown where nobody asks for more.
+const RESOURCES: usize = 20;
+/// Gaps that are told one by one.
+const GAPS: usize = 5;
+/// Columns of a line of characters.
+const SPARKS: usize = 60;
+
+const LONGEST_SUBJECT: usize = 60;
+const LONGEST_AUTHOR: usize = 24;
+const LONGEST_ADDRESS: usize = 60;
+
+pub(super) fn history(history: &History, style: Style) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", bold(&answer(history), style));
+    if style.choice.detail > Detail::Quiet {
+        drawn(&mut text, history, style);
+        months(&mut text, history, style);
+        steps(&mut text, history, style);
+    }
+    gaps(&mut text, history);
+    basis(&mut text, history);
+    text
+}
+
+fn bold(line: &str, style: Style) -> String {
+    if style.color { format!("\u{1b}[1m{line}\u{1b}[0m") } else { line.to_owned() }
+}
+
+/// Which of the two sums is told: what is rented, or what pods ask for where nothing ever was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sum {
+    Rented,
+    Requested,
+}
+
+impl Sum {
+    fn of(history: &History) -> Sum {
+        let mut known = history.points.iter().filter_map(Point::snapshot);
+        let is_rented = known.any(|it| *it.rented != MoneyRange::ZERO || it.added().any(|it| it.is_rented));
+        if is_rented { Sum::Rented } else { Sum::Requested }
+    }
+
+    fn amount(self, it: &Snapshot) -> Money {
+        self.range(it).expected
+    }
+
+    fn range(self, it: &Snapshot) -> MoneyRange {
+        match self {
+            Sum::Rented => *it.rented,
+            Sum::Requested => *it.requested,
+        }
+    }
+
+    fn step(self, it: &Step) -> Money {
+        match self {
+            Sum::Rented => it.rented.expected,
+            Sum::Requested => it.requested.expected,
+        }
+    }
+}
+
+/// `GPU cost $9,000 a month; $3,000 more than on 2026-01-02; most of it by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
+fn answer(history: &History) -> String {
+    let sum = Sum::of(history);
+    let Some((newest, now)) = history.newest() else {
+        return "GPU cost not known: no commit could be read".to_owned();
+    };
+    let currency = history.currency;
+    let whose = if sum == Sum::Requested { "requested by pods " } else { "" };
+    let mut text = match now.added().next() {
+        None if !now.is_at_least() => "no accelerators found".to_owned(),
+        _ => format!("GPU cost {whose}{}", currency.monthly(sum.range(now), now.is_at_least(), "")),
+    };
+    if sum == Sum::Rented && *now.requested != MoneyRange::ZERO {
+        let _ = write!(text, "; requested by pods {}", currency.monthly(*now.requested, now.is_at_least(), ""));
+    }
+    let last = history.points.last().map(|it| &it.commit.id);
+    if last != Some(&newest.commit.id) {
+        let _ = write!(text, " as of {}; the commits after it could not be read", newest.commit.date());
+    }
+    let Some((oldest, then)) = history.oldest().filter(|(it, _)| it.commit.id != newest.commit.id) else {
+        return text;
+    };
+    let grown = sum.amount(now) - sum.amount(then);
+    let _ = write!(text, "; {} on {}", compared(currency, grown), oldest.commit.date());
+    let most = history
+        .steps
+        .iter()
+        .filter(|it| it.from.is_some())
+        .max_by_key(|it| (towards(sum.step(it), grown), Reverse(it.to)));
+    if let Some((step, point)) = most.and_then(|it| Some((it, history.points.get(it.to)?)))
+        && !sum.step(step).is_zero()
+    {
+        let what = if grown.is_zero() { "most changed" } else { "most of it" };
+        let _ =
+            write!(text, "; {what} by {}, {}", named(&point.commit, step.between), signed(currency, sum.step(step)));
+    }
+    text
+}
+
+/// How far it goes in a direction; in any, where there is none.
+fn towards(delta: Money, grown: Money) -> Money {
+    let is_against = if grown.is_zero() { delta < Money::ZERO } else { grown < Money::ZERO };
+    if is_against { -delta } else { delta }
+}
+
+fn compared(currency: Currency, grown: Money) -> String {
+    if grown.is_zero() {
+        "as much as".to_owned()
+    } else if grown < Money::ZERO {
+        format!("{} less than", currency.amount(-grown))
+    } else {
+        format!("{} more than", currency.amount(grown))
+    }
+}
+
+fn signed(currency: Currency, money: Money) -> String {
+    let plus = if money > Money::ZERO { "+" } else { "" };
+    format!("{plus}{}", currency.amount(money))
+}
+
+/// `1a2b3c4d5e of 2026-03-04 (Ada): add a pool`
+fn named(commit: &Commit, between: usize) -> String {
+    let one_of = if between == 0 { String::new() } else { format!("{between} commits up to ") };
+    format!("{one_of}{} of {} ({}): {}", commit.short(), commit.date(), author(commit), subject(commit))
+}
+
+fn subject(commit: &Commit) -> String {
+    let told = commit.merged.as_ref().map_or(&commit.subject, |(_, subject)| subject);
+    shortened(&one_line(told), LONGEST_SUBJECT)
+}
+
+/// Who wrote it; of a merge, who wrote what was merged.
+fn author(commit: &Commit) -> String {
+    let told = commit.merged.as_ref().map_or(&commit.author, |(author, _)| author);
+    shortened(&one_line(told), LONGEST_AUTHOR)
+}
+
+fn drawn(text: &mut String, history: &History, style: Style) {
+    let sum = Sum::of(history);
+    if style.plain {
+        return;
+    }
+    let line = sparkline(history, SPARKS, |it| sum.amount(it));
+    let amounts = || history.points.iter().filter_map(Point::snapshot).map(|it| sum.amount(it));
+    if let (Some(first), Some(last), Some(most)) = (history.points.first(), history.points.last(), amounts().max())
+        && !line.is_empty()
+        && !most.is_zero()
+    {
+        let (from, to) = (first.commit.date(), last.commit.date());
+        let _ = writeln!(text, "\n{from} {line} {to}, at most {}", history.currency.amount(most));
+    }
+}
+
+/// The last known state of each month.
+fn months(text: &mut String, history: &History, style: Style) {
+    let sum = Sum::of(history);
+    let month = |point: &Point| point.commit.date().to_string().chars().take(7).collect::<String>();
+    let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
+    for point in &history.points {
+        let (commits, state) = months.entry(month(point)).or_default();
+        *commits += 1 + point.passed_over;
+        *state = point.snapshot().map(|it| &**it).or(*state);
+    }
+    if months.len() < 2 {
+        return;
+    }
+    let mut before: Option<Money> = None;
+    let mut rows = Vec::new();
+    for (month, (commits, state)) in months {
+        let Some(state) = state else {
+            rows.push(vec![
+                month,
+                "?".to_owned(),
+                String::new(),
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                commits.to_string(),
+            ]);
+            continue;
+        };
+        let amount = sum.amount(state);
+        let at_least = if state.is_at_least() { "≥ " } else { "" };
+        let at_least = if style.plain && !at_least.is_empty() { "at least " } else { at_least };
+        let delta = before.map(|before| amount - before).filter(|it| !it.is_zero());
+        rows.push(vec![
+            month,
+            format!("{at_least}{}", history.currency.amount(amount)),
+            delta.map(|it| signed(history.currency, it)).unwrap_or_default(),
+            number(if sum == Sum::Rented { state.accelerators_rented } else { state.accelerators_requested }),
+            state.finding_count().to_string(),
+            history.currency.amount(state.saves.expected),
+            state.not_judged.len().to_string(),
+            commits.to_string(),
+        ]);
+        before = Some(amount);
+    }
+    let headings = ["month", "at its end", "", "accelerators", "findings", "to save", "not judged", "commits"];
+    let mut table = TextTable::new(&headings, 1..8);
+    let most = most(style, MONTHS);
+    let left_out = rows.len().saturating_sub(most);
+    rows.into_iter().skip(left_out).for_each(|row| table.row(row));
+    let _ = write!(text, "\n{}", table.print());
+    not_shown(text, left_out, "earlier month");
+}
+
+fn most(style: Style, usual: usize) -> usize {
+    match style.choice.most {
+        Most::Top(most) => most,
+        Most::All => usize::MAX,
+        Most::Screen => usual,
+    }
+}
+
+fn not_shown(text: &mut String, count: usize, what: &str) {
+    if count > 0 {
+        let _ =
+            writeln!(text, "not shown: {count} {what}{}; --all shows everything", if count == 1 { "" } else { "s" });
+    }
+}
+
+/// At most two decimals.
+fn number(n: f64) -> String {
+    let text = format!("{n:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Which commits made it more or less, the largest first.
+fn steps(text: &mut String, history: &History, style: Style) {
+    let sum = Sum::of(history);
+    let size = |it: &Step| {
+        let size = |money: Money| if money < Money::ZERO { -money } else { money };
+        Reverse((size(sum.step(it)), size(it.combined.expected), it.to))
+    };
+    let mut steps: Vec<&Step> = history.steps.iter().collect();
+    steps.sort_by_key(|it| size(it));
+    if steps.is_empty() {
+        return;
+    }
+    let headings = ["commit", "day", "a month", "accelerators", "author", "what it says", "what it did"];
+    let mut table = TextTable::new(&headings, 2..4);
+    let most = most(style, STEPS);
+    for step in steps.iter().take(most) {
+        let Some(point) = history.points.get(step.to) else { continue };
+        let commit = &point.commit;
+        let one_of = match step.between {
+            0 => commit.short().to_owned(),
+            n => format!("{} or {n} before", commit.short()),
+        };
+        let accelerators = if step.accelerators == 0.0 {
+            String::new()
+        } else {
+            format!("{}{}", if step.accelerators > 0.0 { "+" } else { "" }, number(step.accelerators))
+        };
+        let told = if sum.step(step).is_zero() { step.combined.expected } else { sum.step(step) };
+        table.row(vec![
+            one_of,
+            commit.date().to_string(),
+            signed(history.currency, told),
+            accelerators,
+            author(commit),
+            subject(commit),
+            did(&step.changes),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.print());
+    if style.choice.detail == Detail::Verbose {
+        steps.iter().take(most).for_each(|step| each_change(text, history, step));
+    }
+    not_shown(text, steps.len().saturating_sub(most), "smaller step");
+}
+
+/// `added aws_instance.a and 3 more`
+fn did(changes: &[StepChange]) -> String {
+    let Some(first) = changes.first() else { return String::new() };
+    let address = |it: &str| shortened(&one_line(it), LONGEST_ADDRESS);
+    let more = changes.len() - 1;
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let told = match (&first.before, &first.after, first.kind) {
+        (Some(was), Some(is), StepKind::Moved) if was.address != is.address => {
+            format!("{} to {}", address(&was.address), address(&is.address))
+        }
+        _ => address(first.address()),
+    };
+    format!("{} {told}{more}", first.kind.name())
+}
+
+fn each_change(text: &mut String, history: &History, step: &Step) {
+    let Some(point) = history.points.get(step.to) else { return };
+    let _ = writeln!(text, "\n{}", named(&point.commit, step.between));
+    for change in &step.changes {
+        let delta = signed(history.currency, change.delta());
+        let unpriced = change.after.as_ref().and_then(|it| it.unpriced.as_deref());
+        let why = unpriced.map(|why| format!(", no price: {}", shortened(&one_line(why), 120))).unwrap_or_default();
+        let _ = writeln!(text, "  {delta}  {}{why}", did(std::slice::from_ref(change)));
+    }
+}
+
+fn gaps(text: &mut String, history: &History) {
+    let all: Vec<(&Point, &str)> = history.gaps().collect();
+    if all.is_empty() {
+        return;
+    }
+    let commits = if all.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", all.len()) };
+    let _ = writeln!(text, "\nnot known: {commits}");
+    for (point, why) in all.iter().take(GAPS) {
+        let _ =
+            writeln!(text, "  {} of {}: {}", point.commit.short(), point.commit.date(), shortened(&one_line(why), 160));
+    }
+    if all.len() > GAPS {
+        let _ = writeln!(text, "  and {} more; --format json lists them all", all.len() - GAPS);
+    }
+}
+
+/// What the numbers rest on.
+fn basis(text: &mut String, history: &History) {
+    text.push('\n');
+    if let Some((_, now)) = history.newest()
+        && !now.not_judged.is_empty()
+    {
+        let _ = writeln!(
+            text,
+            "not judged in the newest commit: {}; `gpulint cost` says what and why",
+            now.not_judged.len()
+        );
+    }
+    for note in &history.notes {
+        let _ = writeln!(text, "{}", one_line(note));
+    }
+    let looked = history.points.len();
+    let of = if looked == history.commits {
+        format!("{looked} commits")
+    } else {
+        format!("{looked} of {} commits", history.commits)
+    };
+    let settings = one_line(&history.settings_of);
+    let _ = writeln!(
+        text,
+        "{of} by first parents; all at the prices of {}, settings and rules: {settings}; a month is 730 hours",
+        history.today
+    );
+}
+
+pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", bold(&brought(history, told), style));
+    if style.choice.detail > Detail::Quiet {
+        by_commit(&mut text, history, told, style);
+        by_resource(&mut text, history, told, style);
+    }
+    gaps(&mut text, history);
+    basis(&mut text, history);
+    text
+}
+
+fn monthly(it: &Blame<'_>) -> Money {
+    it.holding.monthly.map_or(Money::ZERO, |it| it.expected)
+}
+
+/// What is on machines that are counted is a part of them.
+fn is_told(history: &History, it: &Blame<'_>) -> bool {
+    it.holding.is_rented == (Sum::of(history) == Sum::Rented)
+}
+
+/// `GPU cost $9,000 a month, brought by 3 commits; $1,000 of it before 2026-01-02`
+fn brought(history: &History, told: &[Blame<'_>]) -> String {
+    let counted = || told.iter().filter(|it| is_told(history, it));
+    let all: Money = counted().map(monthly).sum();
+    let before: Money = counted().filter(|it| it.since.is_none()).map(monthly).sum();
+    let commits: std::collections::BTreeSet<&str> =
+        counted().filter_map(|it| it.since.as_ref()).map(|it| it.commit.id.as_str()).collect();
+    let whose = if Sum::of(history) == Sum::Requested { "requested by pods " } else { "" };
+    let commits = if commits.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", commits.len()) };
+    let mut text = format!("GPU cost {whose}{} a month, brought by {commits}", history.currency.amount(all));
+    if let Some((oldest, _)) = history.oldest().filter(|_| !before.is_zero()) {
+        let _ = write!(text, "; {} of it was there by {}", history.currency.amount(before), oldest.commit.date());
+    }
+    text
+}
+
+/// Today's dollars by the commit since which they are what they are.
+fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
+    let mut commits: BTreeMap<&str, (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
+    for it in told.iter().filter(|it| is_told(history, it)) {
+        let Some(since) = it.since else { continue };
+        let (_, sum, resources) = commits.entry(&since.commit.id).or_insert((since, Money::ZERO, 0));
+        *sum = *sum + monthly(it);
+        *resources += 1;
+    }
+    let mut commits: Vec<(BlamedCommit<'_>, Money, usize)> = commits.into_values().collect();
+    commits.sort_by_key(|(since, sum, _)| (Reverse(*sum), Reverse(since.commit.time), since.commit.id.clone()));
+    let most = most(style, STEPS);
+    let mut table = TextTable::new(&["today a month", "resources", "commit", "day", "author", "what it says"], 0..2);
+    for (since, sum, resources) in commits.iter().take(most) {
+        table.row(vec![
+            history.currency.amount(*sum),
+            resources.to_string(),
+            called(since),
+            since.commit.date().to_string(),
+            author(since.commit),
+            subject(since.commit),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.print());
+    not_shown(text, commits.len().saturating_sub(most), "commit");
+}
+
+fn called(it: &BlamedCommit<'_>) -> String {
+    match it.between {
+        0 => it.commit.short().to_owned(),
+        n => format!("{} or {n} before", it.commit.short()),
+    }
+}
+
+fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
+    let most = most(style, RESOURCES);
+    for (is_rented, name) in [(true, "Rented"), (false, "Requested")] {
+        let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
+        let headings = [name, "a month", "since", "", "changed by", "by", "first added", "", "by"];
+        let mut table = TextTable::new(&headings, 1..2);
+        for it in of_role.iter().take(most) {
+            let mut cells = vec![shortened(&one_line(&it.holding.address), LONGEST_ADDRESS)];
+            cells.push(it.holding.monthly.map_or("?".to_owned(), |it| history.currency.amount(it.expected)));
+            let date =
+                |it: &Option<BlamedCommit<'_>>| it.map_or("before".to_owned(), |it| it.commit.date().to_string());
+            let commit = |it: &Option<BlamedCommit<'_>>| it.as_ref().map(called).unwrap_or_default();
+            let by = |it: &Option<BlamedCommit<'_>>| it.map(|it| author(it.commit)).unwrap_or_default();
+            let delta = it.since.map(|it| signed(history.currency, it.delta)).unwrap_or_default();
+            cells.extend([date(&it.since), commit(&it.since), delta, by(&it.since)]);
+            cells.extend([date(&it.added), commit(&it.added), by(&it.added)]);
+            table.row(cells);
+        }
+        if !of_role.is_empty() {
+            let _ = write!(text, "\n{}", table.print());
+        }
+        not_shown(text, of_role.len().saturating_sub(most), "resource");
+    }
+}

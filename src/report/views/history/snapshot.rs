@@ -1,0 +1,254 @@
+//! What one state of a tree costs, kept small: what a point of history holds, and what is kept of it between runs.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{Key, Resource, Role};
+use crate::pricing::{BillItem, Period, Status};
+use crate::report::Report;
+use crate::report::views::scorecard::best_savings;
+
+/// Money as reports hold it, in millionths: the same whether it was computed just now or is kept from an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Amount(MoneyRange);
+
+impl From<MoneyRange> for Amount {
+    fn from(range: MoneyRange) -> Self {
+        let rounded = |money: Money| Money::from_micros(money.micros());
+        Amount(MoneyRange {
+            floor: rounded(range.floor),
+            expected: rounded(range.expected),
+            ceiling: rounded(range.ceiling),
+        })
+    }
+}
+
+impl Deref for Amount {
+    type Target = MoneyRange;
+
+    fn deref(&self) -> &MoneyRange {
+        &self.0
+    }
+}
+
+impl Serialize for Amount {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        [self.floor, self.expected, self.ceiling].map(Money::micros).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let [floor, expected, ceiling] = <[i64; 3]>::deserialize(deserializer)?.map(Money::from_micros);
+        Ok(Amount(MoneyRange { floor, expected, ceiling }))
+    }
+}
+
+/// A number of so few digits that it is the same after it was written and read.
+fn rounded(n: f64) -> f64 {
+    const MOST: f64 = 1e9;
+    let n = if n.is_finite() { n.clamp(-MOST, MOST) } else { MOST };
+    (n * 1e6).round() / 1e6
+}
+
+/// One state of a tree.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// A month of what is rented, of what pods ask for, and of both with each dollar counted once.
+    pub rented: Amount,
+    pub requested: Amount,
+    pub combined: Amount,
+    /// Disks of what is rented, which are not part of it.
+    pub attached: Amount,
+    /// What ends, beside the months.
+    pub endings: Vec<SnapshotEnding>,
+    /// Accelerators that are expected: of what is rented, and of what pods ask for.
+    pub accelerators_rented: f64,
+    pub accelerators_requested: f64,
+    /// Resources without a price.
+    pub unpriced: usize,
+    /// By the names of rules; those that somebody accepted do not count.
+    pub findings: Vec<RuleCount>,
+    /// A month of what acting on the findings saves, the largest of each resource.
+    pub saves: Amount,
+    pub not_judged: Vec<SnapshotUnjudged>,
+    pub resources: Vec<Holding>,
+}
+
+/// Jobs that end: so much for a run, or for an hour.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotEnding {
+    pub is_rented: bool,
+    /// `run` or `hour`.
+    pub per: String,
+    pub resources: usize,
+    pub amount: Amount,
+}
+
+/// The findings of one rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RuleCount {
+    pub rule: String,
+    pub findings: usize,
+    /// A month; findings on one resource overlap.
+    pub saves: Amount,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotUnjudged {
+    pub path: String,
+    pub address: Option<String>,
+    pub reason: String,
+}
+
+/// A resource as it stood then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Holding {
+    pub address: String,
+    /// What makes it: equal addresses of several runs are told apart by it.
+    pub run: Option<String>,
+    pub kind: String,
+    pub path: String,
+    pub is_rented: bool,
+    /// Sums count it.
+    pub is_added: bool,
+    /// A pod on machines that are counted: its dollars are theirs.
+    pub is_within: bool,
+    pub machine: Option<String>,
+    pub accelerator: Option<String>,
+    /// Of one machine or pod.
+    pub accelerators: Option<f64>,
+    /// Machines or pods: floor, expected, ceiling.
+    pub count: Option<[f64; 3]>,
+    /// Nothing where no text says how often it runs, or where it has no price.
+    pub monthly: Option<Amount>,
+    /// `month`, `run` or `hour`: what `amount` is for.
+    pub per: String,
+    pub amount: Option<Amount>,
+    /// Why there is no price.
+    pub unpriced: Option<String>,
+}
+
+impl Holding {
+    fn new(report: &Report, resource: &Resource, item: Option<&BillItem>) -> Holding {
+        let text = |key| resource.fact(key).value().map(ToString::to_string);
+        Holding {
+            address: resource.address.clone(),
+            run: resource.run.as_ref().map(|run| run.as_str().to_owned()),
+            kind: resource.kind.clone(),
+            path: report.paths.locate(report.sources, resource.span).path,
+            is_rented: resource.role == Role::Rented,
+            is_added: resource.is_added(),
+            is_within: item.is_some_and(|item| item.is_within),
+            machine: text(Key::Machine),
+            accelerator: text(Key::Accelerator),
+            accelerators: resource.number(Key::AcceleratorCount).map(rounded),
+            count: resource.count.value().map(|it| [it.floor, it.expected, it.ceiling].map(rounded)),
+            monthly: item.and_then(|item| item.monthly).map(Into::into),
+            per: item.map_or(Period::Month, |item| item.per).name().to_owned(),
+            amount: item.and_then(|item| item.amount).map(Into::into),
+            unpriced: match item.map(|item| &item.status) {
+                Some(Status::Unpriced(why)) => Some(why.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    /// How many accelerators all of them have, as expected.
+    pub fn expected_accelerators(&self) -> f64 {
+        let [_, expected, _] = self.count.unwrap_or_default();
+        self.accelerators.unwrap_or_default() * expected
+    }
+}
+
+impl Snapshot {
+    pub fn new(report: &Report) -> Snapshot {
+        let items = report.inventory.resources.iter().enumerate();
+        let mut resources: Vec<Holding> =
+            items.map(|(at, it)| Holding::new(report, it, report.bill.items.get(at))).collect();
+        resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
+        let accelerators = |is_rented| {
+            let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
+            // Negative zero is the sum of nothing.
+            rounded(counted.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
+        };
+        let savings = best_savings(report).into_values().filter(|it| it.per == Period::Month);
+        let mut saves = MoneyRange::ZERO;
+        savings.filter_map(|it| it.saves).for_each(|it| saves += it);
+        Snapshot {
+            rented: report.bill.rented.into(),
+            requested: report.bill.requested.into(),
+            combined: report.bill.combined.into(),
+            attached: report.bill.attached.into(),
+            endings: endings(report),
+            accelerators_rented: accelerators(true),
+            accelerators_requested: accelerators(false),
+            unpriced: report.bill.unpriced,
+            findings: findings(report),
+            saves: saves.into(),
+            not_judged: not_judged(report),
+            resources,
+        }
+    }
+
+    /// The sums are at least what they say.
+    pub fn is_at_least(&self) -> bool {
+        self.unpriced > 0 || !self.not_judged.is_empty()
+    }
+
+    /// What sums count.
+    pub fn added(&self) -> impl Iterator<Item = &Holding> {
+        self.resources.iter().filter(|it| it.is_added)
+    }
+
+    pub fn finding_count(&self) -> usize {
+        self.findings.iter().map(|it| it.findings).sum()
+    }
+
+    /// The same bill, whatever else differs.
+    pub fn costs_the_same(&self, other: &Snapshot) -> bool {
+        (self.rented, self.requested, self.combined) == (other.rented, other.requested, other.combined)
+            && self.unpriced == other.unpriced
+            && self.resources == other.resources
+    }
+}
+
+fn endings(report: &Report) -> Vec<SnapshotEnding> {
+    let all = report.bill.endings(report.inventory).into_iter();
+    let told = all.map(|((role, per), ending)| SnapshotEnding {
+        is_rented: role == Role::Rented,
+        per: per.name().to_owned(),
+        resources: ending.resources,
+        amount: ending.amount.into(),
+    });
+    told.collect()
+}
+
+fn findings(report: &Report) -> Vec<RuleCount> {
+    let mut rules: BTreeMap<&str, (usize, MoneyRange)> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
+        let (count, saves) = rules.entry(&finding.rule).or_default();
+        *count += 1;
+        if let Some(more) = finding.saves.filter(|_| finding.per == Period::Month) {
+            *saves += more;
+        }
+    }
+    let told = |(rule, (findings, saves)): (&str, (usize, MoneyRange))| RuleCount {
+        rule: rule.to_owned(),
+        findings,
+        saves: saves.into(),
+    };
+    rules.into_iter().map(told).collect()
+}
+
+fn not_judged(report: &Report) -> Vec<SnapshotUnjudged> {
+    let told = report.inventory.unjudged.iter().map(|it| SnapshotUnjudged {
+        path: report.paths.show(&it.path),
+        address: it.address.clone(),
+        reason: it.reason.clone(),
+    });
+    told.collect()
+}

@@ -1,0 +1,204 @@
+//! What lies between two states: which resources came, went, changed or moved.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::snapshot::{Holding, Snapshot};
+use super::{Point, PointState};
+use crate::catalog::{Money, MoneyRange};
+
+/// Where what it costs is another than before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The place of the point before, among the points; none where there was nothing before.
+    pub from: Option<usize>,
+    pub to: usize,
+    /// Commits between both that are not known: it was one of these or the last.
+    pub between: usize,
+    /// By how much each sum grew.
+    pub rented: MoneyRange,
+    pub requested: MoneyRange,
+    pub combined: MoneyRange,
+    pub accelerators: f64,
+    /// The largest first.
+    pub changes: Vec<StepChange>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepKind {
+    Added,
+    Removed,
+    Changed,
+    /// The same under another name, or made by another run.
+    Moved,
+}
+
+impl StepKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            StepKind::Added => "added",
+            StepKind::Removed => "removed",
+            StepKind::Changed => "changed",
+            StepKind::Moved => "moved",
+        }
+    }
+}
+
+/// One resource of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepChange {
+    pub kind: StepKind,
+    pub before: Option<Holding>,
+    pub after: Option<Holding>,
+}
+
+impl StepChange {
+    pub fn address(&self) -> &str {
+        self.after.as_ref().or(self.before.as_ref()).map_or("", |it| &it.address)
+    }
+
+    /// By how much its month grew; what has no price counts nothing here, and says so itself.
+    pub fn delta(&self) -> Money {
+        let monthly =
+            |it: &Option<Holding>| it.as_ref().and_then(|it| it.monthly).map_or(Money::ZERO, |it| it.expected);
+        monthly(&self.after) - monthly(&self.before)
+    }
+}
+
+/// How a resource is known from one state to the next: the run, the address, and which of several of that name.
+pub(super) type HoldingKey<'a> = (&'a Option<String>, &'a str, usize);
+
+pub(super) fn by_key(snapshot: &Snapshot) -> BTreeMap<HoldingKey<'_>, &Holding> {
+    let mut all: BTreeMap<HoldingKey<'_>, &Holding> = BTreeMap::new();
+    let mut counts: BTreeMap<(&Option<String>, &str), usize> = BTreeMap::new();
+    for it in snapshot.added() {
+        let nth = counts.entry((&it.run, it.address.as_str())).or_default();
+        all.insert((&it.run, it.address.as_str(), *nth), it);
+        *nth += 1;
+    }
+    all
+}
+
+/// What lies between each known point and the next one.
+pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
+    let nothing = Snapshot::default();
+    let mut steps = Vec::new();
+    let mut before: Option<(usize, &Snapshot)> = None;
+    let mut unknown = 0;
+    for (place, point) in points.iter().enumerate() {
+        unknown += point.passed_over;
+        let PointState::Known(after) = &point.state else {
+            unknown += 1;
+            continue;
+        };
+        let after: &Snapshot = after;
+        let from = before.map(|(place, _)| place);
+        if let Some(earlier) = before.map(|(_, it)| it).or_else(|| (from_the_first && unknown == 0).then_some(&nothing))
+        {
+            let step = step(earlier, after);
+            if !step.changes.is_empty() || step.combined != MoneyRange::ZERO {
+                steps.push(Step { from, to: place, between: unknown, ..step });
+            }
+        }
+        (before, unknown) = (Some((place, after)), 0);
+    }
+    steps
+}
+
+fn step(before: &Snapshot, after: &Snapshot) -> Step {
+    let accelerators = |it: &Snapshot| it.accelerators_rented + it.accelerators_requested;
+    Step {
+        from: None,
+        to: 0,
+        between: 0,
+        rented: difference(*after.rented, *before.rented),
+        requested: difference(*after.requested, *before.requested),
+        combined: difference(*after.combined, *before.combined),
+        accelerators: accelerators(after) - accelerators(before),
+        changes: changes(before, after),
+    }
+}
+
+fn difference(after: MoneyRange, before: MoneyRange) -> MoneyRange {
+    MoneyRange {
+        floor: after.floor - before.floor,
+        expected: after.expected - before.expected,
+        ceiling: after.ceiling - before.ceiling,
+    }
+}
+
+fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
+    let (earlier, later) = (by_key(before), by_key(after));
+    let mut gone: Vec<&Holding> = Vec::new();
+    let mut changes = Vec::new();
+    for (key, was) in &earlier {
+        match later.get(key) {
+            None => gone.push(was),
+            Some(is) if is_as_it_was(was, is) => {}
+            Some(is) => changes.push(change(StepKind::Changed, Some(was), Some(is))),
+        }
+    }
+    let new: Vec<&Holding> = later.iter().filter(|(key, _)| !earlier.contains_key(*key)).map(|(_, it)| *it).collect();
+    let moved = moves(&gone, &new);
+    let (from, to): (BTreeSet<usize>, BTreeSet<usize>) = moved.iter().copied().unzip();
+    let pairs = moved.iter().filter_map(|(a, b)| Some((*gone.get(*a)?, *new.get(*b)?)));
+    changes.extend(pairs.map(|(was, is)| change(StepKind::Moved, Some(was), Some(is))));
+    let rest = |all: &[usize], it: usize| all.binary_search(&it).is_err();
+    let (from, to): (Vec<usize>, Vec<usize>) = (from.into_iter().collect(), to.into_iter().collect());
+    let removed = gone.iter().enumerate().filter(|(at, _)| rest(&from, *at));
+    changes.extend(removed.map(|(_, it)| change(StepKind::Removed, Some(it), None)));
+    let added = new.iter().enumerate().filter(|(at, _)| rest(&to, *at));
+    changes.extend(added.map(|(_, it)| change(StepKind::Added, None, Some(it))));
+    let size = |it: &StepChange| {
+        let delta = it.delta();
+        if delta < Money::ZERO { delta } else { -delta }
+    };
+    changes.sort_by(|a, b| {
+        size(a).cmp(&size(b)).then_with(|| a.kind.cmp(&b.kind)).then_with(|| a.address().cmp(b.address()))
+    });
+    changes
+}
+
+fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> StepChange {
+    StepChange { kind, before: before.cloned(), after: after.cloned() }
+}
+
+/// What it costs and what it is: where it stands may be another place.
+fn is_as_it_was(was: &Holding, is: &Holding) -> bool {
+    (&was.machine, &was.accelerator, was.accelerators, was.count)
+        == (&is.machine, &is.accelerator, is.accelerators, is.count)
+        && (was.monthly, &was.per, was.amount, was.is_rented) == (is.monthly, &is.per, is.amount, is.is_rented)
+}
+
+/// Those that went in one place and came in another as they were: those of the same address first, then those of the same
+/// name, then those of the same kind in their order.
+fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
+    let address = |it: &Holding| it.address.clone();
+    let name = |it: &Holding| it.address.rsplit(['.', '/']).next().unwrap_or_default().to_owned();
+    let any = |_: &Holding| String::new();
+    let rounds: [&dyn Fn(&Holding) -> String; 3] = [&address, &name, &any];
+    let mut moved = Vec::new();
+    let (mut from, mut to) = (BTreeSet::new(), BTreeSet::new());
+    for called in rounds {
+        let mut places: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
+        for (place, is) in new.iter().enumerate().filter(|(place, _)| !to.contains(place)) {
+            places.entry(signature(is, &called(is))).or_default().push_back(place);
+        }
+        for (place, was) in gone.iter().enumerate() {
+            if from.contains(&place) {
+                continue;
+            }
+            if let Some(other) = places.get_mut(&signature(was, &called(was))).and_then(VecDeque::pop_front) {
+                from.insert(place);
+                to.insert(other);
+                moved.push((place, other));
+            }
+        }
+    }
+    moved
+}
+
+/// What two have in common that are one.
+fn signature(it: &Holding, called: &str) -> String {
+    let what = (&it.kind, &it.machine, &it.accelerator, it.accelerators, it.count);
+    format!("{called:?} {what:?} {:?}", (it.monthly, &it.per, it.amount, it.is_rented))
+}

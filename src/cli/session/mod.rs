@@ -407,13 +407,7 @@ impl Session {
             unknown_machines: &analysis.left_out.unknown_machines,
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
-<<<<<<< HEAD
             market: Some(&self.settings.catalog),
-            catalog: crate::report::Catalog {
-                version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
-                as_of: self.settings.catalog.as_of().to_owned(),
-            },
-=======
             catalog: self.catalog_in_use(),
         }
     }
@@ -423,7 +417,6 @@ impl Session {
         crate::report::Catalog {
             version: format!("{} {}", env!("CARGO_PKG_VERSION"), self.settings.catalog.layers()),
             as_of: self.settings.catalog.as_of().to_owned(),
->>>>>>> wt-history
         }
     }
 

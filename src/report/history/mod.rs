@@ -1,6 +1,7 @@
 //! What a tree cost over its commits, and which of them brought it, in the formats that can say so.
 
 mod csv;
+pub(in crate::report) mod html;
 mod json;
 mod sparkline;
 mod text;
@@ -15,6 +16,7 @@ pub fn history(format: Format, history: &History, style: Style) -> Option<String
         Format::Text => Some(text::history(history, style)),
         Format::Json => Some(json::history(history)),
         Format::Csv => Some(csv::history(history)),
+        Format::Html => Some(html::history(history)),
         _ => None,
     }
 }

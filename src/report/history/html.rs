@@ -174,12 +174,10 @@ fn absolute(money: Money) -> Money {
     if money < Money::ZERO { -money } else { money }
 }
 
-const STEPS: [(&str, Column); 6] = [
+const STEPS: [(&str, Column); 4] = [
     ("commit", Column::Text),
     ("a month", Column::Number),
     ("accelerators", Column::Number),
-    ("day", Column::Text),
-    ("author", Column::Text),
     ("what it did", Column::Text),
 ];
 
@@ -213,6 +211,7 @@ fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<u
         page.text(&subject(commit));
         page.raw("<br>");
         page.leaf("code", &[("class", "soft")], commit.short());
+        page.leaf("span", &[("class", "soft small")], &format!(" of {} by {}", commit.date(), author(commit)));
         if step.between > 0 {
             page.text(&format!(" or one of {} before it", step.between));
         }
@@ -221,11 +220,12 @@ fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<u
             page.leaf("span", &[("class", "tag")], tag);
         }
     });
-    let told = if sum.step(step).is_zero() { step.combined.expected } else { sum.step(step) };
-    number(page, &signed(history.currency, told), told.usd());
+    let (told, whose) = match sum.step(step) {
+        moved if moved.is_zero() && !step.requested.expected.is_zero() => (step.requested.expected, " asked for"),
+        moved => (moved, ""),
+    };
+    number(page, &format!("{}{whose}", signed(history.currency, told)), told.usd());
     number(page, &plain_number(step.accelerators), step.accelerators);
-    page.leaf("td", &[], &commit.date().to_string());
-    page.leaf("td", &[], &author(commit));
     page.leaf("td", &[], &did(&step.changes));
 }
 

@@ -6,6 +6,11 @@ mod json;
 mod sparkline;
 mod text;
 
+/// How commits and steps are said.
+pub(in crate::report) mod words {
+    pub(in crate::report) use super::text::{Sum, author, did, signed, subject};
+}
+
 use crate::report::views::history::{Blame, blame};
 use crate::report::{Format, History, Holding, Style};
 use crate::source::is_below;

@@ -44,30 +44,30 @@ fn bold(line: &str, style: Style) -> String {
 
 /// Which of the two sums is told: what is rented, or what pods ask for where nothing ever was.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sum {
+pub(in crate::report) enum Sum {
     Rented,
     Requested,
 }
 
 impl Sum {
-    pub(super) fn of(history: &History) -> Sum {
+    pub(in crate::report) fn of(history: &History) -> Sum {
         let mut known = history.points.iter().filter_map(Point::snapshot);
         let is_rented = known.any(|it| *it.rented != MoneyRange::ZERO || it.added().any(|it| it.is_rented));
         if is_rented { Sum::Rented } else { Sum::Requested }
     }
 
-    pub(super) fn amount(self, it: &Snapshot) -> Money {
+    pub(in crate::report) fn amount(self, it: &Snapshot) -> Money {
         self.range(it).expected
     }
 
-    pub(super) fn range(self, it: &Snapshot) -> MoneyRange {
+    pub(in crate::report) fn range(self, it: &Snapshot) -> MoneyRange {
         match self {
             Sum::Rented => *it.rented,
             Sum::Requested => *it.requested,
         }
     }
 
-    pub(super) fn step(self, it: &Step) -> Money {
+    pub(in crate::report) fn step(self, it: &Step) -> Money {
         match self {
             Sum::Rented => it.rented.expected,
             Sum::Requested => it.requested.expected,
@@ -130,7 +130,7 @@ fn compared(currency: Currency, grown: Money) -> String {
     }
 }
 
-pub(super) fn signed(currency: Currency, money: Money) -> String {
+pub(in crate::report) fn signed(currency: Currency, money: Money) -> String {
     let plus = if money > Money::ZERO { "+" } else { "" };
     format!("{plus}{}", currency.amount(money))
 }
@@ -141,13 +141,13 @@ fn named(commit: &Commit, between: usize) -> String {
     format!("{one_of}{} of {} ({}): {}", commit.short(), commit.date(), author(commit), subject(commit))
 }
 
-pub(super) fn subject(commit: &Commit) -> String {
+pub(in crate::report) fn subject(commit: &Commit) -> String {
     let told = commit.merged.as_ref().map_or(&commit.subject, |(_, subject)| subject);
     shortened(&one_line(told), LONGEST_SUBJECT)
 }
 
 /// Who wrote it; of a merge, who wrote what was merged.
-pub(super) fn author(commit: &Commit) -> String {
+pub(in crate::report) fn author(commit: &Commit) -> String {
     let told = commit.merged.as_ref().map_or(&commit.author, |(author, _)| author);
     shortened(&one_line(told), LONGEST_AUTHOR)
 }
@@ -289,7 +289,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
 }
 
 /// `added aws_instance.a and 3 more`
-pub(super) fn did(changes: &[StepChange]) -> String {
+pub(in crate::report) fn did(changes: &[StepChange]) -> String {
     let Some(first) = changes.first() else { return String::new() };
     let address = |it: &str| shortened(&one_line(it), LONGEST_ADDRESS);
     let more = changes.len() - 1;

@@ -402,7 +402,7 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
     for it in told.iter().filter(|it| is_told(history, it)) {
         let Some(since) = it.since else { continue };
         let (_, sum, resources) = commits.entry(&since.commit.id).or_insert((since, Money::ZERO, 0));
-        *sum = *sum + monthly(it);
+        *sum += monthly(it);
         *resources += 1;
     }
     let mut commits: Vec<(BlamedCommit<'_>, Money, usize)> = commits.into_values().collect();

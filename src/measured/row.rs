@@ -107,6 +107,11 @@ columns! {
     }
 }
 
+/// A file of rows under their heading, as examples hold them: without the line that names the version.
+pub fn of_rows(rows: &str) -> String {
+    format!("{HEADER}\n{rows}")
+}
+
 /// What is wrong with a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError {

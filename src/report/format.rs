@@ -43,6 +43,8 @@ formats! {
     Junit "junit";
     /// Rows for a spreadsheet.
     Csv "csv";
+    /// One page for people who would rather look: pictures, tables, every finding.
+    Html "html";
     /// Outputs of a workflow step.
     Outputs "outputs";
 }

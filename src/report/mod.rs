@@ -9,6 +9,7 @@ mod escape;
 mod format;
 mod formats;
 mod history;
+mod html;
 mod results;
 mod saved;
 mod views;
@@ -32,11 +33,12 @@ pub use history::{Blamed, blamed, history};
 pub use results::{Catalog, Report};
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
+pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
 pub use views::history::{
-    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot,
-    SnapshotEnding, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
+    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
+    SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
 };
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
@@ -58,6 +60,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         Format::Markdown => formats::markdown::check(report, Room::default()),
         Format::Junit => formats::junit::check(report),
         Format::Csv => formats::csv::check(report),
+        Format::Html => html::check(report),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
     }
@@ -83,6 +86,7 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Text => Some(formats::text::cost(report, style)),
         Format::Json => Some(formats::json::cost(report)),
         Format::Csv => Some(formats::csv::cost(report)),
+        Format::Html => Some(html::cost(report)),
         _ => None,
     }
 }

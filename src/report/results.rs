@@ -28,6 +28,8 @@ pub struct Report<'a> {
     pub unknown_machines: &'a [UnknownMachine],
     pub verdict: Verdict,
     pub catalog: Catalog,
+    /// In which other things are looked up; a saved report has none.
+    pub market: Option<&'a crate::catalog::Catalog>,
     /// In which people read amounts.
     pub currency: Currency,
 }

@@ -107,6 +107,7 @@ impl Run {
             unknown_machines: &self.analysis.left_out.unknown_machines,
             verdict: gpulint::decide::Verdict::new(false, &self.analysis.inventory.unjudged),
             currency: gpulint::catalog::Currency::USD,
+            market: None,
             catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },
         }
     }

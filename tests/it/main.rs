@@ -29,6 +29,7 @@ mod growth;
 mod guide;
 mod hidden;
 mod holds;
+mod html;
 mod init;
 mod kubernetes;
 mod kustomize;

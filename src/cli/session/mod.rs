@@ -407,6 +407,7 @@ impl Session {
             unknown_machines: &analysis.left_out.unknown_machines,
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
+            market: Some(&self.settings.catalog),
             catalog: self.catalog_in_use(),
         }
     }

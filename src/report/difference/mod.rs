@@ -1,6 +1,7 @@
 //! What a change does to cost and to findings, in each format that can tell it.
 
 mod headline;
+mod html;
 mod json;
 mod markdown;
 mod outputs;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Difference, json, markdown, outputs, text};
+use super::{Difference, html, json, markdown, outputs, text};
 use crate::decide::Decided;
 use crate::report::{Format, Report, Room, Style};
 use crate::source::Date;
@@ -14,6 +14,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Json => Some(json::difference(difference)),
         Format::Markdown => Some(markdown::difference(difference, Room::default())),
         Format::Outputs => Some(outputs::difference(difference)),
+        Format::Html => Some(html::difference(difference)),
         // SARIF tells everything, and what of it was there before.
         Format::Sarif => {
             let there: HashSet<*const Decided> =

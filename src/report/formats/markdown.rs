@@ -133,7 +133,7 @@ pub(in crate::report) fn tildes(money: &str) -> String {
 }
 
 /// A path for a link: what could end the link or begin something else is written as bytes.
-fn linkable(path: &str) -> String {
+pub(in crate::report) fn linkable(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {
         match byte {

@@ -116,6 +116,7 @@ impl State {
             unknown_machines: &self.unknown_machines,
             verdict: self.verdict,
             catalog: self.catalog.clone(),
+            market: None,
             currency: self.currency,
         }
     }

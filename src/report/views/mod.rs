@@ -6,6 +6,7 @@ pub(super) mod budgets;
 pub(super) mod comment_limits;
 pub(super) mod cost_line;
 pub(super) mod coverage;
+pub(super) mod cuts;
 pub(super) mod entries;
 pub(super) mod head;
 pub(super) mod history;

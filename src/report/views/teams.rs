@@ -18,14 +18,19 @@ pub struct Team {
 /// Keys of labels that name a team, the surest first.
 const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
 
-/// The team that a resource names; keys may have a prefix, capitals and other marks between words.
+/// The team that a resource names.
 pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
+    label(resource, &KEYS)
+}
+
+/// The label of the first of these keys that a resource has; keys may have a prefix, capitals and other marks between words.
+pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Option<&'a str> {
     let plain = |key: &str| key.rsplit('/').next().unwrap_or(key).to_lowercase().replace(['_', '.', ' '], "-");
     let named = |wanted: &&str| {
         let mut entries = resource.labels.entries.iter();
         entries.find_map(|(key, value)| value.value().filter(|_| plain(key) == **wanted))
     };
-    KEYS.iter().find_map(named).map(AsRef::as_ref).filter(|team: &&str| !team.trim().is_empty())
+    keys.iter().find_map(named).map(AsRef::as_ref).filter(|value: &&str| !value.trim().is_empty())
 }
 
 /// The teams of both states, what changes most first. What is rented counts; where nothing is, what pods ask for.

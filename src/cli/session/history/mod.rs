@@ -13,8 +13,8 @@ use super::Session;
 use crate::cli::Failure;
 use crate::cli::world::{git_log, git_program};
 use crate::compare::Gate;
-use crate::report::{Commit, Every, History, Point, PointState, steps};
-use crate::source::Date;
+use crate::report::{Commit, Every, History, Point, PointState, StepKind, steps};
+use crate::source::{Date, is_below, parent};
 use plan::Plan;
 use walk::{Outcome, Walk};
 
@@ -43,7 +43,7 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
     let mut notes = plan.notes.clone();
     let passed_over = outcomes.iter().filter(|it| it.is_none()).count();
     let mut points = points(&plan, outcomes);
-    close_gaps(repository, &plan, &mut points, &mut notes)?;
+    close_gaps(request, &plan, &mut points, &mut notes)?;
     if walk.ran_out() && passed_over > 0 {
         notes.push(format!(
             "{passed_over} commits were not looked at before the time was over: raise `bounds.seconds` in gpulint.toml"
@@ -108,7 +108,7 @@ fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
 /// A point of which a part cannot be read that could be read before, or that the clone does not hold, says nothing of what
 /// that part costs: it is a gap and no fall to zero.
 fn close_gaps(
-    repository: &Path,
+    request: &HistoryRequest<'_>,
     plan: &Plan,
     points: &mut [Candidate],
     notes: &mut Vec<String>,
@@ -127,7 +127,7 @@ fn close_gaps(
             continue;
         }
         let earlier = good.and_then(|good| before.get(good));
-        if let Some(why) = earlier.map(|it| broken(repository, plan, it, candidate)).transpose()?.flatten() {
+        if let Some(why) = earlier.map(|it| broken(request, plan, it, candidate)).transpose()?.flatten() {
             candidate.point.state = PointState::Gap(why);
             continue;
         }
@@ -145,19 +145,31 @@ fn close_gaps(
     Ok(())
 }
 
-/// Why the later one of two states is not to be believed, if it is not: it costs something else, and a file cannot be read
-/// that could be before.
-fn broken(repository: &Path, plan: &Plan, earlier: &Candidate, later: &Candidate) -> Result<Option<String>, Failure> {
-    let (Some(was), Some(is)) = (earlier.point.snapshot(), later.point.snapshot()) else { return Ok(None) };
-    if was.costs_the_same(is) {
-        return Ok(None);
-    }
-    let Some(commit) = plan.commits.get(earlier.place) else { return Ok(None) };
-    for path in later.unread.iter().filter(|path| !earlier.unread.contains(path)) {
+/// Why the later one of two states is not to be believed, if it is not: a resource went or changed, and beside it a file
+/// cannot be read that could be before.
+fn broken(
+    request: &HistoryRequest<'_>,
+    plan: &Plan,
+    earlier: &Candidate,
+    later: &Candidate,
+) -> Result<Option<String>, Failure> {
+    let closed: Vec<&String> = later.unread.iter().filter(|path| !earlier.unread.contains(path)).collect();
+    let Some(commit) = plan.commits.get(earlier.place).filter(|_| !closed.is_empty()) else { return Ok(None) };
+    let between = steps(&[earlier.point.clone(), later.point.clone()], false);
+    let lost = between.iter().flat_map(|it| &it.changes).filter(|it| it.kind != StepKind::Moved);
+    let lost: Vec<&str> = lost.filter_map(|it| it.before.as_ref()).map(|it| it.path.as_str()).collect();
+    let paths = &request.session.scope.paths;
+    let is_beside = |a: &str, b: &str| parent(a) == parent(b) || is_below(a, parent(b)) || is_below(b, parent(a));
+    for path in closed {
+        let shown = paths.show(path);
+        if !lost.iter().any(|it| is_beside(it, &shown)) {
+            continue;
+        }
+        // What came into the tree broken could not be read before either.
         let object = format!("{}:{path}", commit.logged.id);
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &object];
-        if git_program::ask(repository, &asked)?.is_some() {
-            return Ok(Some(format!("`{path}` cannot be read there")));
+        if git_program::ask(&request.session.scope.root, &asked)?.is_some() {
+            return Ok(Some(format!("`{shown}` cannot be read there")));
         }
     }
     Ok(None)

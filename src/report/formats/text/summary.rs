@@ -197,7 +197,7 @@ pub(in crate::report) fn headline(report: &Report) -> String {
 }
 
 /// How many findings of each level, and what can be saved.
-fn found(report: &Report) -> String {
+pub(in crate::report) fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
     let mut parts: Vec<String> = Vec::new();

@@ -7,7 +7,9 @@ mod steps;
 use std::sync::Arc;
 
 pub use blame::{Blame, BlamedCommit, blame};
-pub use snapshot::{Amount, Holding, RuleCount, Snapshot, SnapshotEnding, SnapshotUnjudged};
+pub use snapshot::{
+    Amount, Holding, RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
+};
 pub use steps::{Step, StepChange, StepKind, steps};
 
 use crate::catalog::Currency;

@@ -1,0 +1,151 @@
+//! A comparison as a page: what the change does, and behind it what the later state is.
+
+use super::headline::Headline;
+use super::rows::{DifferenceRow, rows};
+use super::{Cost, Difference};
+use crate::catalog::Money;
+use crate::decide::Decided;
+use crate::pricing::{ChangeKind, Period};
+use crate::report::html::bars::{Color, Scale, interval, picture};
+use crate::report::html::markup::Html;
+use crate::report::html::page::Section;
+use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::html::{Rest, findings, page};
+
+pub(super) fn difference(it: &Difference) -> String {
+    let headline = Headline::new(it);
+    let said: Vec<String> = headline.findings.iter().chain(&headline.open).cloned().collect();
+    let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
+    let mut lines = vec![format!("Verdict: {}{fails}. {}", it.after.verdict.name(), said.join("; "))];
+    lines.push(format!("Compared with {}.", it.base));
+    lines.extend(it.notes.iter().cloned());
+    let first = [changes(it), payers(it), brought(it), gone(it)];
+    let heading = format!("GPU cost: {}", headline.money);
+    let first: Vec<Section> = first.into_iter().flatten().collect();
+    page(&it.after, &heading, lines, first, Rest::Everything).print()
+}
+
+fn changes(it: &Difference) -> Option<Section> {
+    let rows = rows(it);
+    if rows.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    let costs = rows.iter().flat_map(|row| [row.before, row.after]).flatten().filter(|it| it.per == Period::Month);
+    let scale = Scale::of(costs.map(|cost| cost.range).collect::<Vec<_>>().into_iter());
+    let columns = [
+        ("resource", Column::Text),
+        ("before above, after below", Column::Picture),
+        ("before", Column::Number),
+        ("after", Column::Number),
+        ("difference", Column::Number),
+    ];
+    let caption = "What changes, the most money first";
+    let table = Table { id: "changes-table", caption, columns: &columns, is_searchable: true };
+    let rest = table.print(&mut body, rows, |page, row| changed(page, it, scale, &row));
+    left_out(&mut body, rest, "changes");
+    Some(Section { id: "changes", title: "What changes", answer: None, body })
+}
+
+fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) {
+    let change = row.first;
+    page.element("th", &[("scope", "row")], |page| {
+        page.text(&format!("{}{}", row.name(it), row.number()));
+        page.raw(" ");
+        page.leaf("span", &[("class", "tag")], change.kind.name());
+        let shown = |value: &str| if value.is_empty() { "–".to_owned() } else { value.to_owned() };
+        for detail in &change.details {
+            page.raw("<br>");
+            let told = format!("{} {} → {}", detail.what, shown(&detail.before), shown(&detail.after));
+            page.leaf("span", &[("class", "soft small")], &told);
+        }
+    });
+    page.element("td", &[("class", "bar")], |page| {
+        picture(page, 32, |page| {
+            for (cost, y, color) in [(row.before, 2, Color::Grey), (row.after, 18, Color::Blue)] {
+                if let Some(cost) = cost.filter(|cost| cost.per == Period::Month) {
+                    interval(page, scale, cost.range, y, 12, color);
+                }
+            }
+        });
+    });
+    let cell = |page: &mut Html, cost: Option<Cost>, is_there: bool| match cost {
+        Some(cost) => number(page, &it.cost(cost), cost.range.expected.usd()),
+        None => number(page, if is_there { "unpriced" } else { "–" }, 0.0),
+    };
+    cell(page, row.before, change.before.is_some());
+    cell(page, row.after, change.after.is_some());
+    let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
+    let moved = expected(row.after) - expected(row.before);
+    let told = match change.kind {
+        ChangeKind::Moved => it.signed(Money::ZERO),
+        _ => it.increase(change, row.before, row.after),
+    };
+    number(page, &told, moved.usd());
+}
+
+/// Teams and budgets.
+fn payers(it: &Difference) -> Option<Section> {
+    let has_names = it.teams.iter().any(|team| team.name.is_some());
+    let teams: Vec<_> = it.teams.iter().filter(|team| has_names && team.before != team.after).collect();
+    let budgets: Vec<_> = it.budgets.iter().filter(|budget| budget.is_worth_telling()).collect();
+    if teams.is_empty() && budgets.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    let columns = [
+        ("whose", Column::Text),
+        ("before", Column::Number),
+        ("after", Column::Number),
+        ("difference or limit", Column::Number),
+    ];
+    let table = Table { id: "teams", caption: "Teams and budgets, a month", columns: &columns, is_searchable: false };
+    let amount = |page: &mut Html, money: Money| number(page, &it.amount(money), money.usd());
+    let rest = table.print(&mut body, teams, |page, team| {
+        name(page, &team.name.as_ref().map_or_else(|| "no team".to_owned(), |name| format!("team {name}")));
+        amount(page, team.before.expected);
+        amount(page, team.after.expected);
+        let difference = team.after.expected - team.before.expected;
+        number(page, &it.signed(difference), difference.usd());
+    });
+    left_out(&mut body, rest, "teams");
+    if !budgets.is_empty() {
+        let table = Table { id: "budgets", caption: "Budgets", columns: &columns, is_searchable: false };
+        table.print(&mut body, budgets, |page, spent| {
+            name(page, &format!("budget of {}", spent.name));
+            amount(page, spent.before.unwrap_or(spent.after));
+            amount(page, spent.after);
+            let left = spent.remainder(it.after.currency).unwrap_or_else(|| "no limit".to_owned());
+            number(page, &left, spent.limit.unwrap_or_default().usd());
+        });
+    }
+    Some(Section { id: "paid-by", title: "Whose bill it moves", answer: None, body })
+}
+
+fn brought(it: &Difference) -> Option<Section> {
+    let brought: Vec<&Decided> = it.brought().collect();
+    if brought.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    findings::list(&mut body, &it.after, it.head.as_ref(), "new-findings", &brought);
+    let answer = match (it.new.len(), it.grown.len()) {
+        (new, 0) => format!("New: {new}."),
+        (new, worse) => format!("New: {new}; worse than before: {worse}."),
+    };
+    Some(Section { id: "new", title: "What the change brings", answer: Some(answer), body })
+}
+
+fn gone(it: &Difference) -> Option<Section> {
+    if it.fixed.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    body.element("ul", &[("class", "dense")], |page| {
+        for decided in &it.fixed {
+            let address = decided.finding.address(it.before.inventory).unwrap_or_default();
+            page.leaf("li", &[], &format!("{} {address}", decided.finding.rule));
+        }
+    });
+    Some(Section { id: "fixed", title: "What it mends", answer: None, body })
+}

@@ -1,0 +1,161 @@
+//! What else the dearest could run on: the same work bought differently, elsewhere, or on what its findings say.
+
+use std::cmp::Reverse;
+
+use super::bars::{Color, Scale, dot, picture};
+use super::markup::Html;
+use super::page::Section;
+use super::table::{Column, Table, name, number};
+use crate::catalog::{Catalog, Money};
+use crate::inventory::{Resource, ResourceId};
+use crate::pricing::{BillItem, Elsewhere, Period, Scenario, cheaper_provider, cheaper_region};
+use crate::report::Report;
+use crate::report::views::money::mark_of;
+
+/// Resources that are looked at.
+const MOST: usize = 10;
+
+/// One resource, and what it would cost otherwise; amounts of a month.
+struct Choices<'a> {
+    resource: &'a Resource,
+    item: &'a BillItem,
+    now: Money,
+    scenarios: [Option<Money>; 3],
+    /// Where, and for how much.
+    elsewhere: Option<(String, Money)>,
+    /// After its largest saving.
+    after: Option<Money>,
+}
+
+const SCENARIOS: [Scenario; 3] = [Scenario::Spot, Scenario::Reserved1y, Scenario::Reserved3y];
+
+pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+    let all = dearest(report);
+    let has_choice =
+        |it: &Choices| it.after.is_some() || it.elsewhere.is_some() || it.scenarios.iter().any(Option::is_some);
+    let all: Vec<Choices> = all.into_iter().filter(has_choice).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    let amounts = all.iter().flat_map(|it| {
+        let elsewhere = it.elsewhere.as_ref().map(|(_, money)| *money);
+        [Some(it.now), elsewhere, it.after].into_iter().chain(it.scenarios).flatten()
+    });
+    let scale = Scale::to(amounts.max().unwrap_or_default());
+    legend(&mut body);
+    let columns = [
+        ("resource", Column::Text),
+        ("on one axis", Column::Picture),
+        ("now", Column::Number),
+        ("spot", Column::Number),
+        ("1 year", Column::Number),
+        ("3 years", Column::Number),
+        ("elsewhere", Column::Number),
+        ("after its best fix", Column::Number),
+    ];
+    let caption = "A month of the dearest, bought in other ways: list prices, as the text sets numbers and hours";
+    let table = Table { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
+    table.print(&mut body, &all, |page, it| row(page, report, scale, it));
+    body.leaf("p", &[("class", "soft small")], CONDITIONS);
+    let answer = format!("What the {} dearest would cost if they were bought or placed otherwise.", all.len());
+    Some(Section { id: "alternatives", title: "What else it could run on", answer: Some(answer), body })
+}
+
+const CONDITIONS: &str = "Spot can be taken away at any moment, and its prices move. Commitments are paid whether or not they are \
+    used. Elsewhere counts neither transfer nor what moving takes.";
+
+fn dearest<'a>(report: &Report<'a>) -> Vec<Choices<'a>> {
+    let all = report.inventory.resources.iter().zip(&report.bill.items).enumerate();
+    let counted =
+        all.filter(|(_, (resource, item))| resource.is_added() && item.per == Period::Month && !item.is_within);
+    let mut priced: Vec<(ResourceId, &Resource, &BillItem, Money)> = counted
+        .filter_map(|(at, (resource, item))| Some((ResourceId(at), resource, item, item.monthly?.expected)))
+        .filter(|(.., now)| !now.is_zero())
+        .collect();
+    priced.sort_by_key(|(_, resource, _, now)| (Reverse(*now), resource.address.clone()));
+    priced.truncate(MOST);
+    let choices = |(id, resource, item, now): (ResourceId, &'a Resource, &'a BillItem, Money)| Choices {
+        resource,
+        item,
+        now,
+        scenarios: SCENARIOS.map(|it| item.amount_if.get(&it).map(|range| range.expected)),
+        elsewhere: report.market.and_then(|catalog| elsewhere(resource, item, now, catalog)),
+        after: super::waste::largest(report, id).map(|saves| now - saves.expected).filter(|left| *left >= Money::ZERO),
+    };
+    priced.into_iter().map(choices).collect()
+}
+
+/// The cheapest other region or provider.
+fn elsewhere(resource: &Resource, item: &BillItem, now: Money, catalog: &Catalog) -> Option<(String, Money)> {
+    let here = item.per_hour?.expected;
+    let places = [cheaper_region(resource, item, catalog), cheaper_provider(resource, item, catalog)];
+    let best: Elsewhere = places.into_iter().flatten().min_by_key(|it| it.per_hour)?;
+    let part = best.per_hour.usd() / here.usd();
+    let place = format!("{} {} {}", best.provider, best.machine, best.region);
+    part.is_finite().then(|| (place, now.times(part)))
+}
+
+fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices) {
+    name(page, &report.called(it.resource));
+    let marks = marks(it);
+    page.element("td", &[("class", "bar")], |page| {
+        picture(page, 20, |page| {
+            for (money, color) in marks.iter().rev() {
+                dot(page, scale, *money, 10, *color);
+            }
+        });
+    });
+    let amount = |money: Money| report.currency.amount(money);
+    number(page, &format!("{}{}", mark_of(it.item), amount(it.now)), it.now.usd());
+    let cell = |page: &mut Html, money: Option<Money>| match money {
+        Some(money) => number(page, &amount(money), money.usd()),
+        None => number(page, "–", f64::MAX),
+    };
+    for money in it.scenarios {
+        cell(page, money);
+    }
+    match &it.elsewhere {
+        Some((place, money)) => page.element("td", &[("class", "n"), ("data-v", &money.usd().to_string())], |page| {
+            page.text(&amount(*money));
+            page.raw("<br>");
+            page.leaf("span", &[("class", "soft small")], place);
+        }),
+        None => number(page, "–", f64::MAX),
+    }
+    cell(page, it.after);
+}
+
+fn marks(it: &Choices) -> Vec<(Money, Color)> {
+    let [spot, one, three] = it.scenarios;
+    let elsewhere = it.elsewhere.as_ref().map(|(_, money)| *money);
+    let all = [
+        (Some(it.now), Color::Blue),
+        (spot, Color::Green),
+        (one.or(three), Color::Purple),
+        (elsewhere, Color::Vermillion),
+        (it.after, Color::Grey),
+    ];
+    all.into_iter().filter_map(|(money, color)| Some((money?, color))).collect()
+}
+
+fn legend(page: &mut Html) {
+    let kinds = [
+        ("now", Color::Blue),
+        ("spot", Color::Green),
+        ("committed", Color::Purple),
+        ("elsewhere", Color::Vermillion),
+        ("after its best fix", Color::Grey),
+    ];
+    page.element("ul", &[("class", "legend")], |page| {
+        for (what, color) in kinds {
+            page.element("li", &[], |page| {
+                let size = [("width", "14"), ("height", "14"), ("aria-hidden", "true"), ("focusable", "false")];
+                page.element("svg", &size, |page| {
+                    dot(page, Scale::to(Money::from_usd(2.0)), Money::from_usd(1.0), 7, color)
+                });
+                page.text(what);
+            });
+        }
+    });
+}

@@ -1,0 +1,187 @@
+//! Bars, intervals and dots as SVG that draws itself to any width: places are shares of the width, text is not scaled, and
+//! colours are attributes, so that they are there where a style sheet is refused.
+
+use super::markup::Html;
+use crate::catalog::{Money, MoneyRange};
+
+/// The colours of marks: each has three to one against a white and against a dark page. Text is never told by them alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Color {
+    Blue,
+    Green,
+    Vermillion,
+    Purple,
+    Grey,
+}
+
+impl Color {
+    pub(in crate::report) fn class(self) -> &'static str {
+        match self {
+            Color::Blue => "blue",
+            Color::Green => "green",
+            Color::Vermillion => "vermillion",
+            Color::Purple => "purple",
+            Color::Grey => "grey",
+        }
+    }
+
+    /// What is painted: a plain colour or a pattern in it.
+    fn fill(self, hatch: Hatch) -> &'static str {
+        match (self, hatch) {
+            (_, Hatch::Lines) => "url(#lines)",
+            (_, Hatch::Crosses) => "url(#crosses)",
+            (Color::Blue, Hatch::None) => "#0072b2",
+            (Color::Green, Hatch::None) => "#007a5a",
+            (Color::Vermillion, Hatch::None) => "#c34a00",
+            (Color::Purple, Hatch::None) => "#9a4a86",
+            (Color::Grey, Hatch::None) => "#6b7280",
+        }
+    }
+}
+
+/// What tells kinds apart where colours do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Hatch {
+    None,
+    Lines,
+    Crosses,
+}
+
+/// The patterns, once on a page.
+pub(in crate::report) const PATTERNS: &str = concat!(
+    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" focusable=\"false\"><defs>",
+    "<pattern id=\"lines\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">",
+    "<rect width=\"6\" height=\"6\" class=\"blue\" fill=\"#0072b2\"/>",
+    "<rect width=\"2\" height=\"6\" class=\"paper\" fill=\"#ffffff\"/></pattern>",
+    "<pattern id=\"crosses\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">",
+    "<rect width=\"6\" height=\"6\" class=\"vermillion\" fill=\"#c34a00\"/>",
+    "<path d=\"M0 0L6 6M6 0L0 6\" class=\"paper-line\" stroke=\"#ffffff\" stroke-width=\"1\"/></pattern>",
+    "</defs></svg>\n"
+);
+
+/// From nothing to the most that a picture shows.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::report) struct Scale {
+    most: f64,
+}
+
+/// A whisker that is longer than so many of the longest bars is cut, with an arrow: the bars stay readable.
+const LONGEST_WHISKER: f64 = 2.0;
+
+impl Scale {
+    /// For amounts, each with its interval.
+    pub(in crate::report) fn of(ranges: impl Iterator<Item = MoneyRange> + Clone) -> Scale {
+        let most = |pick: fn(MoneyRange) -> Money| ranges.clone().map(|it| pick(it).usd()).fold(0.0, f64::max);
+        let (expected, ceiling) = (most(|it| it.expected), most(|it| it.ceiling));
+        let shown = if expected > 0.0 { ceiling.min(expected * LONGEST_WHISKER).max(expected) } else { ceiling };
+        Scale { most: shown }
+    }
+
+    pub(in crate::report) fn to(most: Money) -> Scale {
+        Scale { most: most.usd() }
+    }
+
+    /// A share of the width, at most all of it.
+    fn share(self, money: Money) -> f64 {
+        if self.most <= 0.0 { 0.0 } else { (money.usd() / self.most).clamp(0.0, 1.0) }
+    }
+
+    pub(in crate::report) fn percent(self, money: Money) -> String {
+        percent(self.share(money))
+    }
+
+    fn is_beyond(self, money: Money) -> bool {
+        money.usd() > self.most * 1.000_001
+    }
+}
+
+/// To a hundredth, so that a page is the same on every machine.
+pub(in crate::report) fn percent(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
+}
+
+/// A picture that repeats numbers which stand beside it as text.
+pub(in crate::report) fn picture(page: &mut Html, height: u32, draw: impl FnOnce(&mut Html)) {
+    let height = height.to_string();
+    let attributes = [("width", "100%"), ("height", height.as_str()), ("aria-hidden", "true"), ("focusable", "false")];
+    page.element("svg", &attributes, draw);
+}
+
+pub(in crate::report) struct Bar {
+    pub(in crate::report) from: String,
+    pub(in crate::report) width: String,
+    pub(in crate::report) y: u32,
+    pub(in crate::report) height: u32,
+}
+
+pub(in crate::report) fn rect(page: &mut Html, bar: &Bar, color: Color, hatch: Hatch) {
+    let (y, height) = (bar.y.to_string(), bar.height.to_string());
+    let class = if hatch == Hatch::None { color.class() } else { "hatched" };
+    let attributes = [
+        ("class", class),
+        ("x", bar.from.as_str()),
+        ("y", y.as_str()),
+        ("width", bar.width.as_str()),
+        ("height", height.as_str()),
+        ("fill", color.fill(hatch)),
+    ];
+    page.element("rect", &attributes, |_| {});
+}
+
+/// What is expected as a bar, and from the least to the most as a line over it.
+pub(in crate::report) fn interval(page: &mut Html, scale: Scale, range: MoneyRange, y: u32, height: u32, color: Color) {
+    let bar = Bar { from: "0".to_owned(), width: scale.percent(range.expected), y, height };
+    rect(page, &bar, color, Hatch::None);
+    if range.floor == range.ceiling {
+        return;
+    }
+    let (from, to) = (scale.percent(range.floor), scale.percent(range.ceiling));
+    let middle = y + height / 2;
+    stroke(page, (&from, &to), (middle, middle));
+    for (at, is_cut) in [(&from, false), (&to, scale.is_beyond(range.ceiling))] {
+        if !is_cut {
+            stroke(page, (at, at), (y, y + height));
+        }
+    }
+    if scale.is_beyond(range.ceiling) {
+        let at = (middle + 4).to_string();
+        let attributes = [
+            ("class", "ink"),
+            ("x", "100%"),
+            ("y", at.as_str()),
+            ("text-anchor", "end"),
+            ("font-size", "14"),
+            ("fill", "#1f2328"),
+        ];
+        page.leaf("text", &attributes, "→");
+    }
+}
+
+fn stroke(page: &mut Html, (x1, x2): (&str, &str), (y1, y2): (u32, u32)) {
+    let (y1, y2) = (y1.to_string(), y2.to_string());
+    let attributes = [
+        ("class", "line"),
+        ("x1", x1),
+        ("x2", x2),
+        ("y1", y1.as_str()),
+        ("y2", y2.as_str()),
+        ("stroke", "#1f2328"),
+        ("stroke-width", "2"),
+    ];
+    page.element("line", &attributes, |_| {});
+}
+
+/// One of several things on an axis of money.
+pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: Color) {
+    // A dot at the end of the axis would be cut in half.
+    let at = percent(0.01 + scale.share(money) * 0.98);
+    let y = y.to_string();
+    let attributes = [
+        ("class", color.class()),
+        ("cx", at.as_str()),
+        ("cy", y.as_str()),
+        ("r", "6"),
+        ("fill", color.fill(Hatch::None)),
+    ];
+    page.element("circle", &attributes, |_| {});
+}

@@ -1,0 +1,150 @@
+//! What it costs, how sure that is, and what can be saved, at one look.
+
+use std::collections::BTreeSet;
+
+use super::bars::{Color, Scale, interval, picture};
+use super::markup::Html;
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{Key, Range, Role};
+use crate::pricing::Period;
+use crate::report::Report;
+use crate::report::views::cuts::counted;
+use crate::report::views::judged;
+use crate::report::views::money::mark;
+
+/// A card for each of the few numbers that people ask for first.
+pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
+    let mut page = Html::new();
+    for (role, title, color) in [
+        (Role::Rented, "Rented machines, a month", Color::Blue),
+        (Role::Requested, "Asked for by pods, a month", Color::Green),
+    ] {
+        let count = counted(report).filter(|(it, item)| it.role == role && item.monthly.is_some()).count();
+        if count > 0 {
+            amount(&mut page, report, role, title, color);
+        }
+    }
+    accelerators(&mut page, report);
+    if with_findings {
+        savings(&mut page, report);
+    }
+    not_counted(&mut page, report);
+    page
+}
+
+fn card(page: &mut Html, title: &str, big: &str, inside: impl FnOnce(&mut Html)) {
+    page.element("div", &[("class", "card")], |page| {
+        page.leaf("h2", &[], title);
+        page.leaf("p", &[("class", "big")], big);
+        inside(page);
+    });
+    page.raw("\n");
+}
+
+fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Color) {
+    let range = if role == Role::Rented { report.bill.rented } else { report.bill.requested };
+    let amount = |money| report.currency.amount(money);
+    let at_least = if judged::is_at_least(report, role) { "at least " } else { "" };
+    let mark = mark(report.is_estimated(role, Period::Month));
+    let big = match range {
+        MoneyRange::ZERO if !at_least.is_empty() => "not known".to_owned(),
+        range if range.expected.is_zero() && range.ceiling > Money::ZERO => {
+            format!("{} to {mark}{}", amount(range.expected), amount(range.ceiling))
+        }
+        range => format!("{at_least}{mark}{}", amount(range.expected)),
+    };
+    card(page, title, &big, |page| {
+        picture(page, 22, |page| interval(page, Scale::to(range.ceiling.max(range.expected)), range, 2, 18, color));
+        page.element("p", &[("class", "ends")], |page| {
+            page.leaf("span", &[], &format!("surely {}", amount(range.floor)));
+            page.leaf("span", &[], &format!("at full scale {}", amount(range.ceiling)));
+        });
+    });
+}
+
+fn accelerators(page: &mut Html, report: &Report) {
+    let mut sum = Range { floor: 0.0, expected: 0.0, ceiling: 0.0 };
+    let mut kinds: BTreeSet<&str> = BTreeSet::new();
+    let has_rented = counted(report).any(|(it, _)| it.role == Role::Rented);
+    let role = if has_rented { Role::Rented } else { Role::Requested };
+    let mut unknown = 0;
+    for (resource, _) in counted(report).filter(|(it, _)| it.role == role) {
+        kinds.extend(resource.text(Key::Accelerator));
+        match (resource.count.value(), resource.number(Key::AcceleratorCount)) {
+            (Some(count), Some(each)) => {
+                sum.floor += count.floor * each;
+                sum.expected += count.expected * each;
+                sum.ceiling += if count.ceiling.is_finite() { count.ceiling * each } else { count.expected * each };
+            }
+            _ => unknown += 1,
+        }
+    }
+    if sum.ceiling <= 0.0 && unknown == 0 {
+        return;
+    }
+    let whole = |n: f64| format!("{}", (n * 100.0).round() / 100.0);
+    let at_least = if unknown > 0 { "at least " } else { "" };
+    let title = if has_rented { "Accelerators rented" } else { "Accelerators asked for" };
+    card(page, title, &format!("{at_least}{}", whole(sum.expected)), |page| {
+        let names: Vec<&str> = kinds.iter().copied().take(4).collect();
+        let more = if kinds.len() > names.len() { ", …" } else { "" };
+        page.leaf("p", &[("class", "soft small")], &format!("{}{more}", names.join(", ")));
+        if sum.floor < sum.ceiling {
+            let ends = format!("from {} to {} as machines come and go", whole(sum.floor), whole(sum.ceiling));
+            page.leaf("p", &[("class", "soft small")], &ends);
+        }
+        if unknown > 0 {
+            page.leaf("p", &[("class", "soft small")], &format!("of {unknown} resources the number is not known"));
+        }
+    });
+}
+
+fn savings(page: &mut Html, report: &Report) {
+    let steps = super::waste::steps(report);
+    let Some(all) = steps.last().filter(|it| it.saves > Money::ZERO) else { return };
+    let mark = mark(super::waste::is_estimated(report));
+    card(page, "Can be saved a month, at most", &format!("{mark}{}", report.currency.amount(all.saves)), |page| {
+        let safe = steps.first().map_or(Money::ZERO, |it| it.saves);
+        let scale = Scale::to(all.saves);
+        picture(page, 22, |page| {
+            let range = MoneyRange { floor: safe, expected: safe, ceiling: safe };
+            interval(
+                page,
+                scale,
+                MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
+                2,
+                18,
+                Color::Grey,
+            );
+            interval(page, scale, range, 2, 18, Color::Green);
+        });
+        let told = format!("{} of it at low risk", report.currency.amount(safe));
+        page.leaf("p", &[("class", "soft small")], &told);
+    });
+}
+
+/// As large as the sums: a number that leaves something out must not look whole.
+fn not_counted(page: &mut Html, report: &Report) {
+    let unpriced = report.bill.unpriced;
+    let (unjudged, undetermined) = (report.inventory.unjudged.len(), report.undetermined.len());
+    let unknown = report.unknown_machines.len();
+    let apart: usize = report.bill.apart.values().map(|it| it.resources).sum();
+    let told = [
+        (unpriced, "without a price"),
+        (unjudged, "not judged"),
+        (unknown, "that may carry accelerators"),
+        (undetermined, "questions without an answer"),
+        (apart, "set apart"),
+    ];
+    let total: usize = told.iter().map(|(n, _)| n).sum();
+    card(page, "Not counted", &if total == 0 { "nothing".to_owned() } else { total.to_string() }, |page| {
+        let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        if told.is_empty() {
+            page.leaf("p", &[("class", "soft small")], "Everything that was read has a price.");
+        } else {
+            page.element("p", &[("class", "soft small")], |page| {
+                page.leaf("a", &[("href", "#not-counted")], &told.join(", "));
+            });
+        }
+    });
+}

@@ -1,0 +1,76 @@
+//! The report for people who would rather look: one file that asks for nothing else, whole without script and without style.
+//!
+//! Every picture stands beside the numbers that it draws, in a table. Places in pictures are shares of the width and colours
+//! are attributes, so that they are readable on a telephone, on paper, and where a server refuses styles.
+
+mod alternatives;
+pub(super) mod bars;
+pub(super) mod findings;
+mod headline;
+pub(super) mod markup;
+pub(super) mod page;
+mod payers;
+mod resources;
+pub(super) mod table;
+mod uncounted;
+mod waste;
+
+use super::formats::text;
+use super::views::cost_line::cost_line;
+use super::views::judged;
+use super::{Report, escape};
+use page::{Page, Section};
+
+/// What a tab of a browser has room for, and a little more.
+const LONGEST_TITLE: usize = 56;
+
+/// The findings and the bill of one tree.
+pub(super) fn check(report: &Report) -> String {
+    let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
+    let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.name());
+    page(report, &cost_line(report), vec![found], Vec::new(), Rest::Everything).print()
+}
+
+/// The bill alone.
+pub(super) fn cost(report: &Report) -> String {
+    page(report, &cost_line(report), Vec::new(), Vec::new(), Rest::Bill).print()
+}
+
+/// What stands behind the parts that come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    Everything,
+    /// No findings.
+    Bill,
+}
+
+/// The questions in the order in which people ask them: who pays, what is waste, what else could it be.
+pub(super) fn page(report: &Report, heading: &str, lines: Vec<String>, first: Vec<Section>, rest: Rest) -> Page {
+    let (heading, more) = heading.split_once("; ").unwrap_or((heading, ""));
+    let heading = sentence(heading);
+    let more = Some(sentence(more)).filter(|more| !more.is_empty());
+    let with_findings = rest == Rest::Everything;
+    let judged = |section: fn(&Report) -> Option<Section>| with_findings.then(|| section(report)).flatten();
+    let sections = [
+        payers::section(report),
+        judged(waste::section),
+        alternatives::section(report),
+        judged(findings::section),
+        resources::section(report),
+        Some(uncounted::section(report)),
+    ];
+    Page {
+        title: format!("{} – gpulint", escape::shortened(&heading, LONGEST_TITLE)),
+        heading,
+        lines: more.into_iter().chain(lines).collect(),
+        cards: headline::cards(report, with_findings),
+        sections: first.into_iter().chain(sections.into_iter().flatten()).collect(),
+        footer: uncounted::footer(report),
+    }
+}
+
+/// With a capital.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,108 @@
+//! A page as a whole: one file that asks for nothing else, and may run nothing but the script that it carries.
+
+use super::bars::PATTERNS;
+use super::markup::Html;
+use crate::source::{sha256, to_base64};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// A part of a page, with a heading that the table of contents names.
+pub(in crate::report) struct Section {
+    pub(in crate::report) id: &'static str,
+    pub(in crate::report) title: &'static str,
+    /// What the part says, as one sentence.
+    pub(in crate::report) answer: Option<String>,
+    pub(in crate::report) body: Html,
+}
+
+/// What stands on a page.
+pub(in crate::report) struct Page {
+    pub(in crate::report) title: String,
+    /// The answer.
+    pub(in crate::report) heading: String,
+    /// Below it, a paragraph each.
+    pub(in crate::report) lines: Vec<String>,
+    pub(in crate::report) cards: Html,
+    pub(in crate::report) sections: Vec<Section>,
+    /// How it was made.
+    pub(in crate::report) footer: Vec<String>,
+}
+
+impl Page {
+    pub(in crate::report) fn print(self) -> String {
+        let mut page = Html::new();
+        page.raw("<!DOCTYPE html>\n");
+        page.element("html", &[("lang", "en")], |page| {
+            page.element("head", &[], |page| head(page, &self.title));
+            page.raw("\n");
+            page.element("body", &[], |page| self.body(page));
+        });
+        page.raw("\n");
+        page.into_string()
+    }
+
+    fn body(&self, page: &mut Html) {
+        page.raw(PATTERNS);
+        page.element("header", &[], |page| {
+            page.leaf("h1", &[], &self.heading);
+            for line in &self.lines {
+                page.leaf("p", &[("class", "soft")], line);
+            }
+            page.element("nav", &[("aria-label", "Contents")], |page| {
+                page.element("ul", &[], |page| {
+                    for section in self.sections.iter() {
+                        let target = format!("#{}", section.id);
+                        page.element("li", &[], |page| page.leaf("a", &[("href", &target)], section.title));
+                    }
+                });
+            });
+        });
+        page.raw("\n");
+        page.element("main", &[], |page| {
+            if !self.cards.is_empty() {
+                page.element("div", &[("class", "cards")], |page| page.append(&self.cards));
+            }
+            for section in &self.sections {
+                section.print(page);
+            }
+        });
+        page.raw("\n");
+        page.element("footer", &[], |page| {
+            for line in &self.footer {
+                page.leaf("p", &[], line);
+            }
+        });
+        page.element("script", &[], |page| page.raw(SCRIPT));
+    }
+}
+
+impl Section {
+    fn print(&self, page: &mut Html) {
+        let heading = format!("{}-heading", self.id);
+        page.raw("\n");
+        page.element("section", &[("id", self.id), ("aria-labelledby", &heading)], |page| {
+            page.leaf("h2", &[("id", &heading)], self.title);
+            if let Some(answer) = &self.answer {
+                page.leaf("p", &[], answer);
+            }
+            page.append(&self.body);
+        });
+    }
+}
+
+/// Nothing is fetched, and nothing runs but what this file holds, whatever names were written into it.
+fn head(page: &mut Html, title: &str) {
+    let hash = |text: &str| format!("'sha256-{}'", to_base64(&sha256(text.as_bytes())));
+    let policy = format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    );
+    page.void("meta", &[("charset", "utf-8")]);
+    page.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+    page.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+    page.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
+    page.leaf("title", &[], title);
+    page.element("style", &[], |page| page.raw(STYLE));
+}

@@ -1,0 +1,128 @@
+//! Who pays: the same picture once for each cut of the bill.
+
+use super::bars::{Color, Scale, interval, picture};
+use super::markup::Html;
+use super::page::Section;
+use super::table::{Column, Table, left_out, name, number};
+use crate::catalog::MoneyRange;
+use crate::inventory::Role;
+use crate::report::Report;
+use crate::report::views::cuts::{Cut, Slice, counted, slices};
+
+pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+    let roles: Vec<Role> = [Role::Rented, Role::Requested]
+        .into_iter()
+        .filter(|role| counted(report).any(|(it, item)| it.role == *role && item.monthly.is_some()))
+        .collect();
+    if roles.is_empty() {
+        return None;
+    }
+    let cuts: Vec<(Cut, Vec<Slice>)> = Cut::ALL.into_iter().map(|cut| (cut, slices(report, cut))).collect();
+    // What no resource says divides nothing.
+    let cuts: Vec<(Cut, Vec<Slice>)> = cuts
+        .into_iter()
+        .filter(|(cut, slices)| matches!(cut, Cut::Team | Cut::Purpose) || slices.iter().any(|it| it.is_named))
+        .collect();
+    let mut body = Html::new();
+    tabs(&mut body, &cuts);
+    if roles.len() == 2 {
+        body.leaf(
+            "p",
+            &[("class", "soft small")],
+            "What pods ask for is another view of the machines that they run on: the two are never added.",
+        );
+    }
+    for (cut, slices) in &cuts {
+        panel(&mut body, report, *cut, slices, &roles);
+    }
+    let role = roles.iter().copied().find(|role| !total(report, *role).expected.is_zero());
+    let answer = role.and_then(|role| cuts.iter().find_map(|(cut, slices)| most(report, *cut, slices, role)));
+    Some(Section { id: "who-pays", title: "Who pays", answer, body })
+}
+
+/// `Most is paid by team search: $12,000 of $30,000 a month rented.`
+fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<String> {
+    let of = |slice: &Slice| amount(slice, role);
+    let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
+    let (part, all) =
+        (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
+    let whose = if role == Role::Rented { "rented" } else { "asked for" };
+    Some(match first.is_named {
+        true => format!("Most is for {} {}: {part} of {all} a month {whose}.", cut.name(), first.name),
+        false if cut == Cut::Team => {
+            format!("Most has no owner: {part} of {all} a month {whose} carries no label of a team.")
+        }
+        false => format!("Most has {}: {part} of {all} a month {whose}.", first.name),
+    })
+}
+
+fn total(report: &Report, role: Role) -> MoneyRange {
+    if role == Role::Rented { report.bill.rented } else { report.bill.requested }
+}
+
+fn amount(slice: &Slice, role: Role) -> MoneyRange {
+    if role == Role::Rented { slice.rented } else { slice.requested }
+}
+
+/// Buttons that a style sheet needs; without one all panels are shown, and these are not.
+fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
+    page.element("fieldset", &[("class", "tabs"), ("hidden", "")], |page| {
+        page.leaf("legend", &[], "Divided by");
+        // What says most at first sight: a cut in which something has a name.
+        let first = cuts.iter().position(|(_, slices)| slices.iter().any(|it| it.is_named)).unwrap_or_default();
+        for (at, (cut, _)) in cuts.iter().enumerate() {
+            page.element("label", &[], |page| {
+                let mut attributes = vec![("type", "radio"), ("name", "cut"), ("value", cut.name())];
+                if at == first {
+                    attributes.push(("checked", ""));
+                }
+                page.void("input", &attributes);
+                page.text(cut.name());
+            });
+        }
+    });
+}
+
+fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[Role]) {
+    let class = format!("panel cut-{}", cut.name());
+    let id = format!("by-{}", cut.name());
+    let caption = format!("By {}: bar = expected, line = from what surely runs to full scale", cut.name());
+    let mut columns = vec![(cut.name(), Column::Text), ("expected, and how far it goes", Column::Picture)];
+    for role in roles {
+        columns.push((if *role == Role::Rented { "rented" } else { "asked for" }, Column::Number));
+    }
+    columns.push(("resources", Column::Number));
+    let all = slices.iter().flat_map(|it| roles.iter().map(|role| amount(it, *role)));
+    let scale = Scale::of(all.collect::<Vec<_>>().into_iter());
+    page.element("figure", &[("class", &class)], |page| {
+        let table = Table { id: &id, caption: &caption, columns: &columns, is_searchable: false };
+        let rest = table.print(page, slices, |page, slice| {
+            name(page, &slice.name);
+            page.element("td", &[("class", "bar")], |page| {
+                picture(page, 18 * roles.len() as u32, |page| {
+                    for (at, role) in roles.iter().enumerate() {
+                        let color = if *role == Role::Rented { Color::Blue } else { Color::Green };
+                        interval(page, scale, amount(slice, *role), 18 * at as u32 + 2, 14, color);
+                    }
+                });
+            });
+            for role in roles {
+                let range = amount(slice, *role);
+                number(page, &shown(report, range), range.expected.usd());
+            }
+            let count = match slice.unpriced {
+                0 => slice.resources.to_string(),
+                n => format!("{}, {n} unpriced", slice.resources),
+            };
+            number(page, &count, slice.resources as f64);
+        });
+        left_out(page, rest, "of them");
+    });
+}
+
+fn shown(report: &Report, range: MoneyRange) -> String {
+    match range.expected.is_zero() && !range.ceiling.is_zero() {
+        true => format!("up to {}", report.currency.amount(range.ceiling)),
+        false => report.currency.amount(range.expected),
+    }
+}

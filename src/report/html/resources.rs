@@ -1,0 +1,97 @@
+//! The bill, a row for each resource.
+
+use std::cmp::Reverse;
+
+use super::markup::Html;
+use super::page::Section;
+use super::table::{Column, Table, left_out, number};
+use crate::inventory::{Fact, Key, Resource, Role};
+use crate::pricing::{BillItem, Period, Status, count_range};
+use crate::report::Report;
+use crate::report::views::basis::basis;
+use crate::report::views::money::mark_of;
+
+const COLUMNS: [(&str, Column); 7] = [
+    ("resource", Column::Text),
+    ("expected", Column::Number),
+    ("surely", Column::Number),
+    ("at full scale", Column::Number),
+    ("how many", Column::Number),
+    ("accelerators", Column::Text),
+    ("machine", Column::Text),
+];
+
+pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+    let mut body = Html::new();
+    for (role, id, caption) in [
+        (Role::Rented, "rented", "Rented machines, the dearest first"),
+        (Role::Requested, "asked-for", "What pods ask for, the dearest first"),
+    ] {
+        let all = report.inventory.resources.iter().zip(&report.bill.items);
+        let mut rows: Vec<(&Resource, &BillItem)> = all.filter(|(it, _)| it.role == role).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        rows.sort_by_cached_key(|(it, item)| {
+            let money = item.amount.map(|range| (Reverse(item.per), range.expected, range.ceiling));
+            (Reverse(it.is_added()), Reverse(money), it.address.clone(), it.span)
+        });
+        let table = Table { id, caption, columns: &COLUMNS, is_searchable: true };
+        let rest = table.print(&mut body, rows, |page, (resource, item)| row(page, report, resource, item));
+        left_out(&mut body, rest, "resources");
+    }
+    (!body.is_empty()).then(|| Section { id: "resources", title: "Everything that costs", answer: None, body })
+}
+
+fn row(page: &mut Html, report: &Report, resource: &Resource, item: &BillItem) {
+    let at = report.paths.locate(report.sources, resource.span);
+    page.element("th", &[("scope", "row")], |page| {
+        page.text(&report.called(resource));
+        page.raw("<br>");
+        page.leaf("code", &[("class", "soft")], &format!("{}:{}", at.path, at.line));
+        if let Some(basis) = basis(resource, item, report.currency) {
+            page.raw("<br>");
+            page.leaf("span", &[("class", "soft small")], &basis);
+        }
+        let apart = match resource.version_of {
+            Some(_) => Some("not added: another version of it is"),
+            None => (!resource.is_added()).then(|| resource.counted.name()),
+        };
+        if let Some(why) = apart {
+            page.raw(" ");
+            page.leaf("span", &[("class", "tag")], why);
+        }
+    });
+    money(page, report, item);
+    let count = resource.count.value();
+    let shown = count.map_or_else(|| "?".to_owned(), |count| count_range(*count));
+    number(page, &shown, count.map_or(-1.0, |it| it.expected));
+    let accelerator = said(resource, Key::Accelerator);
+    let each = resource.number(Key::AcceleratorCount).filter(|_| !accelerator.is_empty());
+    page.leaf("td", &[], &each.map_or_else(|| accelerator.clone(), |n| format!("{n} × {accelerator}")));
+    page.leaf("td", &[], &said(resource, Key::Machine));
+}
+
+fn money(page: &mut Html, report: &Report, item: &BillItem) {
+    let Some(range) = item.amount else {
+        let why = match &item.status {
+            Status::Unpriced(why) => format!("no price: {why}"),
+            _ => "no price".to_owned(),
+        };
+        page.leaf("td", &[("class", "soft small"), ("colspan", "3")], &why);
+        return;
+    };
+    let per = if item.per == Period::Month { String::new() } else { format!("/{}", item.per.name()) };
+    for (amount, mark) in [(range.expected, mark_of(item)), (range.floor, ""), (range.ceiling, "")] {
+        let mark = if amount.is_zero() { "" } else { mark };
+        number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), amount.usd());
+    }
+}
+
+fn said(resource: &Resource, key: Key) -> String {
+    match resource.fact(key) {
+        Fact::Known(known) => known.value.to_string(),
+        Fact::Unknown(_) => "?".to_owned(),
+        Fact::Absent => String::new(),
+    }
+}

@@ -1,0 +1,89 @@
+//! What no sum counts, and why; which prices were used.
+
+use std::collections::BTreeMap;
+
+use super::markup::Html;
+use super::page::Section;
+use crate::pricing::Status;
+use crate::report::formats::text::estimated;
+use crate::report::views::price_age::price_age;
+use crate::report::views::{apart, coverage, judged};
+use crate::report::{Report, escape};
+
+/// Entries of one list.
+const MOST: usize = 500;
+
+pub(in crate::report) fn section(report: &Report) -> Section {
+    let mut body = Html::new();
+    let unpriced = report.inventory.resources.iter().zip(&report.bill.items).filter_map(|(it, item)| {
+        let Status::Unpriced(why) = &item.status else { return None };
+        Some(format!("{}: {why}", it.address))
+    });
+    list(&mut body, "Without a price", unpriced.collect());
+    list(&mut body, "Not judged", judged::listed(report).into_iter().map(|it| unjudged(report, it)).collect());
+    let machines = report.unknown_machines.iter().map(|it| format!("{}: {}", it.address, it.why));
+    list(&mut body, "May or may not carry accelerators", machines.collect());
+    list(&mut body, "Estimated, marked ~", counted(estimated(report)));
+    let undetermined = report.undetermined.iter().map(|it| {
+        let address = it.address(report.inventory).unwrap_or_default();
+        format!("{} {address}: {}", it.rule, it.cause)
+    });
+    list(&mut body, "Questions that rules could not answer", undetermined.collect());
+    list(&mut body, "The region is assumed", counted(report.assumed().map(|(_, why)| why.to_owned())));
+    list(&mut body, "Set apart", apart::lines(report));
+    let skipped = report.inventory.skipped.iter().map(|it| format!("{}: {}", report.paths.show(&it.path), it.reason));
+    list(&mut body, "Not read", skipped.collect());
+    let answer = match body.is_empty() {
+        true => "Everything that was read has a price, and nothing was assumed.".to_owned(),
+        false => "What follows is in no sum, or rests on an assumption.".to_owned(),
+    };
+    body.leaf("p", &[("class", "soft small")], NEVER);
+    Section { id: "not-counted", title: "What is not counted", answer: Some(answer), body }
+}
+
+const NEVER: &str = "Transfer, support and tax are in no sum. A month is 730 hours.";
+
+/// The prices, and how old they are.
+pub(in crate::report) fn footer(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !report.catalog.as_of.is_empty() {
+        lines.push(format!("List {}. Made by gpulint {}.", price_age(report), report.catalog.version));
+    }
+    lines.extend(report.currency.rate());
+    lines.extend(coverage::line(report));
+    lines
+}
+
+fn unjudged(report: &Report, it: &crate::inventory::Unjudged) -> String {
+    let line = judged::line(report, it).map(|line| format!(":{line}")).unwrap_or_default();
+    let cure = it.cure.as_deref().map(|cure| format!(" – {cure}")).unwrap_or_default();
+    format!("{}{line}: {}{cure}", report.paths.show(&it.path), it.reason)
+}
+
+/// Each cause once, with how often it stands.
+fn counted(causes: impl Iterator<Item = String>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for cause in causes {
+        *counts.entry(cause).or_default() += 1;
+    }
+    counts.into_iter().map(|(cause, n)| if n == 1 { cause } else { format!("{n} × {cause}") }).collect()
+}
+
+fn list(page: &mut Html, title: &str, lines: Vec<String>) {
+    if lines.is_empty() {
+        return;
+    }
+    // What is short is read at once; what is long is there for those who look for it.
+    let is_short = lines.len() <= 10;
+    let attributes: &[(&str, &str)] = if is_short { &[("open", "")] } else { &[] };
+    page.element("details", attributes, |page| {
+        page.leaf("summary", &[], &format!("{title}: {}", lines.len()));
+        page.element("ul", &[("class", "dense small")], |page| {
+            for line in lines.iter().take(MOST) {
+                page.leaf("li", &[], &escape::shortened(line, 600));
+            }
+        });
+        super::table::left_out(page, lines.len().saturating_sub(MOST), "of them");
+    });
+    page.raw("\n");
+}

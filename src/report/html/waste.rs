@@ -1,0 +1,234 @@
+//! What is waste: by rule and risk, and in which order to act.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use super::bars::{Bar, Color, Hatch, Scale, picture, rect};
+use super::markup::Html;
+use super::page::Section;
+use super::table::{Column, Table, left_out, number};
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{LinkKind, Resource, ResourceId};
+use crate::pricing::Period;
+use crate::report::Report;
+use crate::report::views::money::mark;
+use crate::report::views::scorecard::best_savings;
+use crate::rules::{Finding, Risk, link};
+
+/// What acting on everything up to a risk saves, of each resource the most.
+pub(in crate::report) struct Step {
+    pub(in crate::report) risk: Risk,
+    pub(in crate::report) saves: Money,
+    pub(in crate::report) findings: usize,
+}
+
+/// The safe things first.
+pub(in crate::report) fn steps(report: &Report) -> Vec<Step> {
+    let step = |risk: Risk| {
+        let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();
+        let mut findings = 0;
+        for finding in monthly(report).filter(|it| it.risk <= risk) {
+            let saves = finding.saves.map_or(Money::ZERO, |it| it.expected);
+            let most = best.entry(finding.resource).or_default();
+            *most = (*most).max(saves);
+            findings += 1;
+        }
+        Step { risk, saves: best.into_values().sum(), findings }
+    };
+    Risk::ALL.into_iter().map(step).collect()
+}
+
+pub(in crate::report) fn is_estimated(report: &Report) -> bool {
+    best_savings(report).values().any(|it| it.per == Period::Month && it.is_estimated)
+}
+
+/// Findings that save money of a month; what a pod wastes of a pool is part of what the pool costs.
+fn monthly<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
+    let inventory = report.inventory;
+    let is_part = move |id: Option<ResourceId>| {
+        let resource = id.and_then(|id| inventory.resources.get(id.0));
+        let is_part =
+            |it: &Resource| it.version_of.is_some() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
+        resource.is_some_and(is_part)
+    };
+    let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
+    counting.filter(move |it| it.saves.is_some() && it.per == Period::Month && !is_part(it.resource))
+}
+
+pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+    let best = best_savings(report);
+    let mut rules: BTreeMap<&str, ([Money; 3], usize)> = BTreeMap::new();
+    for decided in report.findings.iter().filter(|it| it.counts()) {
+        rules.entry(&decided.finding.rule).or_default().1 += 1;
+    }
+    for finding in best.values().filter(|it| it.per == Period::Month) {
+        let (sums, _) = rules.entry(&finding.rule).or_default();
+        let at = Risk::ALL.iter().position(|risk| *risk == finding.risk).unwrap_or_default();
+        if let (Some(sum), Some(saves)) = (sums.get_mut(at), finding.saves) {
+            *sum += saves.expected;
+        }
+    }
+    if rules.is_empty() {
+        return None;
+    }
+    let total = |sums: &[Money; 3]| sums.iter().copied().sum::<Money>();
+    let mut rows: Vec<(&str, [Money; 3], usize)> = rules.into_iter().map(|(rule, (sums, n))| (rule, sums, n)).collect();
+    rows.sort_by_key(|(rule, sums, count)| (Reverse(total(sums)), Reverse(*count), *rule));
+    let mut body = Html::new();
+    first(&mut body, report);
+    safe_first(&mut body, report);
+    legend(&mut body);
+    let scale = Scale::to(rows.iter().map(|(_, sums, _)| total(sums)).max().unwrap_or_default());
+    let columns = [
+        ("rule", Column::Text),
+        ("by risk", Column::Picture),
+        ("saves a month", Column::Number),
+        ("findings", Column::Number),
+    ];
+    let caption = "By rule: of each resource the largest saving, once";
+    let table = Table { id: "by-rule", caption, columns: &columns, is_searchable: false };
+    let rest = table.print(&mut body, rows, |page, (rule, sums, count)| {
+        page.element("th", &[("scope", "row")], |page| match link(rule) {
+            Some(address) => page.leaf("a", &[("href", &address)], rule),
+            None => page.text(rule),
+        });
+        page.element("td", &[("class", "bar")], |page| picture(page, 18, |page| stacked(page, scale, &sums)));
+        let sum = total(&sums);
+        let shown = if sum.is_zero() { "–".to_owned() } else { report.currency.amount(sum) };
+        number(page, &shown, sum.usd());
+        number(page, &count.to_string(), count as f64);
+    });
+    left_out(&mut body, rest, "rules");
+    Some(Section { id: "waste", title: "What is waste", answer: answer(report), body })
+}
+
+fn answer(report: &Report) -> Option<String> {
+    let steps = steps(report);
+    let (safe, all) = (steps.first()?, steps.last()?);
+    let mark = mark(is_estimated(report));
+    let amount = |money| format!("{mark}{}", report.currency.amount(money));
+    Some(match (safe.saves.is_zero(), all.saves.is_zero()) {
+        (_, true) => "Nothing that was found has a saving in money for a month.".to_owned(),
+        (true, false) => format!("Up to {} a month can be saved, none of it without looking twice.", amount(all.saves)),
+        (false, false) => {
+            format!("{} a month can be saved at low risk, up to {} in all.", amount(safe.saves), amount(all.saves))
+        }
+    })
+}
+
+/// What is done first: the least risk, then the most money.
+fn first(page: &mut Html, report: &Report) {
+    const MOST: usize = 5;
+    let best = best_savings(report);
+    let mut all: Vec<&Finding> =
+        best.into_values().filter(|it| it.saves.is_some_and(|it| !it.expected.is_zero())).collect();
+    all.sort_by_key(|it| (it.risk, Reverse(it.per == Period::Month), Reverse(it.saves.map(|it| it.expected)), it.span));
+    if all.is_empty() {
+        return;
+    }
+    page.leaf("h3", &[], "What to do first");
+    page.element("ol", &[("class", "dense")], |page| {
+        for finding in all.into_iter().take(MOST) {
+            page.element("li", &[], |page| {
+                let saved = report.currency.saved(finding).unwrap_or_default();
+                page.leaf("strong", &[], &saved);
+                let what = finding.help.as_deref().unwrap_or(&finding.message);
+                page.text(&format!(" at {} risk: {what} (", finding.risk.name()));
+                let at = report.paths.locate(report.sources, finding.span);
+                page.leaf("code", &[], &format!("{}:{}", at.path, at.line));
+                if let Some(address) = finding.address(report.inventory) {
+                    page.raw(" ");
+                    page.leaf("code", &[], address);
+                }
+                page.raw(")");
+            });
+        }
+    });
+}
+
+/// What is left of the bill after each step.
+fn safe_first(page: &mut Html, report: &Report) {
+    let steps = steps(report);
+    let now = report.bill.combined.expected;
+    let most = steps.last().map_or(Money::ZERO, |it| it.saves);
+    if most.is_zero() || now < most {
+        return;
+    }
+    let scale = Scale::to(now);
+    let told = |risk: Risk| match risk {
+        Risk::Low => "after all of low risk",
+        Risk::Medium => "after all of medium risk",
+        Risk::High => "after everything",
+    };
+    let mut rows = vec![("now", Money::ZERO, 0)];
+    for step in &steps {
+        // A step that adds nothing is none.
+        if rows.last().is_none_or(|(_, _, findings)| *findings != step.findings) {
+            rows.push((told(step.risk), step.saves, step.findings));
+        }
+    }
+    let columns = [
+        ("step", Column::Text),
+        ("left, and saved", Column::Picture),
+        ("a month", Column::Number),
+        ("saves", Column::Number),
+        ("findings", Column::Number),
+    ];
+    let caption = "The safe things first: machines and pods in one sum, each dollar counted once";
+    let table = Table { id: "safe-first", caption, columns: &columns, is_searchable: false };
+    table.print(page, rows, |page, (name, saves, findings)| {
+        super::table::name(page, name);
+        let left = now - saves;
+        page.element("td", &[("class", "bar")], |page| {
+            picture(page, 18, |page| {
+                let bar = Bar { from: "0".to_owned(), width: scale.percent(left), y: 2, height: 14 };
+                rect(page, &bar, Color::Blue, Hatch::None);
+                if !saves.is_zero() {
+                    let gone = Bar { from: scale.percent(left), width: scale.percent(saves), y: 2, height: 14 };
+                    rect(page, &gone, Color::Green, Hatch::None);
+                }
+            });
+        });
+        number(page, &report.currency.amount(left), left.usd());
+        number(page, &report.currency.amount(saves), saves.usd());
+        number(page, &findings.to_string(), findings as f64);
+    });
+}
+
+fn hatch(risk: Risk) -> (Color, Hatch) {
+    match risk {
+        Risk::Low => (Color::Green, Hatch::None),
+        Risk::Medium => (Color::Blue, Hatch::Lines),
+        Risk::High => (Color::Vermillion, Hatch::Crosses),
+    }
+}
+
+fn stacked(page: &mut Html, scale: Scale, sums: &[Money; 3]) {
+    let mut from = Money::ZERO;
+    for (risk, sum) in Risk::ALL.into_iter().zip(sums).filter(|(_, sum)| !sum.is_zero()) {
+        let (color, hatch) = hatch(risk);
+        let bar = Bar { from: scale.percent(from), width: scale.percent(*sum), y: 2, height: 14 };
+        rect(page, &bar, color, hatch);
+        from += *sum;
+    }
+}
+
+fn legend(page: &mut Html) {
+    page.element("ul", &[("class", "legend")], |page| {
+        for risk in Risk::ALL {
+            page.element("li", &[], |page| {
+                let size = [("width", "14"), ("height", "14"), ("aria-hidden", "true"), ("focusable", "false")];
+                page.element("svg", &size, |page| {
+                    let (color, hatch) = hatch(risk);
+                    rect(page, &Bar { from: "0".to_owned(), width: "14".to_owned(), y: 0, height: 14 }, color, hatch);
+                });
+                page.text(&format!("{} risk", risk.name()));
+            });
+        }
+    });
+}
+
+/// The largest saving of a resource.
+pub(in crate::report) fn largest(report: &Report, id: ResourceId) -> Option<MoneyRange> {
+    best_savings(report).get(&Some(id)).filter(|it| it.per == Period::Month)?.saves
+}

@@ -1,0 +1,140 @@
+//! Who pays: the sums of the bill, divided by something that resources have, such as their team or their region.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::catalog::MoneyRange;
+use crate::inventory::{Fact, Key, Resource, Role, Value};
+use crate::pricing::BillItem;
+use crate::report::Report;
+use crate::report::views::teams;
+
+/// By what the bill is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cut {
+    Team,
+    Purpose,
+    Environment,
+    Project,
+    Accelerator,
+    Purchase,
+    Region,
+    Cloud,
+    Kind,
+}
+
+impl Cut {
+    pub const ALL: [Cut; 9] = [
+        Cut::Team,
+        Cut::Purpose,
+        Cut::Environment,
+        Cut::Project,
+        Cut::Accelerator,
+        Cut::Purchase,
+        Cut::Region,
+        Cut::Cloud,
+        Cut::Kind,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Cut::Team => "team",
+            Cut::Purpose => "purpose",
+            Cut::Environment => "environment",
+            Cut::Project => "project",
+            Cut::Accelerator => "accelerator",
+            Cut::Purchase => "purchase",
+            Cut::Region => "region",
+            Cut::Cloud => "cloud",
+            Cut::Kind => "kind",
+        }
+    }
+
+    /// What a resource is in it; an error says what people read instead of a name.
+    fn of<'a>(self, report: &Report<'a>, resource: &'a Resource) -> Result<String, &'static str> {
+        let label = |keys: &[&str], nothing| teams::label(resource, keys).map(str::to_owned).ok_or(nothing);
+        let fact = |key, nothing| match resource.fact(key) {
+            Fact::Known(known) => match &known.value {
+                Value::List(_) => Err("several"),
+                value => Ok(value.to_string()),
+            },
+            Fact::Unknown(_) => Err("not known"),
+            Fact::Absent => Err(nothing),
+        };
+        match self {
+            Cut::Team => teams::team(resource).map(str::to_owned).ok_or("no team"),
+            Cut::Project => label(&["project", "app", "application", "service", "workload"], "no project"),
+            Cut::Environment => environment(report, resource).ok_or("no environment"),
+            Cut::Purpose => fact(Key::Purpose, "no purpose"),
+            Cut::Accelerator => fact(Key::Accelerator, "not named"),
+            Cut::Purchase => fact(Key::Purchase, "not known"),
+            Cut::Region => fact(Key::Region, "no region"),
+            Cut::Cloud => fact(Key::Provider, "no cloud"),
+            Cut::Kind => Ok(resource.kind.clone()),
+        }
+    }
+}
+
+/// The label of a resource, or which variant of its root or chart it is in.
+fn environment(report: &Report, resource: &Resource) -> Option<String> {
+    let labelled = teams::label(resource, &["environment", "env", "stage", "tier"]).map(str::to_owned);
+    let variant = || report.inventory.run(resource.run.as_ref()?)?.variant.as_ref().map(ToString::to_string);
+    let told = || {
+        let production = resource.fact(Key::Production).value()?.as_flag()?;
+        Some(if production { "production" } else { "not production" }.to_owned())
+    };
+    labelled.or_else(variant).or_else(told)
+}
+
+/// What has something in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    pub name: String,
+    /// The name is what resources say; otherwise it tells why there is none.
+    pub is_named: bool,
+    pub rented: MoneyRange,
+    pub requested: MoneyRange,
+    pub resources: usize,
+    /// Of them, those of which it is not known what they cost.
+    pub unpriced: usize,
+}
+
+/// The dearest first; what has no name comes last. Rented and requested add up to the sums of the bill, each for itself.
+pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
+    let mut slices: BTreeMap<(bool, String), Slice> = BTreeMap::new();
+    for (resource, item) in counted(report) {
+        let (name, is_named) = match cut.of(report, resource) {
+            Ok(name) if !name.trim().is_empty() => (name, true),
+            Ok(_) => ("no name".to_owned(), false),
+            Err(why) => (why.to_owned(), false),
+        };
+        let slice = slices.entry((!is_named, name.clone())).or_insert_with(|| Slice {
+            name,
+            is_named,
+            rented: MoneyRange::ZERO,
+            requested: MoneyRange::ZERO,
+            resources: 0,
+            unpriced: 0,
+        });
+        slice.resources += 1;
+        match (item.monthly, resource.role) {
+            (Some(monthly), Role::Rented) => slice.rented += monthly,
+            (Some(monthly), Role::Requested) => slice.requested += monthly,
+            (None, _) => slice.unpriced += usize::from(item.amount.is_none()),
+        }
+    }
+    let mut slices: Vec<Slice> = slices.into_values().collect();
+    let dearest = |it: &Slice| {
+        let (rented, requested) = (it.rented, it.requested);
+        let pair = (rented.expected, requested.expected, rented.ceiling, requested.ceiling);
+        (!it.is_named, Reverse(pair), it.name.clone())
+    };
+    slices.sort_by_cached_key(dearest);
+    slices
+}
+
+/// What sums count, each with its price.
+pub(in crate::report) fn counted<'a>(report: &Report<'a>) -> impl Iterator<Item = (&'a Resource, &'a BillItem)> {
+    let all = report.inventory.resources.iter().zip(&report.bill.items);
+    all.filter(|(resource, _)| resource.is_added())
+}

@@ -46,12 +46,16 @@ impl Plan {
                  --filter=blob:none`, and with `fetch-depth: 0` where a workflow checks out"
             ));
         }
+        let is_cut = logged.len() >= git_log::MOST_COMMITS;
+        if is_cut {
+            notes.push(format!("only the newest {} commits are known", git_log::MOST_COMMITS));
+        }
         let mut commits = timed(logged, &mut tags);
         let begins = commits.len();
         if let Some(since) = request.since {
             commits = from(commits, since);
         }
-        let from_the_first = !is_shallow && commits.len() == begins;
+        let from_the_first = !is_shallow && !is_cut && commits.len() == begins;
         let in_range = commits.len();
         Ok(Plan { commits: thinned(commits, request.every), from_the_first, in_range, notes })
     }

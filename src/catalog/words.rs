@@ -1,0 +1,32 @@
+//! Which words are names, remembered: text that nobody reads is searched word by word, and the same words come again in
+//! each file and each state of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::Catalog;
+
+/// So many words are remembered, and no longer ones.
+const MOST_WORDS: usize = 50_000;
+const LONGEST_WORD: usize = 64;
+
+/// What was asked of one catalog; its copies share it.
+#[derive(Clone, Default)]
+pub(super) struct KnownWords(Arc<RwLock<HashMap<Box<str>, bool>>>);
+
+impl Catalog {
+    /// Whether a word is the name of a machine that carries accelerators, or of one of these.
+    pub fn names_something(&self, word: &str) -> bool {
+        let KnownWords(known) = &self.words;
+        let remembered = known.read().unwrap_or_else(PoisonError::into_inner).get(word).copied();
+        if let Some(remembered) = remembered {
+            return remembered;
+        }
+        let found = self.provider_of(word).is_some() || self.accelerator(word).is_some();
+        let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+        if word.len() <= LONGEST_WORD && known.len() < MOST_WORDS {
+            known.insert(word.into(), found);
+        }
+        found
+    }
+}

@@ -51,6 +51,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Diff(diff)) => verbs::diff::run(*diff),
         Some(Verb::History(history)) => verbs::history::run(&history),
         Some(Verb::Blame(blame)) => verbs::blame::run(&blame),
+        Some(Verb::Report(review)) => verbs::report::run(&review),
         Some(Verb::Inspect(inspect)) => verbs::inspect::run(&inspect),
         Some(Verb::Comment(comment)) => verbs::comment::run(&comment),
         Some(Verb::Price(price)) => verbs::price::run(&price),

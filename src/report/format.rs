@@ -45,6 +45,10 @@ formats! {
     Csv "csv";
     /// One page for people who would rather look: pictures, tables, every finding.
     Html "html";
+    /// A message for a webhook of Slack.
+    Slack "slack";
+    /// An adaptive card for a webhook of Teams.
+    Teams "teams";
     /// Outputs of a workflow step.
     Outputs "outputs";
 }

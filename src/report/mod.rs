@@ -10,7 +10,9 @@ mod format;
 mod formats;
 mod history;
 mod html;
+mod message;
 mod results;
+mod review;
 mod saved;
 mod views;
 
@@ -31,6 +33,7 @@ pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use history::{Blamed, blamed, history};
 pub use results::{Catalog, Report};
+pub use review::{Month, Review, review};
 pub use saved::{Compared, Saved, State, saved};
 pub use views::comment_limits::Room;
 pub use views::cuts::{Cut, Slice, slices};
@@ -61,6 +64,7 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         Format::Junit => formats::junit::check(report),
         Format::Csv => formats::csv::check(report),
         Format::Html => html::check(report),
+        Format::Slack | Format::Teams => message::written(format, &message::check(report)).unwrap_or_default(),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
     }

@@ -7,7 +7,7 @@ use clap::Args;
 use super::input::Input;
 use super::judging::Selection;
 use super::output::{Output, View};
-use crate::report::Every;
+use crate::report::{Every, Head, Month};
 use crate::source::{Date, days_from_civil, days_in_month};
 
 #[derive(Debug, Args)]
@@ -22,6 +22,28 @@ pub(in crate::cli) struct History {
     pub(in crate::cli) view: View,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Review {
+    /// The month that is told, as in 2027-01 [default: the last one that has ended]
+    #[arg(long, value_name = "MONTH")]
+    pub(in crate::cli) month: Option<Month>,
+    /// Where the page will be, for a link in the message: https://HOST/PATH
+    #[arg(long, value_name = "URL", value_parser = page_url)]
+    pub(in crate::cli) url: Option<Head>,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) selection: Selection,
+    #[command(flatten)]
+    pub(in crate::cli) view: View,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
+}
+
+fn page_url(text: &str) -> Result<Head, String> {
+    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
 }
 
 #[derive(Debug, Args)]

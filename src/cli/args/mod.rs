@@ -22,7 +22,7 @@ pub(super) use ask::{Fit, Price};
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
 pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
 pub(super) use comment::Comment;
-pub(super) use history::{Blame, Commits, History};
+pub(super) use history::{Blame, Commits, History, Review, Since};
 pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
@@ -67,6 +67,8 @@ pub(super) enum Verb {
     History(Box<History>),
     /// Which commit brought each dollar of today's bill
     Blame(Box<Blame>),
+    /// A month in review: what it costs, what moved it, what is waste, what to do first
+    Report(Box<Review>),
     /// Every file that matters: by which run it is read, or why not
     Files(Box<Cost>),
     /// Every fact of every resource as JSON: what rules see
@@ -141,6 +143,7 @@ impl Arguments {
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,
+            Some(Verb::Report(review)) => &mut review.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,

@@ -22,6 +22,7 @@ pub(super) mod inspect;
 pub(super) mod manual;
 pub(super) mod price;
 pub(super) mod render;
+pub(super) mod report;
 pub(super) mod rules;
 pub(super) mod suppressions;
 pub(super) mod template;

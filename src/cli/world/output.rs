@@ -33,7 +33,9 @@ pub(in crate::cli) fn write(
 fn logged(format: Format, text: &str) -> Cow<'_, str> {
     match format {
         Format::Text | Format::Concise | Format::Csv | Format::Markdown => without_commands(text),
-        Format::Json | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
+        Format::Json | Format::Sarif | Format::Gitlab | Format::Slack | Format::Teams => {
+            without_marked(text, "\\u0023")
+        }
         Format::Junit | Format::Html => without_marked(text, "&#35;"),
         // These are commands.
         Format::Github | Format::Outputs => Cow::Borrowed(text),

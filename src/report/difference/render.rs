@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Difference, html, json, markdown, outputs, text};
+use super::headline::Headline;
+use super::{Difference, html, json, markdown, most_important_first, outputs, text};
 use crate::decide::Decided;
+use crate::report::message::{Message, written};
+use crate::report::views::price_age::price_age;
 use crate::report::{Format, Report, Room, Style};
 use crate::source::Date;
 
@@ -15,6 +18,7 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
         Format::Markdown => Some(markdown::difference(difference, Room::default())),
         Format::Outputs => Some(outputs::difference(difference)),
         Format::Html => Some(html::difference(difference)),
+        Format::Slack | Format::Teams => written(format, &message(difference)),
         // SARIF tells everything, and what of it was there before.
         Format::Sarif => {
             let there: HashSet<*const Decided> =
@@ -39,6 +43,27 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
             let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
             Some(crate::report::render(format, &report, style))
         }
+    }
+}
+
+/// In a few lines: what it comes to, and what it brings.
+fn message(it: &Difference) -> Message {
+    const MOST: usize = 5;
+    let headline = Headline::new(it);
+    let brought: Vec<&Decided> = it.brought().collect();
+    let told = most_important_first(&brought).into_iter().take(MOST).map(|decided| {
+        let finding = &decided.finding;
+        let at = it.after.paths.locate(it.after.sources, finding.span);
+        let saved = it.after.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
+        format!("{} at {}:{}: {}{saved}", finding.rule, at.path, at.line, finding.message)
+    });
+    let told: Vec<String> = told.collect();
+    Message {
+        title: format!("GPU cost: {}", headline.line(it.after.verdict)),
+        lines: vec![format!("Compared with {}", it.base)].into_iter().chain(it.notes.iter().cloned()).collect(),
+        lists: [("What the change brings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
+        url: it.head.as_ref().map(|head| head.url().to_owned()),
+        footer: format!("gpulint, {}", price_age(&it.after)),
     }
 }
 

@@ -1,9 +1,15 @@
 //! What a tree cost over its commits, and which of them brought it, in the formats that can say so.
 
 mod csv;
+pub(in crate::report) mod html;
 mod json;
 mod sparkline;
 mod text;
+
+/// How commits and steps are said.
+pub(in crate::report) mod words {
+    pub(in crate::report) use super::text::{Sum, author, did, signed, subject};
+}
 
 use crate::report::views::history::{Blame, blame};
 use crate::report::{Format, History, Holding, Style};
@@ -15,6 +21,7 @@ pub fn history(format: Format, history: &History, style: Style) -> Option<String
         Format::Text => Some(text::history(history, style)),
         Format::Json => Some(json::history(history)),
         Format::Csv => Some(csv::history(history)),
+        Format::Html => Some(html::history(history)),
         _ => None,
     }
 }

@@ -44,30 +44,30 @@ fn bold(line: &str, style: Style) -> String {
 
 /// Which of the two sums is told: what is rented, or what pods ask for where nothing ever was.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sum {
+pub(in crate::report) enum Sum {
     Rented,
     Requested,
 }
 
 impl Sum {
-    fn of(history: &History) -> Sum {
+    pub(in crate::report) fn of(history: &History) -> Sum {
         let mut known = history.points.iter().filter_map(Point::snapshot);
         let is_rented = known.any(|it| *it.rented != MoneyRange::ZERO || it.added().any(|it| it.is_rented));
         if is_rented { Sum::Rented } else { Sum::Requested }
     }
 
-    fn amount(self, it: &Snapshot) -> Money {
+    pub(in crate::report) fn amount(self, it: &Snapshot) -> Money {
         self.range(it).expected
     }
 
-    fn range(self, it: &Snapshot) -> MoneyRange {
+    pub(in crate::report) fn range(self, it: &Snapshot) -> MoneyRange {
         match self {
             Sum::Rented => *it.rented,
             Sum::Requested => *it.requested,
         }
     }
 
-    fn step(self, it: &Step) -> Money {
+    pub(in crate::report) fn step(self, it: &Step) -> Money {
         match self {
             Sum::Rented => it.rented.expected,
             Sum::Requested => it.requested.expected,
@@ -76,7 +76,7 @@ impl Sum {
 }
 
 /// `GPU cost $9,000 a month; $3,000 more than on 2026-01-02; most of it by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
-fn answer(history: &History) -> String {
+pub(super) fn answer(history: &History) -> String {
     let sum = Sum::of(history);
     let Some((newest, now)) = history.newest() else {
         return "GPU cost not known: no commit could be read".to_owned();
@@ -133,7 +133,7 @@ fn compared(currency: Currency, grown: Money) -> String {
     }
 }
 
-fn signed(currency: Currency, money: Money) -> String {
+pub(in crate::report) fn signed(currency: Currency, money: Money) -> String {
     let plus = if money > Money::ZERO { "+" } else { "" };
     format!("{plus}{}", currency.amount(money))
 }
@@ -144,13 +144,13 @@ fn named(commit: &Commit, between: usize) -> String {
     format!("{one_of}{} of {} ({}): {}", commit.short(), commit.date(), author(commit), subject(commit))
 }
 
-fn subject(commit: &Commit) -> String {
+pub(in crate::report) fn subject(commit: &Commit) -> String {
     let told = commit.merged.as_ref().map_or(&commit.subject, |(_, subject)| subject);
     shortened(&one_line(told), LONGEST_SUBJECT)
 }
 
 /// Who wrote it; of a merge, who wrote what was merged.
-fn author(commit: &Commit) -> String {
+pub(in crate::report) fn author(commit: &Commit) -> String {
     let told = commit.merged.as_ref().map_or(&commit.author, |(author, _)| author);
     shortened(&one_line(told), LONGEST_AUTHOR)
 }
@@ -241,7 +241,7 @@ fn not_shown(text: &mut String, count: usize, what: &str) {
 }
 
 /// At most two decimals.
-fn number(n: f64) -> String {
+pub(super) fn number(n: f64) -> String {
     let text = format!("{n:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -292,7 +292,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
 }
 
 /// `added aws_instance.a and 3 more`
-fn did(changes: &[StepChange]) -> String {
+pub(in crate::report) fn did(changes: &[StepChange]) -> String {
     let Some(first) = changes.first() else { return String::new() };
     let address = |it: &str| shortened(&one_line(it), LONGEST_ADDRESS);
     let more = changes.len() - 1;
@@ -405,7 +405,7 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
     for it in told.iter().filter(|it| is_told(history, it)) {
         let Some(since) = it.since else { continue };
         let (_, sum, resources) = commits.entry(&since.commit.id).or_insert((since, Money::ZERO, 0));
-        *sum = *sum + monthly(it);
+        *sum += monthly(it);
         *resources += 1;
     }
     let mut commits: Vec<(BlamedCommit<'_>, Money, usize)> = commits.into_values().collect();

@@ -25,6 +25,10 @@ impl Color {
         }
     }
 
+    pub(in crate::report) fn plain(self) -> &'static str {
+        self.fill(Hatch::None)
+    }
+
     /// What is painted: a plain colour or a pattern in it.
     fn fill(self, hatch: Hatch) -> &'static str {
         match (self, hatch) {

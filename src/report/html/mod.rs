@@ -4,6 +4,7 @@
 //! are attributes, so that they are readable on a telephone, on paper, and where a server refuses styles.
 
 mod alternatives;
+pub(super) mod area;
 pub(super) mod bars;
 pub(super) mod findings;
 mod headline;
@@ -70,7 +71,7 @@ pub(super) fn page(report: &Report, heading: &str, lines: Vec<String>, first: Ve
 }
 
 /// With a capital.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -11,6 +11,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{LinkKind, Resource, ResourceId};
 use crate::pricing::Period;
 use crate::report::Report;
+use crate::report::views::first::first as first_of;
 use crate::report::views::money::mark;
 use crate::report::views::scorecard::best_savings;
 use crate::rules::{Finding, Risk, link};
@@ -119,10 +120,7 @@ fn answer(report: &Report) -> Option<String> {
 /// What is done first: the least risk, then the most money.
 fn first(page: &mut Html, report: &Report) {
     const MOST: usize = 5;
-    let best = best_savings(report);
-    let mut all: Vec<&Finding> =
-        best.into_values().filter(|it| it.saves.is_some_and(|it| !it.expected.is_zero())).collect();
-    all.sort_by_key(|it| (it.risk, Reverse(it.per == Period::Month), Reverse(it.saves.map(|it| it.expected)), it.span));
+    let all = first_of(report);
     if all.is_empty() {
         return;
     }

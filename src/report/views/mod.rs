@@ -8,6 +8,7 @@ pub(super) mod cost_line;
 pub(super) mod coverage;
 pub(super) mod cuts;
 pub(super) mod entries;
+pub(super) mod first;
 pub(super) mod head;
 pub(super) mod history;
 pub(super) mod judged;

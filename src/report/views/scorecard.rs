@@ -119,7 +119,7 @@ impl Scorecard {
     }
 
     /// A line each, those left out that are about nothing here.
-    fn lines(&self) -> Vec<(&'static str, String)> {
+    pub(in crate::report) fn lines(&self) -> Vec<(&'static str, String)> {
         let shares = [
             ("training and batch on spot", self.on_spot),
             ("can go to zero", self.scales_to_zero),

@@ -1,0 +1,39 @@
+//! `gpulint report`: a month in review.
+
+use super::history::{empty, over_commits};
+use crate::cli::args::{Commits, Review, Since};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Every, Format, Month};
+use crate::source::Date;
+
+/// Months before the one that is told: the curve of a year is behind it.
+const MONTHS_BEFORE: usize = 12;
+
+pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
+    let session = Session::judging(&arguments.input, &arguments.selection)?;
+    let today = session.policy.today;
+    let month = arguments.month.unwrap_or_else(|| Month::of(today).before());
+    if month.first() > today {
+        return Err(
+            Failure::new(format!("{month} has not begun yet")).with_help("name a month that has, as in 2027-01")
+        );
+    }
+    let commits = Commits { since: Some(Since::Day(a_year_before(month))), every: Every::Commit, points: 500 };
+    let Some(history) = over_commits(&arguments.input, &arguments.selection, &commits)? else {
+        return Ok(empty(&arguments.input));
+    };
+    let (analysis, findings) = session.judge();
+    let found = session.report(&analysis, &findings);
+    let review = report::Review { month, report: &found, history: &history, url: arguments.url.clone() };
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::review(format, &review, arguments.view.style(style))
+    })?;
+    session.demand_whole_rules(&analysis)?;
+    Ok(session.outcome(&analysis))
+}
+
+fn a_year_before(month: Month) -> Date {
+    (0..MONTHS_BEFORE).fold(month, |month, _| month.before()).first()
+}

@@ -1,0 +1,309 @@
+//! The cost over the commits as a page: how it went, who made it so, and what is not known of it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::text::{Sum, answer, author, did, number as plain_number, signed, subject};
+use crate::catalog::{Money, MoneyRange};
+use crate::report::html::area::{Area, Label, area};
+use crate::report::html::markup::Html;
+use crate::report::html::page::{Page, Section};
+use crate::report::html::sentence;
+use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::{History, Point, Snapshot, Step, escape};
+
+/// Series that have a colour of their own.
+const SERIES: usize = 4;
+
+/// Steps that are marked in the picture.
+const MARKED: usize = 5;
+
+const LONGEST_TITLE: usize = 56;
+
+pub(super) fn history(history: &History) -> String {
+    let heading = sentence(&answer(history));
+    let (heading, more) = heading.split_once("; ").unwrap_or((&heading, ""));
+    let page = Page {
+        title: format!("{} – gpulint", escape::shortened(heading, LONGEST_TITLE)),
+        heading: heading.to_owned(),
+        lines: [more.to_owned()].into_iter().filter(|it| !it.is_empty()).map(|it| sentence(&it)).collect(),
+        cards: Html::new(),
+        sections: sections(history),
+        footer: footer(history),
+    };
+    page.print()
+}
+
+/// The parts of a page that tell how it came to be.
+pub(in crate::report) fn sections(history: &History) -> Vec<Section> {
+    [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
+}
+
+fn footer(history: &History) -> Vec<String> {
+    let (looked, all) = (history.points.len(), history.commits);
+    let of = if looked == all { format!("{looked} commits") } else { format!("{looked} of {all} commits") };
+    vec![
+        format!("{of} by first parents. All at the prices of {}: the curve shows what the text did.", history.today),
+        format!("Settings and rules: {}. A month is 730 hours.", history.settings_of),
+        format!("Made by gpulint {}.", history.catalog.version),
+    ]
+}
+
+/// The curve, by accelerator.
+fn course(history: &History) -> Section {
+    let sum = Sum::of(history);
+    let mut body = Html::new();
+    let names = largest(history, sum);
+    let marked = marked(history, sum);
+    let (first, last) = match (history.points.first(), history.points.last()) {
+        (Some(first), Some(last)) => (first.commit.time, last.commit.time),
+        _ => (0, 0),
+    };
+    let place = |at: usize| {
+        let time = history.points.get(at).map_or(first, |it| it.commit.time);
+        if last > first {
+            (time - first) as f64 / (last - first) as f64
+        } else {
+            at as f64 / history.points.len() as f64
+        }
+    };
+    let columns: Vec<(f64, Option<Vec<f64>>)> = history
+        .points
+        .iter()
+        .enumerate()
+        .map(|(at, point)| (place(at), point.snapshot().map(|it| stacked(it, sum, &names))))
+        .collect();
+    let most = history.points.iter().filter_map(Point::snapshot).map(|it| sum.amount(it)).max().unwrap_or_default();
+    let ticks = ticks(history, most);
+    let labels = dates(history, first, last);
+    let marks: Vec<Label> =
+        marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() }).collect();
+    body.element("figure", &[], |page| {
+        area(page, &Area { columns: &columns, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
+    });
+    legend(&mut body, history, sum, &names);
+    let answer = if sum == Sum::Rented { "Rented machines" } else { "What pods ask for" };
+    let answer =
+        format!("{answer}, expected, a month, over time; by accelerator. Numbers mark the largest steps below.");
+    Section { id: "course", title: "How it went", answer: Some(answer), body }
+}
+
+/// What of a state each series has, the lowest first; the last is everything else.
+fn stacked(snapshot: &Snapshot, sum: Sum, names: &[String]) -> Vec<f64> {
+    let mut values = vec![0.0; names.len() + 1];
+    let of_sum = snapshot.added().filter(|it| it.is_rented == (sum == Sum::Rented));
+    for holding in of_sum {
+        let money = holding.monthly.map_or(0.0, |it| it.expected.usd());
+        let name = holding.accelerator.as_deref().unwrap_or_default();
+        let at = names.iter().position(|it| it == name).unwrap_or(names.len());
+        if let Some(value) = values.get_mut(at) {
+            *value += money;
+        }
+    }
+    values
+}
+
+/// The accelerators on which most was spent over the time.
+fn largest(history: &History, sum: Sum) -> Vec<String> {
+    let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
+    for snapshot in history.points.iter().filter_map(Point::snapshot) {
+        for holding in snapshot.added().filter(|it| it.is_rented == (sum == Sum::Rented)) {
+            if let (Some(name), Some(monthly)) = (&holding.accelerator, holding.monthly) {
+                *sums.entry(name).or_default() += monthly.expected;
+            }
+        }
+    }
+    let mut all: Vec<(&str, Money)> = sums.into_iter().filter(|(_, sum)| !sum.is_zero()).collect();
+    all.sort_by_key(|(name, sum)| (Reverse(*sum), *name));
+    all.into_iter().take(SERIES).map(|(name, _)| name.to_owned()).collect()
+}
+
+fn ticks(history: &History, most: Money) -> Vec<Label> {
+    let most = most.usd();
+    if most <= 0.0 {
+        return Vec::new();
+    }
+    let rough = most / 3.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|it| it * power).find(|it| *it >= rough).unwrap_or(rough);
+    let label = |n: u32| {
+        let value = step * f64::from(n);
+        Label { at: value / most, text: history.currency.amount(Money::from_usd(value)) }
+    };
+    (0..5).map(label).filter(|it| it.at <= 1.0).collect()
+}
+
+/// The first and the last day, and what lies between where there is room.
+fn dates(history: &History, first: i64, last: i64) -> Vec<Label> {
+    let (Some(from), Some(to)) = (history.points.first(), history.points.last()) else { return Vec::new() };
+    let day = |time: i64| crate::source::Date::from_unix_days(time.div_euclid(86_400)).unwrap_or_default().to_string();
+    let mut labels = vec![Label { at: 0.0, text: from.commit.date().to_string() }];
+    if last > first {
+        labels.push(Label { at: 0.5, text: day(first + (last - first) / 2) });
+        labels.push(Label { at: 1.0, text: to.commit.date().to_string() });
+    }
+    labels
+}
+
+fn legend(page: &mut Html, history: &History, sum: Sum, names: &[String]) {
+    let Some((_, now)) = history.newest() else { return };
+    let values = stacked(now, sum, names);
+    page.element("ul", &[("class", "legend")], |page| {
+        let others = "everything else".to_owned();
+        for (at, (name, value)) in names.iter().chain([&others]).zip(values).enumerate() {
+            if at == names.len() && value <= 0.0 && !names.is_empty() {
+                continue;
+            }
+            page.element("li", &[], |page| {
+                crate::report::html::area::swatch(page, if at == names.len() { SERIES } else { at });
+                page.text(&format!("{name}: {} now", history.currency.amount(Money::from_usd(value))));
+            });
+        }
+    });
+}
+
+/// The largest steps, by their place in time.
+fn marked(history: &History, sum: Sum) -> Vec<&Step> {
+    let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !sum.step(it).is_zero()).collect();
+    steps.sort_by_key(|it| (Reverse(absolute(sum.step(it))), it.to));
+    steps.truncate(MARKED);
+    steps
+}
+
+fn absolute(money: Money) -> Money {
+    if money < Money::ZERO { -money } else { money }
+}
+
+const STEPS: [(&str, Column); 4] = [
+    ("commit", Column::Text),
+    ("a month", Column::Number),
+    ("accelerators", Column::Number),
+    ("what it did", Column::Text),
+];
+
+fn added(history: &History) -> Option<Section> {
+    let sum = Sum::of(history);
+    let marked = marked(history, sum);
+    let mut steps: Vec<&Step> = history.steps.iter().collect();
+    steps.sort_by_key(|it| (Reverse(absolute(sum.step(it))), Reverse(absolute(it.combined.expected)), Reverse(it.to)));
+    if steps.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    let caption = "Commits that changed the bill, the largest step first";
+    let table = Table { id: "steps", caption, columns: &STEPS, is_searchable: true };
+    let rest = table.print(&mut body, steps, |page, step| {
+        let mark = marked.iter().position(|it| it.to == step.to);
+        row(page, history, sum, step, mark);
+    });
+    left_out(&mut body, rest, "steps");
+    Some(Section { id: "steps-section", title: "Who added it", answer: None, body })
+}
+
+fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<usize>) {
+    let Some(point) = history.points.get(step.to) else { return };
+    let commit = &point.commit;
+    page.element("th", &[("scope", "row")], |page| {
+        if let Some(mark) = mark {
+            page.leaf("span", &[("class", "tag")], &(mark + 1).to_string());
+            page.raw(" ");
+        }
+        page.text(&subject(commit));
+        page.raw("<br>");
+        page.leaf("code", &[("class", "soft")], commit.short());
+        page.leaf("span", &[("class", "soft small")], &format!(" of {} by {}", commit.date(), author(commit)));
+        if step.between > 0 {
+            page.text(&format!(" or one of {} before it", step.between));
+        }
+        for tag in &commit.tags {
+            page.raw(" ");
+            page.leaf("span", &[("class", "tag")], tag);
+        }
+    });
+    let (told, whose) = match sum.step(step) {
+        moved if moved.is_zero() && !step.requested.expected.is_zero() => (step.requested.expected, " asked for"),
+        moved => (moved, ""),
+    };
+    number(page, &format!("{}{whose}", signed(history.currency, told)), told.usd());
+    number(page, &plain_number(step.accelerators), step.accelerators);
+    page.leaf("td", &[], &did(&step.changes));
+}
+
+const MONTHS: [(&str, Column); 6] = [
+    ("month", Column::Text),
+    ("at its end", Column::Number),
+    ("moved by", Column::Number),
+    ("accelerators", Column::Number),
+    ("findings", Column::Number),
+    ("can be saved", Column::Number),
+];
+
+/// The last known state of each month.
+fn months(history: &History) -> Option<Section> {
+    let sum = Sum::of(history);
+    let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
+    for point in &history.points {
+        let month: String = point.commit.date().to_string().chars().take(7).collect();
+        let state = months.entry(month).or_default();
+        *state = point.snapshot().map(|it| &**it).or(*state);
+    }
+    if months.len() < 2 {
+        return None;
+    }
+    let mut before: Option<Money> = None;
+    let mut rows = Vec::new();
+    for (month, state) in months {
+        let amount = state.map(|it| sum.amount(it));
+        rows.push((month, state, amount.zip(before).map(|(now, before)| now - before)));
+        before = amount.or(before);
+    }
+    rows.reverse();
+    let mut body = Html::new();
+    let table = Table { id: "months", caption: "Each month, the newest first", columns: &MONTHS, is_searchable: false };
+    let rest = table.print(&mut body, rows, |page, (month, state, moved)| {
+        name(page, &month);
+        let Some(state) = state else {
+            page.leaf("td", &[("colspan", "5"), ("class", "soft")], "not known: no commit of it could be read");
+            return;
+        };
+        let at_least = if state.is_at_least() { "at least " } else { "" };
+        let amount = sum.amount(state);
+        number(page, &format!("{at_least}{}", history.currency.amount(amount)), amount.usd());
+        let moved = moved.unwrap_or_default();
+        number(page, &signed(history.currency, moved), moved.usd());
+        let accelerators = if sum == Sum::Rented { state.accelerators_rented } else { state.accelerators_requested };
+        number(page, &plain_number(accelerators), accelerators);
+        number(page, &state.finding_count().to_string(), state.finding_count() as f64);
+        number(page, &history.currency.amount(state.saves.expected), state.saves.expected.usd());
+    });
+    left_out(&mut body, rest, "months");
+    Some(Section { id: "months-section", title: "Month by month", answer: None, body })
+}
+
+/// Commits that could not be read, and what a reader must know of the whole.
+fn unknown(history: &History) -> Option<Section> {
+    let mut lines: Vec<String> = history.notes.clone();
+    let gaps = history.gaps();
+    lines.extend(gaps.map(|(point, why)| format!("{} of {}: {why}", point.commit.short(), point.commit.date())));
+    if let Some((_, now)) = history.newest().filter(|(_, now)| !now.not_judged.is_empty()) {
+        let count = now.not_judged.len();
+        lines.push(format!(
+            "in the newest commit {count} things that matter are not judged: its sums are at least what they say"
+        ));
+    }
+    if let Some((_, now)) =
+        history.newest().filter(|(_, now)| *now.requested != MoneyRange::ZERO && *now.rented != MoneyRange::ZERO)
+    {
+        let asked = history.currency.amount(now.requested.expected);
+        lines.push(format!("pods ask for {asked} a month, another view of the machines that they run on: never added"));
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let mut body = Html::new();
+    body.element("ul", &[("class", "dense")], |page| {
+        lines.iter().take(200).for_each(|line| page.leaf("li", &[], &escape::shortened(line, 400)));
+    });
+    left_out(&mut body, lines.len().saturating_sub(200), "of them");
+    Some(Section { id: "unknown", title: "What is not known", answer: None, body })
+}

@@ -1,0 +1,57 @@
+//! A report in a few lines, for a room in which people talk. Who sends it is a step of the user's own.
+
+mod slack;
+mod teams;
+
+use super::formats::text::found;
+use super::views::cost_line::cost_line;
+use super::views::{first, judged, price_age};
+use super::{Format, Report};
+
+/// Steps that are named.
+const FIRST: usize = 5;
+
+/// What is said, without any markup: names of a repository stand in it.
+#[derive(Debug, Default)]
+pub(in crate::report) struct Message {
+    pub(in crate::report) title: String,
+    pub(in crate::report) lines: Vec<String>,
+    /// Each with a heading.
+    pub(in crate::report) lists: Vec<(String, Vec<String>)>,
+    /// Where the whole report is.
+    pub(in crate::report) url: Option<String>,
+    /// How old the prices are.
+    pub(in crate::report) footer: String,
+}
+
+/// What has a shape of its own among the formats for rooms; `None` where the format is another.
+pub(in crate::report) fn written(format: Format, message: &Message) -> Option<String> {
+    match format {
+        Format::Slack => Some(slack::message(message)),
+        Format::Teams => Some(teams::message(message)),
+        _ => None,
+    }
+}
+
+/// The findings of one tree.
+pub(in crate::report) fn check(report: &Report) -> Message {
+    let line = cost_line(report);
+    let (title, more) = line.split_once("; ").unwrap_or((&line, ""));
+    let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
+    let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.name())];
+    lines.extend(Some(more.to_owned()).filter(|more| !more.is_empty()));
+    Message {
+        title: title.to_owned(),
+        lines,
+        lists: first_steps(report).into_iter().collect(),
+        url: None,
+        footer: format!("gpulint, {}", price_age::price_age(report)),
+    }
+}
+
+/// What to do first, where anything saves money.
+pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
+    let steps = first::first(report);
+    let told: Vec<String> = steps.iter().take(FIRST).map(|finding| first::told(report, finding)).collect();
+    (!told.is_empty()).then(|| ("What to do first".to_owned(), told))
+}

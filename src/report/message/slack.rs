@@ -1,0 +1,42 @@
+//! Blocks of Slack. All text is `plain_text`: nothing in it is markup, and nobody is called.
+
+use serde_json::{Value, json};
+
+use super::Message;
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::json::print;
+
+/// What Slack takes in a header, in a section and in one message.
+const HEADER: usize = 150;
+const SECTION: usize = 3_000;
+const BLOCKS: usize = 50;
+
+pub(super) fn message(it: &Message) -> String {
+    let plain =
+        |text: &str, most: usize| json!({ "type": "plain_text", "text": shortened(text, most), "emoji": false });
+    let section = |text: &str| json!({ "type": "section", "text": plain(text, SECTION) });
+    let mut blocks: Vec<Value> = vec![json!({ "type": "header", "text": plain(&one_line(&it.title), HEADER) })];
+    // A header that is cut is said whole below it.
+    if it.title.chars().count() > HEADER {
+        blocks.push(section(&one_line(&it.title)));
+    }
+    blocks.extend(it.lines.iter().map(|line| section(&one_line(line))));
+    for (heading, lines) in &it.lists {
+        let lines = lines.iter().map(|line| format!("• {}", shortened(&one_line(line), 500)));
+        let text = std::iter::once(one_line(heading)).chain(lines).collect::<Vec<_>>().join("\n");
+        blocks.push(section(&text));
+    }
+    if let Some(url) = &it.url {
+        let button = json!({ "type": "button", "text": plain("The whole report", 75), "url": url });
+        blocks.push(json!({ "type": "actions", "elements": [button] }));
+    }
+    blocks.truncate(BLOCKS - 1);
+    blocks.push(json!({ "type": "context", "elements": [plain(&one_line(&it.footer), SECTION)] }));
+    // Without blocks, as in a notification.
+    print(&json!({ "text": escaped(&shortened(&one_line(&it.title), SECTION)), "blocks": blocks }))
+}
+
+/// The one text that is read as Slack's own markup: three characters begin all of it that calls or links.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,43 @@
+//! An adaptive card, as a webhook of Teams takes it. Text stands in runs, in which nothing is markup.
+
+use serde_json::{Value, json};
+
+use super::Message;
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::json::print;
+
+/// Characters of one run: the whole card may have 28 kB.
+const LONGEST: usize = 600;
+
+pub(super) fn message(it: &Message) -> String {
+    let mut body: Vec<Value> = vec![run(&it.title, json!({ "size": "Large", "weight": "Bolder" }))];
+    body.extend(it.lines.iter().map(|line| run(line, json!({}))));
+    for (heading, lines) in &it.lists {
+        body.push(run(heading, json!({ "weight": "Bolder" })));
+        body.extend(lines.iter().map(|line| run(&format!("• {line}"), json!({}))));
+    }
+    body.push(run(&it.footer, json!({ "isSubtle": true, "size": "Small" })));
+    let open = |url: &String| json!({ "type": "Action.OpenUrl", "title": "The whole report", "url": url });
+    let actions: Vec<Value> = it.url.iter().map(open).collect();
+    print(&json!({
+        "type": "message",
+        "attachments": [{
+            "contentType": "application/vnd.microsoft.card.adaptive",
+            "content": {
+                "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+                "type": "AdaptiveCard",
+                "version": "1.4",
+                "body": body,
+                "actions": actions,
+            },
+        }],
+    }))
+}
+
+fn run(text: &str, look: Value) -> Value {
+    let mut run = json!({ "type": "TextRun", "text": shortened(&one_line(text), LONGEST) });
+    if let (Some(run), Value::Object(look)) = (run.as_object_mut(), look) {
+        run.extend(look);
+    }
+    json!({ "type": "RichTextBlock", "inlines": [run] })
+}

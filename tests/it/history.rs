@@ -491,3 +491,50 @@ fn neither_the_work_tree_nor_the_index_is_touched() {
     repository.history(&[]);
     assert_eq!(state(), before);
 }
+
+/// A branch of so many commits, each with another number of machines.
+fn many(repository: &Repository, count: usize) {
+    use std::fmt::Write;
+    let mut stream = String::new();
+    for nth in 1..=count {
+        let message = format!("commit {nth}");
+        let time = 1_767_225_600 + nth * 3_600;
+        let _ = write!(
+            stream,
+            "commit refs/heads/main\ncommitter test <test@example.org> {time} +0000\ndata {}\n{message}\n",
+            message.len()
+        );
+        let mut files = vec![("main.tf", pool("a", "g5.xlarge", nth))];
+        if nth == 1 {
+            files.push(("gpulint.toml", "[bounds]\nseconds = 2\n".to_owned()));
+        }
+        for (path, text) in files {
+            let _ = write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len());
+        }
+    }
+    let place = repository.sandbox.path("stream");
+    fs::write(&place, stream).unwrap();
+    let mut command = Command::new("git");
+    command.args(["fast-import", "--quiet"]).current_dir(&repository.directory).envs(GIT_ENVIRONMENT);
+    assert!(command.stdin(fs::File::open(place).unwrap()).status().unwrap().success());
+}
+
+#[test]
+fn when_the_time_is_over_what_is_left_is_told_as_between() {
+    let repository = Repository::new();
+    many(&repository, 2_000);
+    let history = repository.history(&[]);
+    assert_eq!(history["commits"], 2_000);
+    let points = history["points"].as_array().unwrap();
+    let passed: u64 = points.iter().map(|it| it["passed_over"].as_u64().unwrap()).sum();
+    assert_eq!(passed + points.len() as u64, 2_000);
+    assert_eq!(points.last().unwrap()["subject"], "commit 2000", "what it costs now is known whatever happens");
+    if passed > 0 {
+        let notes = history["notes"].to_string();
+        assert!(notes.contains(&format!("{passed} commits were not looked at")), "{notes}");
+        assert!(history["steps"].as_array().unwrap().iter().any(|it| it["between"].as_u64() > Some(0)));
+    }
+    // What is known is kept: each run comes further.
+    let again = repository.history(&[]);
+    assert!(again["points"].as_array().unwrap().len() >= points.len());
+}

@@ -3,37 +3,23 @@
 mod kept;
 mod plan;
 mod point;
+mod request;
 mod trace;
 mod walk;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::Session;
 use crate::cli::Failure;
 use crate::cli::world::{git_log, git_program};
-use crate::compare::Gate;
-use crate::report::{Commit, Every, History, Point, PointState, StepKind, steps};
-use crate::source::{Date, is_below, parent};
+use crate::report::{Commit, History, Point, PointState, StepKind, steps};
+use crate::source::{is_below, parent};
 use plan::Plan;
 use walk::{Outcome, Walk};
 
-/// What was asked for.
-pub(in crate::cli) struct HistoryRequest<'a> {
-    pub(in crate::cli) session: &'a Session,
-    pub(in crate::cli) gate: &'a Gate,
-    pub(in crate::cli) newest: &'a str,
-    pub(in crate::cli) since: Option<Date>,
-    pub(in crate::cli) every: Every,
-    /// Of more commits, some are looked at first, and then those between that differ.
-    pub(in crate::cli) most: usize,
-    /// What else a point depends on: the command line.
-    pub(in crate::cli) asked: String,
-    pub(in crate::cli) settings_of: String,
-}
-
 /// The digest of a file that was named on the command line.
 pub(in crate::cli) use kept::digest_of;
+pub(in crate::cli) use request::HistoryRequest;
 
 pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Failure> {
     let repository = &request.session.scope.root;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::HistoryRequest;
+use super::request::HistoryRequest;
 use crate::cli::Failure;
 use crate::cli::world::git_log::{self, LoggedCommit};
 use crate::report::Every;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use super::HistoryRequest;
 use super::kept::KeptPoints;
 use super::plan::Plan;
 use super::point::{Analyst, Computed};
+use super::request::HistoryRequest;
 use super::trace::Trace;
 use crate::cli::Failure;
 use crate::cli::session::bounds;

@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::Catalog;
-
 /// So many words are remembered, and no longer ones.
 const MOST_WORDS: usize = 50_000;
 const LONGEST_WORD: usize = 64;
@@ -14,15 +12,15 @@ const LONGEST_WORD: usize = 64;
 #[derive(Clone, Default)]
 pub(super) struct KnownWords(Arc<RwLock<HashMap<Box<str>, bool>>>);
 
-impl Catalog {
-    /// Whether a word is the name of a machine that carries accelerators, or of one of these.
-    pub fn names_something(&self, word: &str) -> bool {
-        let KnownWords(known) = &self.words;
+impl KnownWords {
+    /// What is remembered of a word, or what is found out about it now.
+    pub(super) fn is_name(&self, word: &str, find: impl FnOnce() -> bool) -> bool {
+        let KnownWords(known) = self;
         let remembered = known.read().unwrap_or_else(PoisonError::into_inner).get(word).copied();
         if let Some(remembered) = remembered {
             return remembered;
         }
-        let found = self.provider_of(word).is_some() || self.accelerator(word).is_some();
+        let found = find();
         let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
         if word.len() <= LONGEST_WORD && known.len() < MOST_WORDS {
             known.insert(word.into(), found);

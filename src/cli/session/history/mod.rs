@@ -14,7 +14,7 @@ use crate::cli::Failure;
 use crate::cli::world::{git_log, git_program};
 use crate::report::{Commit, History, Point, PointState, StepKind, steps};
 use crate::source::{is_below, parent};
-use plan::Plan;
+use plan::HistoryPlan;
 use walk::{Outcome, Walk};
 
 /// The digest of a file that was named on the command line.
@@ -23,7 +23,7 @@ pub(in crate::cli) use request::HistoryRequest;
 
 pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Failure> {
     let repository = &request.session.scope.root;
-    let plan = Plan::new(repository, request)?;
+    let plan = HistoryPlan::new(repository, request)?;
     let walk = Walk::new(request, &plan)?;
     let outcomes = walk.run(request.most)?;
     let mut notes = plan.notes.clone();
@@ -63,7 +63,7 @@ struct Candidate {
 }
 
 /// One for each commit that was looked at.
-fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
+fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
     let mut points = Vec::new();
     let mut passed_over = 0;
     for (place, outcome) in outcomes.into_iter().enumerate() {
@@ -95,7 +95,7 @@ fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
 /// that part costs: it is a gap and no fall to zero.
 fn close_gaps(
     request: &HistoryRequest<'_>,
-    plan: &Plan,
+    plan: &HistoryPlan,
     points: &mut [Candidate],
     notes: &mut Vec<String>,
 ) -> Result<(), Failure> {
@@ -135,7 +135,7 @@ fn close_gaps(
 /// cannot be read that could be before.
 fn broken(
     request: &HistoryRequest<'_>,
-    plan: &Plan,
+    plan: &HistoryPlan,
     earlier: &Candidate,
     later: &Candidate,
 ) -> Result<Option<String>, Failure> {
@@ -162,7 +162,7 @@ fn broken(
 }
 
 /// Of merges that changed something: who wrote what was merged.
-fn tell_merged(repository: &Path, plan: &Plan, points: &mut [Point]) -> Result<(), Failure> {
+fn tell_merged(repository: &Path, plan: &HistoryPlan, points: &mut [Point]) -> Result<(), Failure> {
     let second: HashMap<&str, &str> = plan
         .commits
         .iter()

@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use super::kept::KeptPoints;
-use super::plan::Plan;
+use super::plan::HistoryPlan;
 use super::point::{Analyst, Computed};
 use super::request::HistoryRequest;
 use super::trace::Trace;
@@ -38,7 +38,7 @@ pub(super) enum Outcome {
 }
 
 pub(super) struct Walk<'a> {
-    plan: &'a Plan,
+    plan: &'a HistoryPlan,
     repository: &'a Path,
     analyst: Analyst<'a>,
     kept: Option<KeptPoints>,
@@ -51,7 +51,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a Plan) -> Result<Walk<'a>, Failure> {
+    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a HistoryPlan) -> Result<Walk<'a>, Failure> {
         let repository = request.session.scope.root.as_path();
         let time = bounds::time(&request.session.policy.config);
         Ok(Walk {

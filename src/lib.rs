@@ -18,6 +18,7 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 mod languages;
+pub mod measured;
 pub mod pricing;
 pub mod refresh;
 pub mod report;

@@ -40,7 +40,8 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
         let rest = table.print(&mut body, rows, |page, (resource, item)| row(page, report, resource, item));
         left_out(&mut body, rest, "resources");
     }
-    (!body.is_empty()).then(|| Section { id: "resources", title: "Everything that costs", answer: None, body })
+    let is_empty = body.is_empty();
+    (!is_empty).then_some(Section { id: "resources", title: "Everything that costs", answer: None, body })
 }
 
 fn row(page: &mut Html, report: &Report, resource: &Resource, item: &BillItem) {

@@ -1,0 +1,3 @@
+//! What a meter said: rows of `gpulint-usage.csv`, and which resource each is about.
+
+pub mod row;

@@ -40,8 +40,8 @@ pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
 pub use views::history::{
-    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot,
-    SnapshotEnding, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
+    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
+    SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
 };
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};

@@ -6,6 +6,9 @@ arguments=(--report "$GPULINT_REPORT" "--tag=$GPULINT_TAG" "--mode=$GPULINT_MODE
 if [ "$GPULINT_REVIEW" = true ]; then
   arguments+=(--review "--directory=$(git rev-parse --show-prefix 2>/dev/null || true)")
 fi
+if [ -n "${GPULINT_PAGE_URL:-}" ]; then
+  arguments+=("--page=$GPULINT_PAGE_URL")
+fi
 
 # The scan wrote the summary already.
 unset GITHUB_STEP_SUMMARY

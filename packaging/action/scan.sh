@@ -93,6 +93,14 @@ arguments=(
   --format outputs --output "$reports/outputs"
   --format github
 )
+# Named by the tag: a run has one artifact of a name, and people see the name.
+page=
+if [ "${GPULINT_PAGE:-}" = true ]; then
+  tag=${GPULINT_TAG:-default}
+  tag=${tag//[!A-Za-z0-9._-]/-}
+  page=gpulint-${tag:0:100}.html
+  arguments+=(--format html --output "$reports/$page")
+fi
 case $GPULINT_POLICY_REF in
   head) ;;
   base) [ -z "$base" ] || arguments+=(--policy-ref "$base") ;;
@@ -129,4 +137,8 @@ for kind in json:json markdown:md sarif:sarif; do
   file=$reports/report.${kind#*:}
   if [ -s "$file" ]; then output "report-${kind%:*}" "$file"; fi
 done
+if [ -n "$page" ] && [ -s "$reports/$page" ]; then
+  output report-html "$reports/$page"
+  output page-name "$page"
+fi
 if [ -s "$reports/report.md" ]; then cat "$reports/report.md" >>"$GITHUB_STEP_SUMMARY"; fi

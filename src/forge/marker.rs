@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::host::CodeHost;
+use crate::report::without_page_link;
 
 /// Tells the comments of several configurations apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +105,12 @@ pub(super) fn content(body: &str) -> String {
     rest.trim_matches('\n').trim_end().to_owned()
 }
 
+/// Whether two bodies differ in the page that they link at most: that is no news.
+pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+    let (one, other) = (content(one), content(other));
+    without_page_link(&one) == without_page_link(&other)
+}
+
 /// The body with a marker that no later run takes for its own.
 pub(super) fn retire(body: &str, style: Style) -> String {
     format!("{}\n\n{}\n", style.hide(RETIRED_NAME), content(body))
@@ -154,6 +161,7 @@ pub(super) fn same_commit(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Head, page_link};
 
     const HEAD: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -191,6 +199,15 @@ mod tests {
     fn a_head_that_is_no_commit_is_left_out() {
         let body = stamp("x", &Tag::default(), Some("main --> <script>"), Style::HtmlComment);
         assert!(!body.contains("script"));
+    }
+
+    #[test]
+    fn another_page_is_no_news() {
+        let page = |run: u32| format!("x\n\n{}", page_link(&Head::new(&format!("https://a.example/{run}")).unwrap()));
+        let stamped = |body: &str| stamp(body, &Tag::default(), Some(HEAD), Style::HtmlComment);
+        let (one, other) = (stamped(&page(1)), stamped(&page(2)));
+        assert!(says_the_same(&one, &other) && says_the_same(&one, &stamped("x")) && content(&one) != content(&other));
+        assert!(!says_the_same(&one, &stamped("y")));
     }
 
     #[test]

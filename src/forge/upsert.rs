@@ -40,8 +40,10 @@ pub(super) fn upsert(
             return Ok(CommentOutcome::Superseded { head: newer });
         }
         let written = match comment.mode {
-            Mode::Update | Mode::New => bring_up_to_date(host, first, body, same, &ours, head)?,
-            Mode::DeleteAndNew | Mode::HideAndNew => Some(replace(host, comment, body, &ours)?),
+            Mode::DeleteAndNew | Mode::HideAndNew if !marker::says_the_same(&first.body, body) => {
+                Some(replace(host, comment, body, &ours)?)
+            }
+            _ => bring_up_to_date(host, first, body, same, &ours, head)?,
         };
         if let Some(outcome) = written {
             return Ok(outcome);

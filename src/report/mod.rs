@@ -43,6 +43,7 @@ pub use views::history::{
     Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
     SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
 };
+pub use views::page_link::{page_link, without_page_link};
 pub use views::paths::Paths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};

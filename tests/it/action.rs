@@ -44,6 +44,8 @@ fn broken() -> String {
     CLEAN.replace("  scaling_config {", "  scaling_config {{{")
 }
 
+const ARTIFACT: &str = "https://github.com/acme/infra/actions/runs/5/artifacts/6";
+
 /// A pull request on which the Action runs.
 struct Situation {
     sandbox: Sandbox,
@@ -78,7 +80,8 @@ impl Situation {
         let base = json!({ "sha": change.event_base });
         let event = json!({ "pull_request": { "number": 7, "head": head, "base": base } });
         let temp = sandbox.path("temp");
-        let runner = Runner { workspace, temp, environment, event, inputs: BTreeMap::new() };
+        let artifact = Some(ARTIFACT.to_owned());
+        let runner = Runner { workspace, temp, environment, event, inputs: BTreeMap::new(), artifact };
         Situation { sandbox, change, github, runner }
     }
 
@@ -123,6 +126,9 @@ fn target() -> &'static str {
     }
 }
 
+const STEPS: [&str; 6] =
+    ["Install gpulint", "Scan", "Upload to code scanning", "Upload the page", "Comment", "Decide"];
+
 #[test]
 fn no_change_says_nothing() {
     let situation = Situation::new(&[("a.tf", &wasteful())], &[("README.md", "hello")], &[]);
@@ -136,7 +142,7 @@ fn no_change_says_nothing() {
 fn new_waste_is_told_and_fails() {
     let situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("upload-sarif", "true");
     let run = situation.run();
-    assert_eq!(run.steps, ["Install gpulint", "Scan", "Upload to code scanning", "Comment", "Decide"]);
+    assert_eq!(run.steps, STEPS);
     assert_eq!(run.failed.as_deref(), Some("Decide"), "{}", run.log);
     assert_eq!(run.outputs["exit-code"], "1");
     assert_ne!(run.outputs["new-findings"], "0");
@@ -151,7 +157,7 @@ fn new_waste_is_told_and_fails() {
     assert!(bodies[0].contains(&line), "no link to the line at the head:\n{}", bodies[0]);
     assert!(run.summary.contains("on-demand-batch"));
     assert!(run.log.contains("::error title=gpulint::"));
-    for report in ["report-json", "report-markdown", "report-sarif"] {
+    for report in ["report-json", "report-markdown", "report-sarif", "report-html"] {
         assert!(Path::new(&run.outputs[report]).is_file(), "{report}");
     }
     situation.github.assert_as_described();
@@ -159,6 +165,29 @@ fn new_waste_is_told_and_fails() {
     let again = situation.run();
     assert_eq!(again.failed.as_deref(), Some("Decide"));
     assert_eq!(situation.github.server.writes(), 1, "an identical comment is not written again");
+}
+
+#[test]
+fn the_comment_leads_to_the_page() {
+    let link = format!("\n\n[The whole report as a page]({ARTIFACT})\n");
+    let mut situation = Situation::new(&[("a.tf", CLEAN)], &[("a.tf", &wasteful())], &[]).with("tag", "gpu/prod");
+    let run = situation.run();
+    let page = Path::new(&run.outputs["report-html"]);
+    assert_eq!(page.file_name().unwrap(), "gpulint-gpu-prod.html", "several runs have a page each");
+    let text = fs::read_to_string(page).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.contains("on-demand-batch"), "{text}");
+    assert_eq!(run.outputs["page-url"], ARTIFACT);
+    assert!(situation.github.bodies()[0].ends_with(&link), "{:?}", situation.github.bodies());
+
+    // Refused: the comment is there all the same.
+    situation.runner.artifact = None;
+    let run = situation.run();
+    assert_eq!((run.outputs["page-url"].as_str(), run.failed.as_deref()), ("", Some("Decide")), "{}", run.log);
+    let body = situation.github.bodies().remove(0);
+    assert!(body.contains("on-demand-batch") && !body.contains("as a page"), "{body}");
+
+    let run = situation.with("page", "false").run();
+    assert!(!run.steps.contains(&"Upload the page".to_owned()) && run.outputs["report-html"].is_empty());
 }
 
 #[test]
@@ -410,5 +439,5 @@ fn scripts_contain_no_expression_and_actions_are_pinned() {
         }
     }
     let names: Vec<&Value> = action["runs"]["steps"].as_array().unwrap().iter().map(|step| &step["name"]).collect();
-    assert_eq!(names, ["Install gpulint", "Scan", "Upload to code scanning", "Comment", "Decide"]);
+    assert_eq!(names, STEPS);
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::output::page_url;
 use crate::forge::{CodeHost, Mode, Tag};
+use crate::report::Head;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Comment {
@@ -18,6 +20,9 @@ pub(in crate::cli) struct Comment {
     /// The comment itself, as Markdown; `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) body: Option<PathBuf>,
+    /// Where the whole report is as a page: a line at the end links it
+    #[arg(long, value_name = "URL", value_parser = page_url)]
+    pub(in crate::cli) page: Option<Head>,
     /// Put notes with a button on changed lines for which a finding knows what to write
     #[arg(long, requires = "report")]
     pub(in crate::cli) review: bool,

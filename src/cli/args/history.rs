@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::input::Input;
 use super::judging::Selection;
-use super::output::{Output, View};
+use super::output::{Output, View, page_url};
 use crate::report::{Every, Head, Month};
 use crate::source::{Date, days_from_civil, days_in_month};
 
@@ -40,10 +40,6 @@ pub(in crate::cli) struct Review {
     pub(in crate::cli) view: View,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
-}
-
-fn page_url(text: &str) -> Result<Head, String> {
-    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
 }
 
 #[derive(Debug, Args)]

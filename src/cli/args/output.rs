@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::report::{Choice, Detail, Format, GroupBy, Most, Sort, Style};
+use crate::report::{Choice, Detail, Format, GroupBy, Head, Most, Sort, Style};
 
 /// Where the report goes.
 #[derive(Debug, Args)]
@@ -76,4 +76,9 @@ impl View {
         let group = self.group_by.as_deref().and_then(GroupBy::named);
         Style { plain: self.plain, choice: Choice { sort: Sort::named(&self.sort), group, most, detail }, ..style }
     }
+}
+
+/// The address of a page, as it stands in a link.
+pub(super) fn page_url(text: &str) -> Result<Head, String> {
+    Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
 }

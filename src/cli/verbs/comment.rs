@@ -67,14 +67,27 @@ struct PreparedComment {
 }
 
 fn prepare(arguments: &Comment) -> Result<PreparedComment, Failure> {
-    let Some(file) = &arguments.report else {
-        let file = arguments.body.as_deref().unwrap_or(Path::new("-"));
-        return Ok(PreparedComment { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() });
+    let page = arguments.page.as_ref().map(report::page_link);
+    let page_characters = page.as_ref().map_or(0, |page| page.chars().count() + 2);
+    let mut prepared = match &arguments.report {
+        Some(file) => of_report(arguments, file, page_characters)?,
+        None => {
+            let file = arguments.body.as_deref().unwrap_or(Path::new("-"));
+            PreparedComment { body: text(file, LONGEST_BODY_BYTES)?, is_quiet: false, notes: Vec::new() }
+        }
     };
+    if let Some(page) = page {
+        prepared.body = format!("{}\n\n{page}", prepared.body.trim_end());
+    }
+    Ok(prepared)
+}
+
+/// The comment that a report makes, shorter by what comes after it.
+fn of_report(arguments: &Comment, file: &Path, taken: usize) -> Result<PreparedComment, Failure> {
     let text = text(file, LONGEST_REPORT_BYTES)?;
     let saved = report::saved(&text)
         .map_err(|why| Failure::new(format!("the report `{}` cannot be used: {why}", file.display())))?;
-    let room = Room::new(arguments.host.longest_body(), arguments.host.has_folds());
+    let room = Room::new(arguments.host.longest_body(), arguments.host.has_folds()).without(taken);
     let rules = Rules::default();
     Ok(match saved {
         Saved::Check(state) => {

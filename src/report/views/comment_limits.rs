@@ -24,6 +24,12 @@ impl Room {
         Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
     }
 
+    /// With so many characters for something else.
+    #[must_use]
+    pub fn without(self, characters: usize) -> Room {
+        Room { characters: self.characters.saturating_sub(characters), ..self }
+    }
+
     pub(in crate::report) fn open_fold(self, text: &mut String, summary: &str) {
         let _ = if self.folds {
             writeln!(text, "<details><summary>{summary}</summary>\n")

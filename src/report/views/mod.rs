@@ -14,6 +14,7 @@ pub(super) mod history;
 pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod money;
+pub(super) mod page_link;
 pub(super) mod paths;
 pub(super) mod price_age;
 pub(super) mod repeats;

@@ -17,6 +17,8 @@ pub(super) struct Runner {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) event: Value,
     pub(super) inputs: BTreeMap<String, String>,
+    /// Where an artifact is once it is uploaded; nowhere where that is refused.
+    pub(super) artifact: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -51,8 +53,10 @@ impl Runner {
             }
             run.steps.push(name.to_owned());
             if let Some(uses) = step["uses"].as_str() {
-                let file = expand(step["with"]["sarif_file"].as_str().unwrap(), &context);
-                assert!(Path::new(&file).is_file(), "{uses} has nothing to upload");
+                let outputs = self.others(uses, &step["with"], &context);
+                if let Some(id) = step["id"].as_str() {
+                    context["steps"][id] = json!({ "outputs": outputs });
+                }
                 continue;
             }
             let files = Files::new(&self.temp, index);
@@ -76,6 +80,21 @@ impl Runner {
             .map(|(name, it)| (name.clone(), expand(it["value"].as_str().unwrap(), &context)))
             .collect();
         run
+    }
+
+    /// What an action of others would do with what it is given.
+    fn others(&self, uses: &str, with: &Value, context: &Value) -> Value {
+        let given = |name: &str| expand(with[name].as_str().unwrap(), context);
+        let is_page = uses.starts_with("actions/upload-artifact@");
+        let file = PathBuf::from(given(if is_page { "path" } else { "sarif_file" }));
+        assert!(file.is_file(), "{uses} has nothing to upload");
+        if !is_page {
+            return json!({});
+        }
+        // Without an archive the artifact is called as its file, and what it replaces is looked for by the other name.
+        assert_eq!((given("archive"), given("overwrite")), ("false".to_owned(), "true".to_owned()));
+        assert_eq!(file.file_name().unwrap().to_str().unwrap(), given("name"));
+        json!({ "artifact-url": self.artifact })
     }
 
     fn context(&self, action: &Value) -> Value {

@@ -320,6 +320,13 @@ fn other_modes_put_the_earlier_comment_away() {
     assert_eq!(refused.upsert(&mode(Mode::HideAndNew)).unwrap(), CommentOutcome::Created { url: url(4) });
     assert!(refused.bodies()[0].contains("Replaced by a newer report"), "{:?}", refused.bodies());
 
+    // Another page about the same is no reason to call everybody again.
+    let paged = |run: u32| format!("new\n\n[The whole report as a page](https://a.example/{run})");
+    let of_run = |run, mode| Comment { mode, ..comment(&paged(run)) };
+    let linked = Github::with(vec![Remark::by_bot(3, ours(&paged(1), OLD))]);
+    assert_eq!(linked.upsert(&of_run(2, Mode::DeleteAndNew)).unwrap(), CommentOutcome::Updated { url: url(3) });
+    assert_eq!(linked.bodies(), [ours(&paged(2), HEAD)]);
+
     let again = github.upsert(&mode(Mode::HideAndNew)).unwrap();
     assert_eq!(again, CommentOutcome::Unchanged { url: url(4) }, "a hidden comment is no longer looked after");
 }

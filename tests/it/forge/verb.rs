@@ -173,6 +173,8 @@ fn what_is_missing_or_wrong_is_named() {
         (&["github", "--body", "report.md"], "--pull-request NUMBER"),
         (&["github", "--body", "missing.md"], "missing.md"),
         (&["github", "--body", "empty.md"], "is empty"),
+        (&["github", "--body", "report.md", "--page", "https://a.example/x) @all"], "https://HOST/PATH"),
+        (&["github", "--body", "report.md", "--page", "javascript:alert(1)"], "https://HOST/PATH"),
         (&["githob", "--body", "report.md"], "github, gitlab, bitbucket, azure, gitea"),
         (&["github", "--body", "report.md", "--tag", "a --> b"], "a tag has"),
         (&["github", "--body", "report.md", "--mode", "append"], "update, new, delete-and-new, hide-and-new"),
@@ -262,6 +264,35 @@ fn a_comment_is_made_for_its_host_and_holds_no_token() {
     assert!(github.contains("<details>") && github.contains("(hidden)") && !github.contains(&leaked), "{github}");
     let bitbucket = run("bitbucket");
     assert!(!bitbucket.contains("<details>") && bitbucket.contains("**What is not known"), "{bitbucket}");
+}
+
+#[test]
+fn a_comment_leads_to_the_page() {
+    const PAGE: &str = "https://github.com/acme/infra/actions/runs/1/artifacts/2";
+    let build = Build::new("http://127.0.0.1:9", &pull_request()).with_saved_report(None);
+    let file = build.directory.join("report.json");
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    // More findings than any host takes.
+    let new = report["new"].as_array_mut().unwrap();
+    let one = new[0].clone();
+    new.extend((0..3_000).map(|n| {
+        let mut finding = one.clone();
+        finding["message"] = json!(format!("{} {n} {}", finding["message"].as_str().unwrap(), "x".repeat(200)));
+        finding
+    }));
+    fs::write(build.directory.join("long.json"), report.to_string()).unwrap();
+    let place = ["--repo", "acme/infra", "--pull-request", "7", "--api", "https://example.org", "--dry-run"];
+    for (host, longest) in [("github", 65_536), ("bitbucket", 32_768), ("azure", 150_000)] {
+        for report in [["--report", "report.json"], ["--report", "long.json"], ["--body", "report.md"]] {
+            let output = build.run(&[&[host, "--page", PAGE], &report[..], &place[..]].concat());
+            assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+            let body = String::from_utf8(output.stdout).unwrap();
+            assert!(body.ends_with(&format!("\n\n[The whole report as a page]({PAGE})\n")), "{report:?}: {body}");
+            let characters = body.chars().count();
+            assert!(characters <= longest, "{host} takes {longest}, not {characters}");
+            assert!(report[1] != "long.json" || (body.contains("more; the full report") && characters > 25_000), "{body}");
+        }
+    }
 }
 
 #[test]

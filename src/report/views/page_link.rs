@@ -1,0 +1,30 @@
+//! The line at the end of a comment that leads to the page.
+
+use super::head::Head;
+
+const BEFORE: &str = "[The whole report as a page](";
+
+/// The line itself.
+pub fn page_link(page: &Head) -> String {
+    format!("{BEFORE}{})\n", page.url())
+}
+
+/// What a comment says beside the line: each run has a page of its own, which says nothing new.
+pub fn without_page_link(comment: &str) -> &str {
+    let whole = comment.trim_end();
+    let (before, last) = whole.rsplit_once('\n').unwrap_or(("", whole));
+    if last.starts_with(BEFORE) { before.trim_end() } else { whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_found_again_and_nothing_else_is() {
+        let line = page_link(&Head::new("https://ci.example/runs/1/report.html").unwrap());
+        assert_eq!(without_page_link(&format!("one\n\n{line}")), "one");
+        assert_eq!(without_page_link(&format!("{line}\none\n")), format!("{line}\none"));
+        assert_eq!(without_page_link(&line), "");
+    }
+}

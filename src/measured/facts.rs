@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
-use super::{MeasuredRow, UsageOptions};
 use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
 use crate::source::{Date, Sources, Span};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
-use super::{MeasuredRow, UsageOptions};
 use crate::inventory::{Inventory, MeterName, Resource, ResourceId};
 use crate::source::{Sources, matches};
 

@@ -290,7 +290,10 @@ fn a_comment_leads_to_the_page() {
             assert!(body.ends_with(&format!("\n\n[The whole report as a page]({PAGE})\n")), "{report:?}: {body}");
             let characters = body.chars().count();
             assert!(characters <= longest, "{host} takes {longest}, not {characters}");
-            assert!(report[1] != "long.json" || (body.contains("more; the full report") && characters > 25_000), "{body}");
+            assert!(
+                report[1] != "long.json" || (body.contains("more; the full report") && characters > 25_000),
+                "{body}"
+            );
         }
     }
 }

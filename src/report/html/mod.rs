@@ -9,6 +9,7 @@ pub(super) mod bars;
 pub(super) mod findings;
 mod headline;
 pub(super) mod markup;
+mod measured;
 pub(super) mod page;
 mod payers;
 mod resources;
@@ -63,6 +64,7 @@ pub(super) fn page(
         judged(waste::section),
         alternatives::section(report),
         judged(findings::section),
+        measured::section(report),
         resources::section(report),
         Some(uncounted::section(report)),
     ];

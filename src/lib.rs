@@ -27,6 +27,7 @@ pub mod runs;
 mod slurm;
 pub mod source;
 pub mod terraform;
+pub mod usage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

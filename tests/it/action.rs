@@ -126,8 +126,7 @@ fn target() -> &'static str {
     }
 }
 
-const STEPS: [&str; 6] =
-    ["Install gpulint", "Scan", "Upload to code scanning", "Upload the page", "Comment", "Decide"];
+const STEPS: [&str; 6] = ["Install gpulint", "Scan", "Upload to code scanning", "Upload the page", "Comment", "Decide"];
 
 #[test]
 fn no_change_says_nothing() {

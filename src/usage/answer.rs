@@ -166,7 +166,8 @@ mod tests {
     #[test]
     fn both_forms_of_an_answer_are_read() {
         let item = r#"[{"metric":{"pod":"a"},"value":[1,"0.5"]}]"#;
-        let whole = read(&format!(r#"{{"status":"success","data":{{"resultType":"vector","result":{item}}}}}"#)).unwrap();
+        let whole =
+            read(&format!(r#"{{"status":"success","data":{{"resultType":"vector","result":{item}}}}}"#)).unwrap();
         assert_eq!(whole, read(item).unwrap());
         let series = read(r#"{"status":"success","data":[{"pod":"a"}],"warnings":["cut"]}"#).unwrap();
         assert!(series.is_partial && matches!(series.said, Answered::Series(_)));
@@ -179,9 +180,11 @@ mod tests {
         assert_eq!(read(matched).unwrap_err(), "the server refused: execution: found duplicate series");
         let range = r#"{"status":"success","data":{"resultType":"matrix","result":[]}}"#;
         assert!(read(range).unwrap_err().contains("range query"));
-        assert!(read(r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#)
-            .unwrap_err()
-            .contains("no number"));
+        assert!(
+            read(r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#)
+                .unwrap_err()
+                .contains("no number")
+        );
         assert!(read("<html>").is_err());
     }
 }

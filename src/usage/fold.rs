@@ -118,7 +118,8 @@ impl Fold {
 
     /// As in `dcgm:GR_ENGINE_ACTIVE`.
     pub(super) fn source(&self) -> String {
-        let all: Vec<String> = self.measures.iter().map(|(exporter, measure)| format!("{exporter}:{measure}")).collect();
+        let all: Vec<String> =
+            self.measures.iter().map(|(exporter, measure)| format!("{exporter}:{measure}")).collect();
         all.join("+")
     }
 

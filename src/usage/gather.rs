@@ -202,9 +202,14 @@ impl<'c> Gathered<'c> {
             let named = named.join(", ");
             return Some(format!("the answers tell of several clusters, which are never added: {named}"));
         }
-        let pods: BTreeSet<(&str, &str)> =
-            self.devices.keys().map(|(it, _)| (it.namespace.as_str(), it.pod.as_str())).filter(|it| !it.1.is_empty()).collect();
-        let asked: BTreeSet<(&str, &str)> = self.held.keys().map(|it| (it.namespace.as_str(), it.pod.as_str())).collect();
+        let pods: BTreeSet<(&str, &str)> = self
+            .devices
+            .keys()
+            .map(|(it, _)| (it.namespace.as_str(), it.pod.as_str()))
+            .filter(|it| !it.1.is_empty())
+            .collect();
+        let asked: BTreeSet<(&str, &str)> =
+            self.held.keys().map(|it| (it.namespace.as_str(), it.pod.as_str())).collect();
         let observed = !self.there.is_empty();
         let nobody = pods.is_empty() && self.own > 0 && (!observed || !asked.is_empty());
         let strangers = !pods.is_empty() && !asked.is_empty() && pods.is_disjoint(&asked);
@@ -220,14 +225,14 @@ impl<'c> Gathered<'c> {
     pub(super) fn report(mut self, from: Date, to: Date) -> UsageReport {
         self.find_gaps(from, to);
         if self.refused > 0 {
-            self.incomplete.insert(format!("{} values are no numbers that a meter can mean, and were left out", self.refused));
+            self.incomplete
+                .insert(format!("{} values are no numbers that a meter can mean, and were left out", self.refused));
         }
         let mut rows = self.workloads(from, to);
         rows.extend(self.pools(from, to));
         rows.extend(self.observers(from, to));
         let all: f64 = self.nodes.values().map(|it| it.points).sum();
-        let nobody: f64 =
-            self.devices.iter().filter(|((it, _), _)| it.pod.is_empty()).map(|(_, it)| it.points).sum();
+        let nobody: f64 = self.devices.iter().filter(|((it, _), _)| it.pod.is_empty()).map(|(_, it)| it.points).sum();
         let hours = [all, all - nobody, nobody].map(|points| points / POINTS_AN_HOUR);
         UsageReport {
             rows,
@@ -445,7 +450,6 @@ fn cluster_label(labels: &Labels) -> &str {
     let said = label(labels, "cluster");
     if said.is_empty() { label(labels, "cluster_name") } else { said }
 }
-
 
 impl UsageReport {
     /// Somebody measured something: that the observer was there alone says nothing.

@@ -130,7 +130,8 @@ impl Reading<'_> {
             holder = Holder::nobody(cluster);
         }
         let held = self.held.entry((holder, key)).or_default();
-        held.about.extend(self.exporter.about.iter().filter_map(|it| Some(((*it).to_owned(), labels.get(*it)?.clone()))));
+        held.about
+            .extend(self.exporter.about.iter().filter_map(|it| Some(((*it).to_owned(), labels.get(*it)?.clone()))));
         for name in ["Hostname", "hostname", "node_name", "instance_id"] {
             held.about.extend(labels.get(name).map(|it| (name.to_owned(), it.clone())));
         }
@@ -201,7 +202,10 @@ impl Reading<'_> {
                     let is_whole = self.is_whole.get(&at).copied().unwrap_or_default();
                     let unclear = metric.doubtful && is_whole && most > 0.0;
                     if unclear {
-                        self.note(metric, "is 0 or 1 everywhere: a ratio and a percentage look the same, and it is not used");
+                        self.note(
+                            metric,
+                            "is 0 or 1 everywhere: a ratio and a percentage look the same, and it is not used",
+                        );
                     }
                     (!unclear).then_some(Scale { divisor: 1.0, idle: true })
                 }
@@ -281,7 +285,8 @@ fn device_day(
     };
     Some(DeviceDay {
         node: first(&held.about, &["node", "Hostname", "hostname", "node_name", "instance_id"]).to_owned(),
-        accelerator: first(&held.about, &["modelName", "card_model", "card_series", "model", "instance_type"]).to_owned(),
+        accelerator: first(&held.about, &["modelName", "card_model", "card_series", "model", "instance_type"])
+            .to_owned(),
         profile: label(&held.about, "GPU_I_PROFILE").to_owned(),
         points: if sum > MOST_POINTS { most } else { sum },
         raw: if sum > MOST_POINTS { most } else { sum },

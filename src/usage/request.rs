@@ -269,7 +269,8 @@ pub(super) fn as_text(requests: &[UsageRequest]) -> String {
 
 /// Parameters as a form carries them.
 pub(super) fn form(parameters: &[(&'static str, String)]) -> String {
-    let pairs: Vec<String> = parameters.iter().map(|(name, value)| format!("{}={}", coded(name), coded(value))).collect();
+    let pairs: Vec<String> =
+        parameters.iter().map(|(name, value)| format!("{}={}", coded(name), coded(value))).collect();
     pairs.join("&")
 }
 

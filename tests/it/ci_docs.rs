@@ -124,10 +124,16 @@ fn command(line: &str) -> Option<Vec<String>> {
     let rest = rest.split(" #").next()?.split(" ||").next()?.split(';').next()?;
     let mut words: Vec<String> = rest.split_whitespace().map(|word| word.trim_matches('"').to_owned()).collect();
     let verb = words.first()?;
-    if !["check", "diff", "comment"].contains(&verb.as_str()) {
+    if !["check", "diff", "comment", "report", "history"].contains(&verb.as_str()) {
         return None;
     }
     words.retain(|word| word != "--");
+    // What a variable of the shell holds is looked at before any help is given.
+    for (option, value) in [("--month", "2026-10"), ("--url", "https://acme.example/page.html")] {
+        if let Some(at) = words.iter().position(|word| word == option) {
+            words[at + 1] = value.to_owned();
+        }
+    }
     words.push("--help".to_owned());
     Some(words)
 }

@@ -70,7 +70,7 @@ fn numbers(page: &str, table: &str) -> Vec<Vec<f64>> {
     rows.map(cells).collect()
 }
 
-fn example(name: &str) -> Place {
+pub(crate) fn example(name: &str) -> Place {
     fn copy(place: &Place, from: &Path, below: &str) {
         for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
             let path = format!("{below}{}", entry.file_name().to_string_lossy());

@@ -47,6 +47,7 @@ mod references;
 mod refresh;
 mod refresh_faults;
 mod rendering;
+mod rooms;
 mod rows;
 mod savings;
 mod schema;

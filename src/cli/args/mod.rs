@@ -28,7 +28,7 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
-pub(super) use usage::{QueriesFormat, UsageImport, UsageQueries, UsageVerb, Window};
+pub(super) use usage::{QueriesFormat, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -150,6 +150,7 @@ impl Arguments {
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,
             Some(Verb::Report(review)) => &mut review.output,
+            Some(Verb::Usage(UsageVerb::Show(show))) => &mut show.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::input::Input;
+use super::output::Output;
 use crate::source::Date;
 
 #[derive(Debug, Subcommand)]
@@ -12,6 +14,19 @@ pub(in crate::cli) enum UsageVerb {
     Queries(UsageQueries),
     /// Write gpulint-usage.csv from saved answers of Prometheus, clouds and other tools
     Import(UsageImport),
+    /// What was measured of what, by which name, and what matched nothing, both ways
+    Show(Box<UsageShow>),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UsageShow {
+    /// The columns that a row may hold, instead
+    #[arg(long)]
+    pub(in crate::cli) columns: bool,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
 }
 
 /// The days that are asked for.
@@ -48,7 +63,9 @@ pub(in crate::cli) enum QueriesFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 written, 2 bad usage or bad input, 3 nothing was measured, 4 something is missing.")]
+#[command(
+    after_help = "Exit codes: 0 written, 2 bad usage or bad input, 3 nothing was measured, 4 something is missing."
+)]
 pub(in crate::cli) struct UsageImport {
     /// Saved answers, or directories of them
     #[arg(required = true, value_name = "DIR|FILE")]

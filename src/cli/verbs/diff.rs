@@ -13,12 +13,13 @@ use crate::cli::session::{Session, demand};
 use crate::cli::world::git::Base;
 use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
-use crate::compare::{self, Gate, Reconsidered};
+use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
+use crate::measured::row;
 use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, Format, Report, Saved};
 use crate::rules::{Finding, World};
-use crate::source::Sources;
+use crate::source::{Sources, file_name};
 
 pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
     diff(&with_base(arguments)?)
@@ -53,6 +54,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     }
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
+    notes.extend(measured_otherwise(&head, &touched));
     let gate = gate_of_change(&arguments.threshold, &head.policy.config);
     let mut after = head.analyze_all();
     after.drop_blocks();
@@ -80,6 +82,17 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     demand::demand_read(&head, &after)?;
     // A change that removes the last file was checked too.
     if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+}
+
+/// A change to what was measured changes no machine, and what is said of many of them.
+fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
+    let is_used = |path: &str| {
+        let used = head.settings.measured.files.iter();
+        file_name(path) == row::FILE_NAME
+            || used.map(String::as_str).any(|it| it == path || it.ends_with(&format!(":/{path}")))
+    };
+    let path = touched.files.iter().find(|path| is_used(path))?;
+    Some(format!("the change touches what was measured: {}", head.scope.paths.show(path)))
 }
 
 /// Writes what lies between the two states; whether the gate is closed.

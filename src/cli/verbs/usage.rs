@@ -4,11 +4,12 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{QueriesFormat, UsageImport, UsageQueries, UsageVerb, Window};
-use crate::cli::session::prices;
+use crate::cli::args::{QueriesFormat, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+use crate::cli::session::{Session, prices};
 use crate::cli::world::{clock, output};
 use crate::cli::{Failure, Outcome};
 use crate::measured::row;
+use crate::report::{self, Format};
 use crate::source::Date;
 use crate::usage::{self, UsageReport, UsageWindow};
 
@@ -22,7 +23,20 @@ pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
     match verb {
         UsageVerb::Queries(arguments) => queries(arguments),
         UsageVerb::Import(arguments) => import(arguments),
+        UsageVerb::Show(arguments) => show(arguments),
     }
+}
+
+fn show(arguments: &UsageShow) -> Result<Outcome, Failure> {
+    if arguments.columns {
+        output::print_exact(&report::usage_columns())?;
+        return Ok(Outcome::Passed);
+    }
+    let session = Session::open(&arguments.input)?;
+    let analysis = session.analyze();
+    let found = session.report(&analysis, &[]);
+    output::write(&arguments.output, Format::Text, |format, _| report::usage(format, &found))?;
+    Ok(session.outcome(&analysis))
 }
 
 fn queries(arguments: &UsageQueries) -> Result<Outcome, Failure> {

@@ -8,6 +8,7 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json;
 use crate::report::formats::text::TextTable;
 use crate::report::views::measured::{listed, wire};
+use crate::report::views::sentence::sentence;
 use crate::report::{Format, Report};
 
 /// What was matched in a format; `None` where there is no such format for it.
@@ -32,7 +33,7 @@ fn text(report: &Report) -> String {
     let Some(short) = report.measured.in_short() else {
         return "no measured use: no file of it is there; `gpulint usage fetch` or `import` writes one\n".to_owned();
     };
-    let mut text = format!("{}\n\n", capital(&short));
+    let mut text = format!("{}\n\n", sentence(&short));
     let shown = |it: &str| shortened(&one_line(it), 80);
     let mut table = TextTable::new(&["resource", "busy", "idle", "hours", "over, or why not"], 1..4);
     for (resource, why, rows) in listed(report) {
@@ -70,9 +71,4 @@ fn text(report: &Report) -> String {
 
 fn share(resource: &Resource, key: Key) -> String {
     resource.number(key).map_or_else(|| "?".to_owned(), |it| format!("{:.0}%", it * 100.0))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -8,8 +8,8 @@ use crate::catalog::{Money, MoneyRange};
 use crate::report::html::area::{Area, Label, area};
 use crate::report::html::markup::Html;
 use crate::report::html::page::{HtmlPage, PageSection};
-use crate::report::html::sentence;
 use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::views::sentence::sentence;
 use crate::report::{History, Point, Snapshot, Step, escape};
 
 /// Series that have a colour of their own.

@@ -104,6 +104,10 @@ fn line(page: &mut Html, tick: &Label) {
         ("stroke-width", "1"),
     ];
     page.element("line", &attributes, |_| {});
+    // The lowest line needs no word, and areas lie on it.
+    if tick.at <= 0.0 {
+        return;
+    }
     // Readable on whatever area is behind it.
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at) - 3.0);
     let attributes = [

@@ -70,7 +70,7 @@ pub(in crate::report) struct Scale {
 }
 
 /// A whisker that is longer than so many of the longest bars is cut, with an arrow: the bars stay readable.
-const LONGEST_WHISKER: f64 = 2.0;
+const LONGEST_WHISKER: f64 = 2.5;
 
 impl Scale {
     /// For amounts, each with its interval.

@@ -7,6 +7,7 @@ use super::table::{Column, Table, left_out, name, number};
 use crate::inventory::Key;
 use crate::report::Report;
 use crate::report::views::measured::listed;
+use crate::report::views::sentence::sentence;
 
 const COLUMNS: [(&str, Column); 6] = [
     ("resource", Column::Text),
@@ -48,7 +49,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     });
     left_out(&mut body, rest, "resources");
     unmatched(&mut body, report);
-    Some(PageSection { id: "measured", title: "What was used", answer: Some(super::sentence(&answer)), body })
+    Some(PageSection { id: "measured", title: "What was used", answer: Some(sentence(&answer)), body })
 }
 
 fn unmatched(page: &mut Html, report: &Report) {

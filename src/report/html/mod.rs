@@ -20,6 +20,7 @@ mod waste;
 use super::formats::text;
 use super::views::cost_line::cost_line;
 use super::views::judged;
+use super::views::sentence::sentence;
 use super::{Report, escape};
 use page::{HtmlPage, PageSection};
 
@@ -76,10 +77,4 @@ pub(super) fn page(
         sections: first.into_iter().chain(sections.into_iter().flatten()).collect(),
         footer: uncounted::footer(report),
     }
-}
-
-/// With a capital.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -99,8 +99,9 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
         let rest = table.print(page, slices, |page, slice| {
             name(page, &slice.name);
             page.element("td", &[("class", "bar")], |page| {
-                picture(page, 18 * roles.len() as u32, |page| {
-                    for (at, role) in roles.iter().enumerate() {
+                let drawn: Vec<&Role> = roles.iter().filter(|it| amount(slice, **it) != MoneyRange::ZERO).collect();
+                picture(page, 18 * drawn.len().max(1) as u32, |page| {
+                    for (at, role) in drawn.into_iter().enumerate() {
                         let color = if *role == Role::Rented { Color::Blue } else { Color::Green };
                         interval(page, scale, amount(slice, *role), 18 * at as u32 + 2, 14, color);
                     }

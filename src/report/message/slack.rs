@@ -11,18 +11,20 @@ const HEADER: usize = 150;
 const SECTION: usize = 3_000;
 const BLOCKS: usize = 50;
 
+/// One of the few entries of a section.
+const ENTRY: usize = 500;
+
 pub(super) fn message(it: &Message) -> String {
-    let plain =
-        |text: &str, most: usize| json!({ "type": "plain_text", "text": shortened(text, most), "emoji": false });
+    let plain = |text: &str, most: usize| json!({ "type": "plain_text", "text": cut(text, most), "emoji": false });
     let section = |text: &str| json!({ "type": "section", "text": plain(text, SECTION) });
     let mut blocks: Vec<Value> = vec![json!({ "type": "header", "text": plain(&one_line(&it.title), HEADER) })];
     // A header that is cut is said whole below it.
-    if it.title.chars().count() > HEADER {
+    if it.title.encode_utf16().count() > HEADER {
         blocks.push(section(&one_line(&it.title)));
     }
     blocks.extend(it.lines.iter().map(|line| section(&one_line(line))));
     for (heading, lines) in &it.lists {
-        let lines = lines.iter().map(|line| format!("• {}", shortened(&one_line(line), 500)));
+        let lines = lines.iter().map(|line| format!("• {}", cut(&one_line(line), ENTRY)));
         let text = std::iter::once(one_line(heading)).chain(lines).collect::<Vec<_>>().join("\n");
         blocks.push(section(&text));
     }
@@ -34,6 +36,21 @@ pub(super) fn message(it: &Message) -> String {
     blocks.push(json!({ "type": "context", "elements": [plain(&one_line(&it.footer), SECTION)] }));
     // Without blocks, as in a notification.
     print(&json!({ "text": escaped(&shortened(&one_line(&it.title), SECTION)), "blocks": blocks }))
+}
+
+/// Slack counts as its own language does: a letter beyond the basic plane is two.
+fn cut(text: &str, most: usize) -> String {
+    if text.encode_utf16().count() <= most {
+        return text.to_owned();
+    }
+    let mut room = most.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(c.len_utf16());
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{kept}…")
 }
 
 /// The one text that is read as Slack's own markup: three characters begin all of it that calls or links.

@@ -20,5 +20,6 @@ pub(super) mod paths;
 pub(super) mod price_age;
 pub(super) mod repeats;
 pub(super) mod scorecard;
+pub(super) mod sentence;
 pub(super) mod suggestion;
 pub(super) mod teams;

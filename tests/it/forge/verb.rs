@@ -270,20 +270,16 @@ fn a_comment_is_made_for_its_host_and_holds_no_token() {
 fn a_comment_leads_to_the_page() {
     const PAGE: &str = "https://github.com/acme/infra/actions/runs/1/artifacts/2";
     let build = Build::new("http://127.0.0.1:9", &pull_request()).with_saved_report(None);
-    let file = build.directory.join("report.json");
-    let mut report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    // More findings than any host takes.
-    let new = report["new"].as_array_mut().unwrap();
-    let one = new[0].clone();
-    new.extend((0..3_000).map(|n| {
-        let mut finding = one.clone();
-        finding["message"] = json!(format!("{} {n} {}", finding["message"].as_str().unwrap(), "x".repeat(200)));
-        finding
-    }));
-    fs::write(build.directory.join("long.json"), report.to_string()).unwrap();
+    fs::copy(build.directory.join("report.json"), build.directory.join("short.json")).unwrap();
+    // More findings than any host takes, each about a file of its own.
+    for n in 0..400 {
+        let text = SERVER.replace("chat", &format!("chat-{n}-{}", "x".repeat(150))).replace("TYPE", "p3.2xlarge");
+        fs::write(build.directory.join(format!("after/{n}.tf")), text).unwrap();
+    }
+    let build = build.with_saved_report(None);
     let place = ["--repo", "acme/infra", "--pull-request", "7", "--api", "https://example.org", "--dry-run"];
     for (host, longest) in [("github", 65_536), ("bitbucket", 32_768), ("azure", 150_000)] {
-        for report in [["--report", "report.json"], ["--report", "long.json"], ["--body", "report.md"]] {
+        for report in [["--report", "short.json"], ["--report", "report.json"], ["--body", "report.md"]] {
             let output = build.run(&[&[host, "--page", PAGE], &report[..], &place[..]].concat());
             assert_eq!(output.status.code(), Some(0), "{}", told(&output));
             let body = String::from_utf8(output.stdout).unwrap();

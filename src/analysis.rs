@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::complete::LeftOut;
 use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, ResourceId};
+use crate::measured::Measured;
 use crate::pricing::{Bill, Side};
 use crate::rules::{Broken, Finding, Total, Undetermined, World};
 use crate::source::{Sources, Span};
@@ -27,6 +28,8 @@ pub struct Analysis {
     pub fits: Vec<Fact<Assessment>>,
     /// What was taken for a machine without accelerators because its type cannot be known.
     pub left_out: LeftOut,
+    /// Which row of measured use is about which resource.
+    pub measured: Measured,
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
     /// What rules about everything speak of one by one, such as budgets: the rule, and what.
@@ -85,6 +88,7 @@ impl Analysis {
         self.bill.items.retain(|_| keep.next().unwrap_or(true));
         let mut keep = kept.iter().copied();
         self.fits.retain(|_| keep.next().unwrap_or(true));
+        self.measured.keep(|id| moves.moved.get(id.0).copied().flatten());
         self.bill.sum_up(&self.inventory);
         moves
     }

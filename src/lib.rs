@@ -18,6 +18,7 @@ pub mod http;
 pub mod inventory;
 pub mod kubernetes;
 mod languages;
+pub mod measured;
 pub mod pricing;
 pub mod refresh;
 pub mod report;
@@ -26,6 +27,7 @@ pub mod runs;
 mod slurm;
 pub mod source;
 pub mod terraform;
+pub mod usage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,6 +46,7 @@ pub struct Settings {
     pub kubernetes: kubernetes::Options,
     pub runs: runs::RunOptions,
     pub pricing: pricing::PricingSettings,
+    pub measured: measured::UsageOptions,
     pub catalog: Catalog,
     pub rules: Arc<Rules>,
     /// What is wanted as it is written, beside what the rules look at.
@@ -66,6 +69,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         today: settings.today,
     };
     let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);
+    let measured = measured::measure(&mut inventory, sources, &settings.measured, &settings.catalog, settings.today);
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     pricing::count_dearer(&mut inventory, &mut bill);
     let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
@@ -96,5 +100,6 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         bill,
         fits,
         left_out,
+        measured,
     }
 }

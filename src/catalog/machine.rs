@@ -113,6 +113,11 @@ impl Catalog {
         }
     }
 
+    /// Whether a word is the name of a machine that carries accelerators, or of one of these.
+    pub fn names_something(&self, word: &str) -> bool {
+        self.words.is_name(word, || self.provider_of(word).is_some() || self.accelerator(word).is_some())
+    }
+
     /// An N1 host with accelerators attached, or why there is no such thing.
     pub fn equipped(&self, host: &str, accelerator: &str, count: f64) -> Result<Machine<'_>, String> {
         let Some(shape) = n1_host(host) else {

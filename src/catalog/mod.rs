@@ -22,9 +22,11 @@ mod quote;
 mod search;
 mod table;
 mod verify;
+mod words;
 
 use own::OwnPrices;
 use table::Block;
+use words::KnownWords;
 
 pub use table::covers;
 pub use verify::PER_ACCELERATOR_USD;
@@ -49,6 +51,8 @@ pub struct Catalog {
     refreshed: Option<Block>,
     own: OwnPrices,
     models: Models,
+    /// Of these tables: whoever lays others over them begins anew.
+    words: KnownWords,
 }
 
 impl Default for Catalog {
@@ -81,7 +85,13 @@ impl Catalog {
     }
 
     fn of(block: Block) -> Self {
-        Catalog { block, refreshed: None, own: OwnPrices::default(), models: Models::default() }
+        Catalog {
+            block,
+            refreshed: None,
+            own: OwnPrices::default(),
+            models: Models::default(),
+            words: KnownWords::default(),
+        }
     }
 
     /// Where prices are looked up: `embedded`, `embedded, cached`, `embedded, cached, own`.
@@ -99,12 +109,13 @@ impl Catalog {
 
     /// The same in another currency, of which one unit is so many dollars, where somebody says so.
     pub fn with_prices_at(self, path: &str, text: &str, usd_per_unit: Option<f64>) -> Result<Self, TableError> {
-        Ok(Catalog { own: OwnPrices::read(path, text, usd_per_unit, &self)?, ..self })
+        let own = OwnPrices::read(path, text, usd_per_unit, &self)?;
+        Ok(Catalog { own, words: KnownWords::default(), ..self })
     }
 
     /// With newer rows for some providers.
     pub fn with_refreshed(self, files: &[CsvFile<'_>]) -> Result<Self, TableError> {
-        Ok(Catalog { refreshed: Some(Block::load(files)?), ..self })
+        Ok(Catalog { refreshed: Some(Block::load(files)?), words: KnownWords::default(), ..self })
     }
 }
 

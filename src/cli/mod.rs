@@ -35,6 +35,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Empty) => ExitCode::from(3),
+        Ok(Outcome::Incomplete) => ExitCode::from(4),
         Err(failure) => {
             world::output::complain_of(&failure);
             ExitCode::from(2)
@@ -56,6 +57,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Comment(comment)) => verbs::comment::run(&comment),
         Some(Verb::Price(price)) => verbs::price::run(&price),
         Some(Verb::Catalog(verb)) => verbs::catalog::run(&verb),
+        Some(Verb::Usage(verb)) => verbs::usage::run(&verb),
         Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
         Some(Verb::Fit(fit)) => verbs::fit::run(&fit),
         Some(Verb::Rules(verb)) => verbs::rules::run(&verb),

@@ -172,6 +172,10 @@ settings! {
     "usage[].hours_per_month" SettingKind::Number, None, "hours of a month that they run";
     "usage[].runs_per_month" SettingKind::Number, None, "runs of a month, instead of hours";
     "usage[].hours_per_run" SettingKind::Number, None, "hours of a run; the time limit of the text where not set";
+    "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files of measured use, as `gpulint usage` writes them";
+    "measured.max-age-days" SettingKind::Number, Some("30"), "days after which a measurement is not relied on any more";
+    "measured.min-days" SettingKind::Number, Some("7"), "days that a measurement needs at least";
+    "measured.clusters.*" SettingKind::Text, None, "the cluster or account that files are deployed to: a form of paths, in which `*` stands for anything = its name in the file of measured use";
     "bounds.file-mib" SettingKind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
     "bounds.nesting" SettingKind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
     "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";

@@ -76,7 +76,7 @@ fn in_name(c: char) -> bool {
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
-    is_mixed && (catalog.provider_of(name).is_some() || catalog.accelerator(name).is_some())
+    is_mixed && catalog.names_something(name)
 }
 
 /// Whether a value is such a name and nothing else, and no short one.

@@ -361,4 +361,40 @@ keys! {
     Parameters "parameters_b" Number;
     /// A smaller model that drafts tokens and is held beside the main one.
     DraftModel "draft_model" Text;
+
+    // What a meter said of it, in `gpulint-usage.csv`
+    /// Measured: the mean share of the time in which its accelerators worked.
+    MeasuredBusy "measured_busy" Number;
+    /// Measured: the most of it.
+    MeasuredBusyMax "measured_busy_max" Number;
+    /// Measured: the share of five-minute points at which they did nothing.
+    MeasuredIdle "measured_idle" Number;
+    /// Measured: the mean share of the units of an accelerator that worked.
+    MeasuredUnits "measured_units" Number;
+    /// Measured: the most memory of one accelerator in GiB; not known of programs that take all of it at their start.
+    MeasuredMemory "measured_memory_gib" Number;
+    /// Measured: the largest share of a server's cache that was in use.
+    MeasuredCache "measured_cache" Number;
+    /// Measured: accelerator hours of all of them in the window.
+    MeasuredHours "measured_gpu_hours" Number;
+    /// Measured: days of the window.
+    MeasuredDays "measured_days" Number;
+    /// Measured: requests a second.
+    MeasuredRequests "measured_requests" Number;
+    /// Measured: tokens a second.
+    MeasuredTokens "measured_tokens" Number;
+    /// Measured: the most requests that ran at once, of all its replicas.
+    MeasuredRunning "measured_running" Number;
+    /// Measured: the most requests that waited.
+    MeasuredWaiting "measured_waiting" Number;
+    /// Measured: requests that were put back for want of memory.
+    MeasuredPreemptions "measured_preemptions" Number;
+    /// Measured: pods or machines, by time.
+    MeasuredReplicas "measured_replicas" Number;
+    /// Measured: the share of the accelerator hours of machines that no pod held.
+    MeasuredUnallocated "measured_unallocated" Number;
+    /// Measured: whether it ran at all in the window; false only where the meter itself was there.
+    MeasuredSeen "measured_seen" Flag;
+    /// Measured: over which days, and how well they are covered, as people say it.
+    MeasuredWindow "measured_window" Text;
 }

@@ -32,7 +32,8 @@ pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{
     CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link,
-    LinkKind, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects, WantedRaw,
+    LinkKind, MeterName, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects,
+    WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};

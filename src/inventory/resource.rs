@@ -176,7 +176,21 @@ pub struct Resource {
     pub disks: Vec<Disk>,
     /// What a schedule makes of its number.
     pub shifts: Vec<Shift>,
+    /// What meters may call it.
+    pub metered: Vec<MeterName>,
     facts: BTreeMap<Key, Fact<Value>>,
+}
+
+/// What a meter may call something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeterName {
+    /// The kind of a workload or a pool of Kubernetes; none of machines that are measured by their name alone.
+    pub kind: Option<Arc<str>>,
+    pub namespace: Option<Arc<str>>,
+    /// `*` stands for anything.
+    pub name: String,
+    /// It is the name of the thing itself, and not of what a controller makes of it.
+    pub is_own: bool,
 }
 
 /// Disks of one kind and size that come with each machine.
@@ -496,6 +510,7 @@ impl Resource {
             selector: Selector::default(),
             disks: Vec::new(),
             shifts: Vec::new(),
+            metered: Vec::new(),
             facts: BTreeMap::new(),
         }
     }

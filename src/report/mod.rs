@@ -23,6 +23,7 @@ pub use answers::notes::{Note, notes};
 pub use answers::price::{Prices, price};
 pub use answers::purchase_options::purchase_options;
 pub use answers::suppressions::suppressions;
+pub use answers::usage::{usage, usage_columns};
 pub use answers::vocabulary::{rules, vocabulary};
 pub use difference::render::{comment_on_change, difference};
 pub use difference::{Difference, Gate};
@@ -40,8 +41,8 @@ pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
 pub use views::history::{
-    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot,
-    SnapshotEnding, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
+    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
+    SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
 };
 pub use views::page_link::{page_link, without_page_link};
 pub use views::paths::Paths;

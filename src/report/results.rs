@@ -8,6 +8,7 @@ use crate::compare::Judged;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
+use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
 use crate::rules::{Rules, Total, Undetermined};
 use crate::source::Sources;
@@ -26,6 +27,8 @@ pub struct Report<'a> {
     /// What rules about everything speak of one by one, such as budgets.
     pub totals: &'a [(String, Total)],
     pub unknown_machines: &'a [UnknownMachine],
+    /// Which row of measured use is about which resource.
+    pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: Catalog,
     /// In which other things are looked up; a saved report has none.

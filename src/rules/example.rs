@@ -18,6 +18,8 @@ pub struct Example {
     /// A `gpulint.toml`.
     pub config: Option<String>,
     pub today: Option<String>,
+    /// Rows of measured use, under their heading.
+    pub usage: Option<String>,
     pub expected: Vec<Expected>,
     /// What the rule tells, word for word.
     pub told: Option<ExpectedOutput>,
@@ -112,7 +114,7 @@ pub fn examples(page: &str) -> Vec<Example> {
         let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
         // what is told or fixed closes an example, and settings open the next one
         let closes = current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
-        let is_next = !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today"));
+        let is_next = !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today" | "usage"));
         if is_second || is_next {
             finish(&mut current, &mut all);
         }
@@ -123,6 +125,7 @@ pub fn examples(page: &str) -> Vec<Example> {
         match (kind, file) {
             ("prices", _) => current.prices = Some(text.to_owned()),
             ("config", _) => current.config = Some(text.to_owned()),
+            ("usage", _) => current.usage = Some(text.to_owned()),
             ("today", _) => current.today = Some(text.trim().to_owned()),
             ("fixed", _) if !current.files.is_empty() => {
                 let path = named.map(str::to_owned);

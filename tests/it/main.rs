@@ -28,6 +28,7 @@ mod formats;
 mod growth;
 mod guide;
 mod hidden;
+mod history;
 mod holds;
 mod html;
 mod init;

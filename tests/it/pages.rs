@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gpulint::catalog::Catalog;
 use gpulint::diagnostic::Level;
 use gpulint::inventory::Key;
+use gpulint::measured::row;
 use gpulint::rules::{
     self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, compare,
     examples, tell, unmarked,
@@ -286,11 +287,16 @@ fn no_fix_makes_anything_worse() {
 fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
     let tree = example.files.iter().fold(MemoryTree::new(), |tree, file| tree.with(&file.path, file.text.as_str()));
     let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
+    let tree = match &example.usage {
+        Some(rows) => tree.with(row::FILE_NAME, row::of_rows(rows)),
+        None => tree,
+    };
     let sources = Sources::new(tree);
     let mut settings = Settings { catalog: Catalog::examples(), rules: rules.clone(), ..Settings::default() };
     if let Some(prices) = &example.prices {
         settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
     }
+    settings.today = example.today.as_ref().map(|day| day.parse().unwrap());
     let analysis = analyze(&sources, &paths, &settings);
     (sources, analysis)
 }

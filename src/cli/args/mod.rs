@@ -10,6 +10,7 @@ mod input;
 mod judging;
 mod output;
 mod rules;
+mod usage;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
+pub(super) use usage::{QueriesFormat, UsageImport, UsageQueries, UsageVerb, Window};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -50,7 +52,8 @@ fn after_help() -> String {
          gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
          Formats:\n{}\n\n\
          Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
-         usage or configuration, 3 nothing was checked.",
+         usage or configuration, 3 nothing was checked, 4 (`usage`) \
+         something is missing of what was measured.",
         formats.join("\n")
     )
 }
@@ -78,6 +81,9 @@ pub(super) enum Verb {
     /// Version and age of prices; refresh them
     #[command(subcommand)]
     Catalog(CatalogVerb),
+    /// What was measured: ask a server of metrics, or read what others saved, and write gpulint-usage.csv
+    #[command(subcommand)]
+    Usage(UsageVerb),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -157,6 +163,7 @@ impl Arguments {
                 | Verb::Rules(_)
                 | Verb::Explain(_)
                 | Verb::Catalog(_)
+                | Verb::Usage(_)
                 | Verb::Config(_)
                 | Verb::Init(_)
                 | Verb::Render(_)

@@ -33,10 +33,11 @@ use super::world::{clock, deadline, output};
 use crate::cli::world::place::Place;
 use crate::compare::{State, note_unjudged};
 use crate::config::{Config, setting};
-use crate::decide::{Baseline, Decided, Verdict};
+use crate::decide::{self, Baseline, Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
+use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
@@ -144,7 +145,8 @@ impl Session {
     fn with(input: &Input, add: impl Fn(&mut Found, &Path, &Place)) -> Result<(Session, Place), Failure> {
         let FoundInput { place, mut found, tree, largest, variable_files, piped } = find_input(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
-        let beside_settings = settings::baseline_path(settings_file.as_deref(), &place, &tree);
+        let beside = |name| settings::beside(name, settings_file.as_deref(), &place, &tree);
+        let (usual_baseline, usual_usage) = (beside(decide::BASELINE), beside(FILE_NAME));
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let tree = with_given(tree, input, piped);
         let sources = Sources::new(tree);
@@ -155,6 +157,7 @@ impl Session {
         let today = input.today.map_or_else(clock::today, Ok)?;
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
+        let measured = settings::measured(&sources, &config, usual_usage, &place)?;
         let values = options::chart_values(input, &config, &found.files)?;
         let session = Session {
             settings: Settings {
@@ -164,6 +167,7 @@ impl Session {
                     exclude: options::excluded(input, &config),
                 },
                 pricing: prices::settings(&config, today),
+                measured,
                 catalog: in_force::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
                 today: Some(today),
@@ -178,7 +182,7 @@ impl Session {
             )),
             policy: SessionPolicy {
                 baseline: Baseline::default(),
-                baseline_path: config.text(setting!("baseline")).map_or(beside_settings, |(path, _)| path.to_owned()),
+                baseline_path: config.text(setting!("baseline")).map_or(usual_baseline, |(path, _)| path.to_owned()),
                 files_of_settings: sources.count(),
                 wrong_rules: Vec::new(),
                 own_pages: Vec::new(),
@@ -405,6 +409,7 @@ impl Session {
             undetermined: &analysis.undetermined,
             totals: &analysis.totals,
             unknown_machines: &analysis.left_out.unknown_machines,
+            measured: &analysis.measured,
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
             market: Some(&self.settings.catalog),

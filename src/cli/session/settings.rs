@@ -9,8 +9,9 @@ use crate::cli::args::Input;
 use crate::cli::world::output;
 use crate::cli::world::place::{self, Place};
 use crate::config::{self, Config, Key, key, setting};
-use crate::decide::{self, Baseline};
+use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
+use crate::measured::UsageOptions;
 use crate::report::{self, Paths, Style};
 use crate::rules::{self, Override, PageText, Parameter, Profile};
 use crate::source::{self, ReadError, Sources, Span};
@@ -67,11 +68,11 @@ pub(in crate::cli) fn load(sources: &Sources, path: Option<&str>, place: &Place)
     Err(refused(sources, &place.paths(), &wrong, &what).with_help("`gpulint config schema` lists every setting"))
 }
 
-/// Where the baseline lies if no setting says so: beside the settings, else at the top of what is read.
-pub(in crate::cli) fn baseline_path(settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
+/// Where a file lies that no setting names: beside the settings, else at the top of what is read.
+pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, tree: &PolicyTree) -> String {
     let inside = |directory: &str| match directory {
-        "" => decide::BASELINE.to_owned(),
-        directory => format!("{directory}/{}", decide::BASELINE),
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
     };
     match settings {
         Some(settings) => inside(source::parent(settings)),
@@ -80,6 +81,37 @@ pub(in crate::cli) fn baseline_path(settings: Option<&str>, place: &Place, tree:
             tree.file(inside(&top))
         }
     }
+}
+
+/// The files of measured use that are there, and what is said about them. One that the settings name must be there.
+pub(in crate::cli) fn measured(
+    sources: &Sources,
+    config: &Config,
+    usual: String,
+    place: &Place,
+) -> Result<UsageOptions, Failure> {
+    let named = config.texts(setting!("measured.files"));
+    let mut files = Vec::new();
+    for (path, _) in named {
+        let failed = |error: ReadError| {
+            Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(path)))
+                .with_help("`measured.files` in gpulint.toml names it; `gpulint usage import` writes one")
+        };
+        sources.open(path).map_err(failed)?;
+        files.push(path.clone());
+    }
+    if named.is_empty() && sources.open(&usual).is_ok() {
+        files.push(usual);
+    }
+    let clusters = config.below(setting!("measured.clusters"));
+    let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));
+    let default = UsageOptions::default();
+    Ok(UsageOptions {
+        files,
+        max_age_days: config.number(setting!("measured.max-age-days")).unwrap_or(default.max_age_days),
+        min_days: config.number(setting!("measured.min-days")).unwrap_or(default.min_days),
+        clusters: clusters.collect(),
+    })
 }
 
 /// Reads it, if it is there.

@@ -26,3 +26,4 @@ pub(super) mod report;
 pub(super) mod rules;
 pub(super) mod suppressions;
 pub(super) mod template;
+pub(super) mod usage;

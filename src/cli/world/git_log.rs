@@ -25,9 +25,14 @@ pub(in crate::cli) struct LoggedCommit {
 const FORMAT: &str = "--format=tformat:%H%x00%T%x00%P%x00%ct%x00%aN%x00%s";
 const FIELDS: usize = 6;
 
-/// The commits from the first to the newest, by first parents: what a branch was, not what was tried beside it.
+/// More commits than any branch of a known repository has that describes infrastructure.
+pub(in crate::cli) const MOST_COMMITS: usize = 200_000;
+
+/// The commits from the first to the newest, by first parents: what a branch was, not what was tried beside it. Of more than
+/// can be held, the newest.
 pub(in crate::cli) fn first_parents(repository: &Path, newest: &str) -> Result<Vec<LoggedCommit>, Failure> {
-    let mut all = logged(repository, &["--first-parent", newest])?;
+    let most = format!("--max-count={MOST_COMMITS}");
+    let mut all = logged(repository, &["--first-parent", &most, newest])?;
     all.reverse();
     Ok(all)
 }

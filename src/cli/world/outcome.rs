@@ -9,4 +9,6 @@ pub(in crate::cli) enum Outcome {
     Failed,
     /// Nothing was there to check.
     Empty,
+    /// Something is missing of what was measured, and nothing was written.
+    Incomplete,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Declaration, Fact, Labels};
+use crate::inventory::{Declaration, Fact, Labels, MeterName};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;
@@ -61,6 +61,24 @@ impl<'t> Object<'t> {
         let name = self.name.as_deref().unwrap_or("-");
         let address: Arc<str> = self.address().into();
         Declaration { block: address.clone(), address, name: name.into(), part: part.into(), references: Vec::new() }
+    }
+}
+
+impl Object<'_> {
+    /// What meters may call it: by itself, or by what its controller makes of it.
+    pub(in crate::kubernetes) fn metered(&self, owns: &[String]) -> Vec<MeterName> {
+        let Some(name) = self.name.as_deref() else { return Vec::new() };
+        let namespace: Option<Arc<str>> = self.namespace.as_deref().map(Into::into);
+        let named = |kind: &str, name: String, is_own| MeterName {
+            kind: Some(kind.into()),
+            namespace: namespace.clone(),
+            name,
+            is_own,
+        };
+        let own = if self.generated { format!("{name}*") } else { name.to_owned() };
+        let made = owns.iter().filter_map(|it| it.split_once('/'));
+        let made = made.map(|(kind, form)| named(kind, form.replace("{name}", name), false));
+        std::iter::once(named(self.kind, own, !self.generated)).chain(made).collect()
     }
 }
 

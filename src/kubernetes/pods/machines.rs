@@ -48,6 +48,7 @@ pub(in crate::kubernetes) fn resources(
         let head = one.head();
         let mut resource = Resource::new(FrontEnd::Kubernetes, Role::Rented, object.kind, address, head, body);
         resource.declared = object.declaration(&part);
+        resource.metered = object.metered(&[]);
         (resource.count, resource.limits) = one.count(above.count.clone());
         resource.labels = object::labels([object.root]);
         resource.selector = one.selector(&conditions);

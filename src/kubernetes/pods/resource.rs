@@ -22,7 +22,7 @@ use crate::kubernetes::objects::object::Object;
 use crate::kubernetes::objects::owners;
 use crate::kubernetes::rows::amount;
 use crate::kubernetes::rows::facts::{Facts, fill};
-use crate::kubernetes::rows::table::VALUES;
+use crate::kubernetes::rows::table::{KINDS, VALUES};
 
 /// Groups that ask for accelerators become resources; where there are several, each is called by its role.
 pub(in crate::kubernetes) fn finish(
@@ -67,6 +67,11 @@ pub(in crate::kubernetes) fn finish(
     }
 }
 
+/// What a controller makes of an object of its kind.
+fn owned(object: &Object<'_>) -> &'static [String] {
+    KINDS.find(object.group, object.kind).map_or(&[], |row| &row.owns)
+}
+
 fn resource(
     object: &Object<'_>,
     body: Span,
@@ -80,6 +85,7 @@ fn resource(
     let mut resource =
         Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, object.address() + part, head, body);
     resource.declared = object.declaration(part);
+    resource.metered = object.metered(owned(object));
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
     let conditions = group.pod.conditions();
     let queued = queues::conditions(object, &resource.labels, request, &conditions, index);

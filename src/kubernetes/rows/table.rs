@@ -60,6 +60,9 @@ pub(in crate::kubernetes) struct KindRow {
     /// Values of a chart, or text that holds them, which say what the chart asks for.
     #[serde(default)]
     pub values: Vec<Layers>,
+    /// What its controller makes of it, as meters name it: `Deployment/{name}-predictor*`.
+    #[serde(default)]
+    pub owns: Vec<String>,
     /// It makes other objects of a template.
     pub generates: Option<Generates>,
     /// It fills variables into other files.

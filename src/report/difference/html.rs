@@ -8,7 +8,7 @@ use crate::decide::Decided;
 use crate::pricing::{ChangeKind, Period};
 use crate::report::html::bars::{Color, Scale, interval, picture};
 use crate::report::html::markup::Html;
-use crate::report::html::page::Section;
+use crate::report::html::page::PageSection;
 use crate::report::html::table::{Column, Table, left_out, name, number};
 use crate::report::html::{Rest, findings, page};
 
@@ -21,11 +21,11 @@ pub(super) fn difference(it: &Difference) -> String {
     lines.extend(it.notes.iter().cloned());
     let first = [changes(it), payers(it), brought(it), gone(it)];
     let heading = format!("GPU cost: {}", headline.money);
-    let first: Vec<Section> = first.into_iter().flatten().collect();
+    let first: Vec<PageSection> = first.into_iter().flatten().collect();
     page(&it.after, &heading, lines, first, Rest::Everything).print()
 }
 
-fn changes(it: &Difference) -> Option<Section> {
+fn changes(it: &Difference) -> Option<PageSection> {
     let rows = rows(it);
     if rows.is_empty() {
         return None;
@@ -44,7 +44,7 @@ fn changes(it: &Difference) -> Option<Section> {
     let table = Table { id: "changes-table", caption, columns: &columns, is_searchable: true };
     let rest = table.print(&mut body, rows, |page, row| changed(page, it, scale, &row));
     left_out(&mut body, rest, "changes");
-    Some(Section { id: "changes", title: "What changes", answer: None, body })
+    Some(PageSection { id: "changes", title: "What changes", answer: None, body })
 }
 
 fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) {
@@ -85,7 +85,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
 }
 
 /// Teams and budgets.
-fn payers(it: &Difference) -> Option<Section> {
+fn payers(it: &Difference) -> Option<PageSection> {
     let has_names = it.teams.iter().any(|team| team.name.is_some());
     let teams: Vec<_> = it.teams.iter().filter(|team| has_names && team.before != team.after).collect();
     let budgets: Vec<_> = it.budgets.iter().filter(|budget| budget.is_worth_telling()).collect();
@@ -119,10 +119,10 @@ fn payers(it: &Difference) -> Option<Section> {
             number(page, &left, spent.limit.unwrap_or_default().usd());
         });
     }
-    Some(Section { id: "paid-by", title: "Whose bill it moves", answer: None, body })
+    Some(PageSection { id: "paid-by", title: "Whose bill it moves", answer: None, body })
 }
 
-fn brought(it: &Difference) -> Option<Section> {
+fn brought(it: &Difference) -> Option<PageSection> {
     let brought: Vec<&Decided> = it.brought().collect();
     if brought.is_empty() {
         return None;
@@ -133,10 +133,10 @@ fn brought(it: &Difference) -> Option<Section> {
         (new, 0) => format!("New: {new}."),
         (new, worse) => format!("New: {new}; worse than before: {worse}."),
     };
-    Some(Section { id: "new", title: "What the change brings", answer: Some(answer), body })
+    Some(PageSection { id: "new", title: "What the change brings", answer: Some(answer), body })
 }
 
-fn gone(it: &Difference) -> Option<Section> {
+fn gone(it: &Difference) -> Option<PageSection> {
     if it.fixed.is_empty() {
         return None;
     }
@@ -147,5 +147,5 @@ fn gone(it: &Difference) -> Option<Section> {
             page.leaf("li", &[], &format!("{} {address}", decided.finding.rule));
         }
     });
-    Some(Section { id: "fixed", title: "What it mends", answer: None, body })
+    Some(PageSection { id: "fixed", title: "What it mends", answer: None, body })
 }

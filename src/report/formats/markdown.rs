@@ -41,7 +41,7 @@ fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> S
             "What pods request is another view of the machines that they run on: the two are never added.\n\n",
         );
     }
-    for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
+    for line in apart::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
         let _ = writeln!(text, "{}\n", tildes(&line));
     }
     let _ = writeln!(text, "#### {}\n", count_of(findings.len()));

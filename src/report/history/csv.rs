@@ -1,6 +1,6 @@
 //! A row for each point, and a row for each resource that is blamed on a commit.
 
-use super::moment;
+use super::moment::moment;
 use crate::catalog::MoneyRange;
 use crate::report::formats::csv::text;
 use crate::report::views::history::Blame;

@@ -7,7 +7,7 @@ use super::text::{Sum, answer, author, did, number as plain_number, signed, subj
 use crate::catalog::{Money, MoneyRange};
 use crate::report::html::area::{Area, Label, area};
 use crate::report::html::markup::Html;
-use crate::report::html::page::{Page, Section};
+use crate::report::html::page::{HtmlPage, PageSection};
 use crate::report::html::sentence;
 use crate::report::html::table::{Column, Table, left_out, name, number};
 use crate::report::{History, Point, Snapshot, Step, escape};
@@ -23,7 +23,7 @@ const LONGEST_TITLE: usize = 56;
 pub(super) fn history(history: &History) -> String {
     let heading = sentence(&answer(history));
     let (heading, more) = heading.split_once("; ").unwrap_or((&heading, ""));
-    let page = Page {
+    let page = HtmlPage {
         title: format!("{} – gpulint", escape::shortened(heading, LONGEST_TITLE)),
         heading: heading.to_owned(),
         lines: [more.to_owned()].into_iter().filter(|it| !it.is_empty()).map(|it| sentence(&it)).collect(),
@@ -35,7 +35,7 @@ pub(super) fn history(history: &History) -> String {
 }
 
 /// The parts of a page that tell how it came to be.
-pub(in crate::report) fn sections(history: &History) -> Vec<Section> {
+pub(in crate::report) fn sections(history: &History) -> Vec<PageSection> {
     [Some(course(history)), added(history), months(history), unknown(history)].into_iter().flatten().collect()
 }
 
@@ -50,7 +50,7 @@ fn footer(history: &History) -> Vec<String> {
 }
 
 /// The curve, by accelerator.
-fn course(history: &History) -> Section {
+fn course(history: &History) -> PageSection {
     let sum = Sum::of(history);
     let mut body = Html::new();
     let names = largest(history, sum);
@@ -85,7 +85,7 @@ fn course(history: &History) -> Section {
     let answer = if sum == Sum::Rented { "Rented machines" } else { "What pods ask for" };
     let answer =
         format!("{answer}, expected, a month, over time; by accelerator. Numbers mark the largest steps below.");
-    Section { id: "course", title: "How it went", answer: Some(answer), body }
+    PageSection { id: "course", title: "How it went", answer: Some(answer), body }
 }
 
 /// What of a state each series has, the lowest first; the last is everything else.
@@ -181,7 +181,7 @@ const STEPS: [(&str, Column); 4] = [
     ("what it did", Column::Text),
 ];
 
-fn added(history: &History) -> Option<Section> {
+fn added(history: &History) -> Option<PageSection> {
     let sum = Sum::of(history);
     let marked = marked(history, sum);
     let mut steps: Vec<&Step> = history.steps.iter().collect();
@@ -197,7 +197,7 @@ fn added(history: &History) -> Option<Section> {
         row(page, history, sum, step, mark);
     });
     left_out(&mut body, rest, "steps");
-    Some(Section { id: "steps-section", title: "Who added it", answer: None, body })
+    Some(PageSection { id: "steps-section", title: "Who added it", answer: None, body })
 }
 
 fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<usize>) {
@@ -239,7 +239,7 @@ const MONTHS: [(&str, Column); 6] = [
 ];
 
 /// The last known state of each month.
-fn months(history: &History) -> Option<Section> {
+fn months(history: &History) -> Option<PageSection> {
     let sum = Sum::of(history);
     let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
     for point in &history.points {
@@ -277,11 +277,11 @@ fn months(history: &History) -> Option<Section> {
         number(page, &history.currency.amount(state.saves.expected), state.saves.expected.usd());
     });
     left_out(&mut body, rest, "months");
-    Some(Section { id: "months-section", title: "Month by month", answer: None, body })
+    Some(PageSection { id: "months-section", title: "Month by month", answer: None, body })
 }
 
 /// Commits that could not be read, and what a reader must know of the whole.
-fn unknown(history: &History) -> Option<Section> {
+fn unknown(history: &History) -> Option<PageSection> {
     let mut lines: Vec<String> = history.notes.clone();
     let gaps = history.gaps();
     lines.extend(gaps.map(|(point, why)| format!("{} of {}: {why}", point.commit.short(), point.commit.date())));
@@ -305,5 +305,5 @@ fn unknown(history: &History) -> Option<Section> {
         lines.iter().take(200).for_each(|line| page.leaf("li", &[], &escape::shortened(line, 400)));
     });
     left_out(&mut body, lines.len().saturating_sub(200), "of them");
-    Some(Section { id: "unknown", title: "What is not known", answer: None, body })
+    Some(PageSection { id: "unknown", title: "What is not known", answer: None, body })
 }

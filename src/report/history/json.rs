@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::moment;
+use super::moment::moment;
 use crate::catalog::MoneyRange;
 use crate::report::formats::json::{Bounds, Number, VERSION, print};
 use crate::report::views::history::{

@@ -3,6 +3,7 @@
 mod csv;
 pub(in crate::report) mod html;
 mod json;
+mod moment;
 mod sparkline;
 mod text;
 
@@ -57,11 +58,4 @@ pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Styl
         Format::Csv => Some(csv::blame(&told)),
         _ => None,
     }
-}
-
-/// Seconds since 1970 as `2027-01-31T09:05:00Z`.
-fn moment(time: i64) -> String {
-    let (days, seconds) = (time.div_euclid(86_400), time.rem_euclid(86_400));
-    let day = crate::source::Date::from_unix_days(days).unwrap_or_default();
-    format!("{day}T{:02}:{:02}:{:02}Z", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }

@@ -98,7 +98,10 @@ pub(super) fn answer(history: &History) -> String {
         return text;
     };
     let grown = sum.amount(now) - sum.amount(then);
-    let _ = write!(text, "; {} on {}", compared(currency, grown), oldest.commit.date());
+    // Nothing of two amounts that are not known is as much as the other.
+    if !(sum.range(now) == MoneyRange::ZERO && now.is_at_least()) {
+        let _ = write!(text, "; {} on {}", compared(currency, grown), oldest.commit.date());
+    }
     let most = history
         .steps
         .iter()

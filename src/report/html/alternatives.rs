@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::bars::{Color, Scale, dot, picture};
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use super::table::{Column, Table, name, number};
 use crate::catalog::{Catalog, Money};
 use crate::inventory::{Resource, ResourceId};
@@ -29,7 +29,7 @@ struct Choices<'a> {
 
 const SCENARIOS: [Scenario; 3] = [Scenario::Spot, Scenario::Reserved1y, Scenario::Reserved3y];
 
-pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let all = dearest(report);
     let has_choice =
         |it: &Choices| it.after.is_some() || it.elsewhere.is_some() || it.scenarios.iter().any(Option::is_some);
@@ -59,7 +59,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
     table.print(&mut body, &all, |page, it| row(page, report, scale, it));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
     let answer = format!("What the {} dearest would cost if they were bought or placed otherwise.", all.len());
-    Some(Section { id: "alternatives", title: "What else it could run on", answer: Some(answer), body })
+    Some(PageSection { id: "alternatives", title: "What else it could run on", answer: Some(answer), body })
 }
 
 const CONDITIONS: &str = "Spot can be taken away at any moment, and its prices move. Commitments are paid whether or not they are \

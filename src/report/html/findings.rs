@@ -1,7 +1,7 @@
 //! Every finding, with its line, its money and what to write instead.
 
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use super::table::{MOST_BYTES, MOST_ROWS};
 use crate::decide::Decided;
 use crate::report::formats::text;
@@ -9,7 +9,7 @@ use crate::report::views::entries::Choice;
 use crate::report::{Head, Report, escape, suggestion};
 use crate::rules::{Finding, Safety, link};
 
-pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let (counting, accepted): (Vec<&Decided>, Vec<&Decided>) = report.findings.iter().partition(|it| it.counts());
     if report.findings.is_empty() {
         return None;
@@ -23,7 +23,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
             list(page, report, None, "accepted-list", &accepted);
         });
     }
-    Some(Section { id: "findings", title: "What was found", answer: Some(text::found(report)), body })
+    Some(PageSection { id: "findings", title: "What was found", answer: Some(text::found(report)), body })
 }
 
 /// Findings, the dearest first; those that say the same stand with the first of them.

@@ -9,6 +9,7 @@ pub(super) mod bars;
 pub(super) mod findings;
 mod headline;
 pub(super) mod markup;
+mod measured;
 pub(super) mod page;
 mod payers;
 mod resources;
@@ -20,7 +21,7 @@ use super::formats::text;
 use super::views::cost_line::cost_line;
 use super::views::judged;
 use super::{Report, escape};
-use page::{Page, Section};
+use page::{HtmlPage, PageSection};
 
 /// What a tab of a browser has room for, and a little more.
 const LONGEST_TITLE: usize = 56;
@@ -46,21 +47,28 @@ pub(super) enum Rest {
 }
 
 /// The questions in the order in which people ask them: who pays, what is waste, what else could it be.
-pub(super) fn page(report: &Report, heading: &str, lines: Vec<String>, first: Vec<Section>, rest: Rest) -> Page {
+pub(super) fn page(
+    report: &Report,
+    heading: &str,
+    lines: Vec<String>,
+    first: Vec<PageSection>,
+    rest: Rest,
+) -> HtmlPage {
     let (heading, more) = heading.split_once("; ").unwrap_or((heading, ""));
     let heading = sentence(heading);
     let more = Some(sentence(more)).filter(|more| !more.is_empty());
     let with_findings = rest == Rest::Everything;
-    let judged = |section: fn(&Report) -> Option<Section>| with_findings.then(|| section(report)).flatten();
+    let judged = |section: fn(&Report) -> Option<PageSection>| with_findings.then(|| section(report)).flatten();
     let sections = [
         payers::section(report),
         judged(waste::section),
         alternatives::section(report),
         judged(findings::section),
+        measured::section(report),
         resources::section(report),
         Some(uncounted::section(report)),
     ];
-    Page {
+    HtmlPage {
         title: format!("{} – gpulint", escape::shortened(&heading, LONGEST_TITLE)),
         heading,
         lines: more.into_iter().chain(lines).collect(),

@@ -8,7 +8,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// A part of a page, with a heading that the table of contents names.
-pub(in crate::report) struct Section {
+pub(in crate::report) struct PageSection {
     pub(in crate::report) id: &'static str,
     pub(in crate::report) title: &'static str,
     /// What the part says, as one sentence.
@@ -17,19 +17,19 @@ pub(in crate::report) struct Section {
 }
 
 /// What stands on a page.
-pub(in crate::report) struct Page {
+pub(in crate::report) struct HtmlPage {
     pub(in crate::report) title: String,
     /// The answer.
     pub(in crate::report) heading: String,
     /// Below it, a paragraph each.
     pub(in crate::report) lines: Vec<String>,
     pub(in crate::report) cards: Html,
-    pub(in crate::report) sections: Vec<Section>,
+    pub(in crate::report) sections: Vec<PageSection>,
     /// How it was made.
     pub(in crate::report) footer: Vec<String>,
 }
 
-impl Page {
+impl HtmlPage {
     pub(in crate::report) fn print(self) -> String {
         let mut page = Html::new();
         page.raw("<!DOCTYPE html>\n");
@@ -77,7 +77,7 @@ impl Page {
     }
 }
 
-impl Section {
+impl PageSection {
     fn print(&self, page: &mut Html) {
         let heading = format!("{}-heading", self.id);
         page.raw("\n");

@@ -2,14 +2,14 @@
 
 use super::bars::{Color, Scale, interval, picture};
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use super::table::{Column, Table, left_out, name, number};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, Slice, counted, slices};
 
-pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let roles: Vec<Role> = [Role::Rented, Role::Requested]
         .into_iter()
         .filter(|role| counted(report).any(|(it, item)| it.role == *role && item.monthly.is_some()))
@@ -37,7 +37,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
     }
     let role = roles.iter().copied().find(|role| !total(report, *role).expected.is_zero());
     let answer = role.and_then(|role| cuts.iter().find_map(|(cut, slices)| most(report, *cut, slices, role)));
-    Some(Section { id: "who-pays", title: "Who pays", answer, body })
+    Some(PageSection { id: "who-pays", title: "Who pays", answer, body })
 }
 
 /// `Most is paid by team search: $12,000 of $30,000 a month rented.`

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use super::table::{Column, Table, left_out, number};
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period, Status, count_range};
@@ -21,7 +21,7 @@ const COLUMNS: [(&str, Column); 7] = [
     ("machine", Column::Text),
 ];
 
-pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let mut body = Html::new();
     for (role, id, caption) in [
         (Role::Rented, "rented", "Rented machines, the dearest first"),
@@ -41,7 +41,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
         left_out(&mut body, rest, "resources");
     }
     let is_empty = body.is_empty();
-    (!is_empty).then_some(Section { id: "resources", title: "Everything that costs", answer: None, body })
+    (!is_empty).then_some(PageSection { id: "resources", title: "Everything that costs", answer: None, body })
 }
 
 fn row(page: &mut Html, report: &Report, resource: &Resource, item: &BillItem) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use crate::pricing::Status;
 use crate::report::formats::text::estimated;
 use crate::report::views::price_age::price_age;
@@ -13,7 +13,7 @@ use crate::report::{Report, escape};
 /// Entries of one list.
 const MOST: usize = 500;
 
-pub(in crate::report) fn section(report: &Report) -> Section {
+pub(in crate::report) fn section(report: &Report) -> PageSection {
     let mut body = Html::new();
     let unpriced = report.inventory.resources.iter().zip(&report.bill.items).filter_map(|(it, item)| {
         let Status::Unpriced(why) = &item.status else { return None };
@@ -38,7 +38,7 @@ pub(in crate::report) fn section(report: &Report) -> Section {
         false => "What follows is in no sum, or rests on an assumption.".to_owned(),
     };
     body.leaf("p", &[("class", "soft small")], NEVER);
-    Section { id: "not-counted", title: "What is not counted", answer: Some(answer), body }
+    PageSection { id: "not-counted", title: "What is not counted", answer: Some(answer), body }
 }
 
 const NEVER: &str = "Transfer, support and tax are in no sum. A month is 730 hours.";

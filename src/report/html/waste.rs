@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::bars::{Bar, Color, Hatch, Scale, picture, rect};
 use super::markup::Html;
-use super::page::Section;
+use super::page::PageSection;
 use super::table::{Column, Table, left_out, number};
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{LinkKind, Resource, ResourceId};
@@ -17,14 +17,14 @@ use crate::report::views::scorecard::best_savings;
 use crate::rules::{Finding, Risk, link};
 
 /// What acting on everything up to a risk saves, of each resource the most.
-pub(in crate::report) struct Step {
+pub(in crate::report) struct SavingStep {
     pub(in crate::report) risk: Risk,
     pub(in crate::report) saves: Money,
     pub(in crate::report) findings: usize,
 }
 
 /// The safe things first.
-pub(in crate::report) fn steps(report: &Report) -> Vec<Step> {
+pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
     let step = |risk: Risk| {
         let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();
         let mut findings = 0;
@@ -34,7 +34,7 @@ pub(in crate::report) fn steps(report: &Report) -> Vec<Step> {
             *most = (*most).max(saves);
             findings += 1;
         }
-        Step { risk, saves: best.into_values().sum(), findings }
+        SavingStep { risk, saves: best.into_values().sum(), findings }
     };
     Risk::ALL.into_iter().map(step).collect()
 }
@@ -56,7 +56,7 @@ fn monthly<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     counting.filter(move |it| it.saves.is_some() && it.per == Period::Month && !is_part(it.resource))
 }
 
-pub(in crate::report) fn section(report: &Report) -> Option<Section> {
+pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let best = best_savings(report);
     let mut rules: BTreeMap<&str, ([Money; 3], usize)> = BTreeMap::new();
     for decided in report.findings.iter().filter(|it| it.counts()) {
@@ -100,7 +100,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<Section> {
         number(page, &count.to_string(), count as f64);
     });
     left_out(&mut body, rest, "rules");
-    Some(Section { id: "waste", title: "What is waste", answer: answer(report), body })
+    Some(PageSection { id: "waste", title: "What is waste", answer: answer(report), body })
 }
 
 fn answer(report: &Report) -> Option<String> {

@@ -1,7 +1,10 @@
 //! A report in a few lines, for a room in which people talk. Who sends it is a step of the user's own.
 
+mod content;
 mod slack;
 mod teams;
+
+pub(in crate::report) use content::Message;
 
 use super::formats::text::found;
 use super::views::cost_line::cost_line;
@@ -10,19 +13,6 @@ use super::{Format, Report};
 
 /// Steps that are named.
 const FIRST: usize = 5;
-
-/// What is said, without any markup: names of a repository stand in it.
-#[derive(Debug, Default)]
-pub(in crate::report) struct Message {
-    pub(in crate::report) title: String,
-    pub(in crate::report) lines: Vec<String>,
-    /// Each with a heading.
-    pub(in crate::report) lists: Vec<(String, Vec<String>)>,
-    /// Where the whole report is.
-    pub(in crate::report) url: Option<String>,
-    /// How old the prices are.
-    pub(in crate::report) footer: String,
-}
 
 /// What has a shape of its own among the formats for rooms; `None` where the format is another.
 pub(in crate::report) fn written(format: Format, message: &Message) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Message;
+use super::content::Message;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::json::print;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Review;
+use super::content::Review;
 use crate::report::Style;
 use crate::report::escape::{one_line, shortened};
 use crate::report::message::Message;

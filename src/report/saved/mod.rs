@@ -22,6 +22,7 @@ use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
     Unjudged, UnjudgedStatus, Value,
 };
+use crate::measured::Measured;
 use crate::pricing::{
     Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, PastShelfLife, Period, Status,
 };
@@ -52,6 +53,8 @@ pub struct State {
     undetermined: Vec<Undetermined>,
     totals: Vec<(String, Total)>,
     unknown_machines: Vec<UnknownMachine>,
+    /// A saved report tells of it in its findings.
+    measured: Measured,
     verdict: Verdict,
     catalog: Catalog,
     currency: Currency,
@@ -114,6 +117,7 @@ impl State {
             undetermined: &self.undetermined,
             totals: &self.totals,
             unknown_machines: &self.unknown_machines,
+            measured: &self.measured,
             verdict: self.verdict,
             catalog: self.catalog.clone(),
             market: None,
@@ -201,6 +205,7 @@ impl Builder {
             sources,
             paths: Paths::default(),
             inventory: Inventory::default(),
+            measured: Measured::default(),
             bill,
             findings: Vec::new(),
             undetermined: Vec::new(),

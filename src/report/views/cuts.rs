@@ -21,10 +21,11 @@ pub enum Cut {
     Region,
     Cloud,
     Kind,
+    Utilization,
 }
 
 impl Cut {
-    pub const ALL: [Cut; 9] = [
+    pub const ALL: [Cut; 10] = [
         Cut::Team,
         Cut::Purpose,
         Cut::Environment,
@@ -34,6 +35,7 @@ impl Cut {
         Cut::Region,
         Cut::Cloud,
         Cut::Kind,
+        Cut::Utilization,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +49,7 @@ impl Cut {
             Cut::Region => "region",
             Cut::Cloud => "cloud",
             Cut::Kind => "kind",
+            Cut::Utilization => "utilization",
         }
     }
 
@@ -71,8 +74,21 @@ impl Cut {
             Cut::Region => fact(Key::Region, "no region"),
             Cut::Cloud => fact(Key::Provider, "no cloud"),
             Cut::Kind => Ok(resource.kind.clone()),
+            Cut::Utilization => busy(resource),
         }
     }
+}
+
+/// How busy a meter found it.
+fn busy(resource: &Resource) -> Result<String, &'static str> {
+    let Some(busy) = resource.number(Key::MeasuredBusy) else { return Err("not measured") };
+    let class = match busy {
+        busy if busy < 0.05 => "under 5% busy",
+        busy if busy < 0.2 => "5 to 20% busy",
+        busy if busy < 0.6 => "20 to 60% busy",
+        _ => "over 60% busy",
+    };
+    Ok(class.to_owned())
 }
 
 /// The label of a resource, or which variant of its root or chart it is in.

@@ -13,6 +13,7 @@ pub(super) mod head;
 pub(super) mod history;
 pub(super) mod judged;
 pub(super) mod markup;
+pub(super) mod measured;
 pub(super) mod money;
 pub(super) mod page_link;
 pub(super) mod paths;

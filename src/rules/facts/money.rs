@@ -6,6 +6,7 @@ use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
+use crate::inventory::Key;
 use crate::languages::cel::{CelValue, Type};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status};
 
@@ -67,6 +68,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
+            measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
             reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
@@ -141,6 +143,7 @@ pub(super) enum Sum {
     Monthly,
     Hourly,
     ListHourly,
+    Measured,
     OnDemand,
     Spot,
     Reserved1y,
@@ -159,7 +162,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 28] = [
+const SUMS: [Sum; 29] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -168,6 +171,7 @@ const SUMS: [Sum; 28] = [
     Sum::Monthly,
     Sum::Hourly,
     Sum::ListHourly,
+    Sum::Measured,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
@@ -202,6 +206,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Measured, _) => "no hours that can be used are measured",
         (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
         (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
@@ -246,6 +251,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Monthly => item?.monthly,
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
+        Sum::Measured => measured(asking, id),
         Sum::OnDemand => if_bought(Scenario::OnDemand),
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
@@ -263,6 +269,17 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::RentedBefore => Some(asking.world.delta?.rented.before),
         Sum::RequestedBefore => Some(asking.world.delta?.requested.before),
     }
+}
+
+/// The hours that were measured, at the price of an hour, in a month of 730 hours.
+fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let hourly = asking.item(id)?.hourly()?.expected;
+    let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
+    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredDays)?);
+    let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
+    let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
+    Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })
 }
 
 /// Another machine for as many hours, as often.

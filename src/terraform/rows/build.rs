@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Purchase, Purpose, Range, Resource,
+    Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, MeterName, Origin, Purchase, Purpose, Range, Resource,
     Role as InventoryRole, Says, Value, production, purpose_of_task, settle_purpose,
 };
 use crate::languages::hcl::value::Data;
@@ -114,6 +114,7 @@ impl<'a> Builder<'a> {
         resource.set(Key::Volumes, volumes(self.table, self.index, block));
         super::programs::tell(&mut resource, &scope, row);
         tell_purpose(&mut resource, &scope, row);
+        resource.metered = metered(&resource, &scope, row);
         let covered_by = reservations(&scope, row);
         let place = scope.fact(&row.region, Wanted::TEXT).value().map(ToString::to_string);
         let units = row.count.0.iter().find_map(|count| Units::of(&scope, &count.units.0));
@@ -189,6 +190,19 @@ fn reservations(scope: &RowScope<'_>, row: &TypeRow) -> Vec<String> {
         _ => None,
     });
     blocks.flatten().map(|(block, _)| block.address.clone()).collect()
+}
+
+/// What meters may call it: the name that the cloud gives it. A name of Kubernetes stands in its namespace.
+fn metered(resource: &Resource, scope: &RowScope<'_>, row: &TypeRow) -> Vec<MeterName> {
+    let tag = resource.labels.entries.iter().find(|(key, _)| key.eq_ignore_ascii_case("name"));
+    let tag = tag.and_then(|(_, value)| value.value()).map(ToString::to_string);
+    let named = row.names.0.iter().flat_map(|path| scope.find(path)).filter_map(|node| node.text());
+    let key = scope.key.as_ref().map(ToString::to_string);
+    let mut names: Vec<String> = named.chain(tag).chain(key).filter(|name| !name.trim().is_empty()).collect();
+    names.sort();
+    names.dedup();
+    let of = |name| MeterName { kind: None, namespace: None, name, is_own: true };
+    names.into_iter().map(of).collect()
 }
 
 /// Concludes from names and labels what the type itself does not tell.

@@ -3,47 +3,33 @@
 mod kept;
 mod plan;
 mod point;
+mod request;
 mod trace;
 mod walk;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::Session;
 use crate::cli::Failure;
 use crate::cli::world::{git_log, git_program};
-use crate::compare::Gate;
-use crate::report::{Commit, Every, History, Point, PointState, steps};
-use crate::source::Date;
-use plan::Plan;
+use crate::report::{Commit, History, Point, PointState, StepKind, steps};
+use crate::source::{is_below, parent};
+use plan::HistoryPlan;
 use walk::{Outcome, Walk};
-
-/// What was asked for.
-pub(in crate::cli) struct HistoryRequest<'a> {
-    pub(in crate::cli) session: &'a Session,
-    pub(in crate::cli) gate: &'a Gate,
-    pub(in crate::cli) newest: &'a str,
-    pub(in crate::cli) since: Option<Date>,
-    pub(in crate::cli) every: Every,
-    /// Of more commits, some are looked at first, and then those between that differ.
-    pub(in crate::cli) most: usize,
-    /// What else a point depends on: the command line.
-    pub(in crate::cli) asked: String,
-    pub(in crate::cli) settings_of: String,
-}
 
 /// The digest of a file that was named on the command line.
 pub(in crate::cli) use kept::digest_of;
+pub(in crate::cli) use request::HistoryRequest;
 
 pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Failure> {
     let repository = &request.session.scope.root;
-    let plan = Plan::new(repository, request)?;
+    let plan = HistoryPlan::new(repository, request)?;
     let walk = Walk::new(request, &plan)?;
     let outcomes = walk.run(request.most)?;
     let mut notes = plan.notes.clone();
     let passed_over = outcomes.iter().filter(|it| it.is_none()).count();
     let mut points = points(&plan, outcomes);
-    close_gaps(repository, &plan, &mut points, &mut notes)?;
+    close_gaps(request, &plan, &mut points, &mut notes)?;
     if walk.ran_out() && passed_over > 0 {
         notes.push(format!(
             "{passed_over} commits were not looked at before the time was over: raise `bounds.seconds` in gpulint.toml"
@@ -77,7 +63,7 @@ struct Candidate {
 }
 
 /// One for each commit that was looked at.
-fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
+fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
     let mut points = Vec::new();
     let mut passed_over = 0;
     for (place, outcome) in outcomes.into_iter().enumerate() {
@@ -108,8 +94,8 @@ fn points(plan: &Plan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> {
 /// A point of which a part cannot be read that could be read before, or that the clone does not hold, says nothing of what
 /// that part costs: it is a gap and no fall to zero.
 fn close_gaps(
-    repository: &Path,
-    plan: &Plan,
+    request: &HistoryRequest<'_>,
+    plan: &HistoryPlan,
     points: &mut [Candidate],
     notes: &mut Vec<String>,
 ) -> Result<(), Failure> {
@@ -127,7 +113,7 @@ fn close_gaps(
             continue;
         }
         let earlier = good.and_then(|good| before.get(good));
-        if let Some(why) = earlier.map(|it| broken(repository, plan, it, candidate)).transpose()?.flatten() {
+        if let Some(why) = earlier.map(|it| broken(request, plan, it, candidate)).transpose()?.flatten() {
             candidate.point.state = PointState::Gap(why);
             continue;
         }
@@ -145,26 +131,38 @@ fn close_gaps(
     Ok(())
 }
 
-/// Why the later one of two states is not to be believed, if it is not: it costs something else, and a file cannot be read
-/// that could be before.
-fn broken(repository: &Path, plan: &Plan, earlier: &Candidate, later: &Candidate) -> Result<Option<String>, Failure> {
-    let (Some(was), Some(is)) = (earlier.point.snapshot(), later.point.snapshot()) else { return Ok(None) };
-    if was.costs_the_same(is) {
-        return Ok(None);
-    }
-    let Some(commit) = plan.commits.get(earlier.place) else { return Ok(None) };
-    for path in later.unread.iter().filter(|path| !earlier.unread.contains(path)) {
+/// Why the later one of two states is not to be believed, if it is not: a resource went or changed, and beside it a file
+/// cannot be read that could be before.
+fn broken(
+    request: &HistoryRequest<'_>,
+    plan: &HistoryPlan,
+    earlier: &Candidate,
+    later: &Candidate,
+) -> Result<Option<String>, Failure> {
+    let closed: Vec<&String> = later.unread.iter().filter(|path| !earlier.unread.contains(path)).collect();
+    let Some(commit) = plan.commits.get(earlier.place).filter(|_| !closed.is_empty()) else { return Ok(None) };
+    let between = steps(&[earlier.point.clone(), later.point.clone()], false);
+    let lost = between.iter().flat_map(|it| &it.changes).filter(|it| it.kind != StepKind::Moved);
+    let lost: Vec<&str> = lost.filter_map(|it| it.before.as_ref()).map(|it| it.path.as_str()).collect();
+    let paths = &request.session.scope.paths;
+    let is_beside = |a: &str, b: &str| parent(a) == parent(b) || is_below(a, parent(b)) || is_below(b, parent(a));
+    for path in closed {
+        let shown = paths.show(path);
+        if !lost.iter().any(|it| is_beside(it, &shown)) {
+            continue;
+        }
+        // What came into the tree broken could not be read before either.
         let object = format!("{}:{path}", commit.logged.id);
         let asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", &object];
-        if git_program::ask(repository, &asked)?.is_some() {
-            return Ok(Some(format!("`{path}` cannot be read there")));
+        if git_program::ask(&request.session.scope.root, &asked)?.is_some() {
+            return Ok(Some(format!("`{shown}` cannot be read there")));
         }
     }
     Ok(None)
 }
 
 /// Of merges that changed something: who wrote what was merged.
-fn tell_merged(repository: &Path, plan: &Plan, points: &mut [Point]) -> Result<(), Failure> {
+fn tell_merged(repository: &Path, plan: &HistoryPlan, points: &mut [Point]) -> Result<(), Failure> {
     let second: HashMap<&str, &str> = plan
         .commits
         .iter()

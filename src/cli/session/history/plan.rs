@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::HistoryRequest;
+use super::request::HistoryRequest;
 use crate::cli::Failure;
 use crate::cli::world::git_log::{self, LoggedCommit};
 use crate::report::Every;
@@ -24,7 +24,7 @@ pub(super) struct PlannedCommit {
     pub(super) left_out: usize,
 }
 
-pub(super) struct Plan {
+pub(super) struct HistoryPlan {
     /// The oldest first.
     pub(super) commits: Vec<PlannedCommit>,
     pub(super) from_the_first: bool,
@@ -33,8 +33,8 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
 }
 
-impl Plan {
-    pub(super) fn new(repository: &Path, request: &HistoryRequest<'_>) -> Result<Plan, Failure> {
+impl HistoryPlan {
+    pub(super) fn new(repository: &Path, request: &HistoryRequest<'_>) -> Result<HistoryPlan, Failure> {
         let logged = git_log::first_parents(repository, request.newest)?;
         let mut tags = git_log::tags(repository)?;
         let is_shallow = git_log::is_shallow(repository)?;
@@ -46,14 +46,18 @@ impl Plan {
                  --filter=blob:none`, and with `fetch-depth: 0` where a workflow checks out"
             ));
         }
+        let is_cut = logged.len() >= git_log::MOST_COMMITS;
+        if is_cut {
+            notes.push(format!("only the newest {} commits are known", git_log::MOST_COMMITS));
+        }
         let mut commits = timed(logged, &mut tags);
         let begins = commits.len();
         if let Some(since) = request.since {
             commits = from(commits, since);
         }
-        let from_the_first = !is_shallow && commits.len() == begins;
+        let from_the_first = !is_shallow && !is_cut && commits.len() == begins;
         let in_range = commits.len();
-        Ok(Plan { commits: thinned(commits, request.every), from_the_first, in_range, notes })
+        Ok(HistoryPlan { commits: thinned(commits, request.every), from_the_first, in_range, notes })
     }
 }
 

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use super::HistoryRequest;
 use super::kept::KeptPoints;
-use super::plan::Plan;
+use super::plan::HistoryPlan;
 use super::point::{Analyst, Computed};
+use super::request::HistoryRequest;
 use super::trace::Trace;
 use crate::cli::Failure;
 use crate::cli::session::bounds;
@@ -19,6 +19,7 @@ use crate::cli::world::deadline;
 use crate::cli::world::git::Entries;
 use crate::cli::world::git_changes::GitChanges;
 use crate::cli::world::git_objects::GitObjects;
+use crate::cli::world::progress::Progress;
 
 /// As the main thread has it: text may be nested deeply.
 const STACK_BYTES: usize = 8 << 20;
@@ -37,7 +38,7 @@ pub(super) enum Outcome {
 }
 
 pub(super) struct Walk<'a> {
-    plan: &'a Plan,
+    plan: &'a HistoryPlan,
     repository: &'a Path,
     analyst: Analyst<'a>,
     kept: Option<KeptPoints>,
@@ -46,10 +47,11 @@ pub(super) struct Walk<'a> {
     /// So much time is left for everything that follows.
     reserve: Duration,
     ran_out: AtomicBool,
+    done: Arc<AtomicUsize>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a Plan) -> Result<Walk<'a>, Failure> {
+    pub(super) fn new(request: &HistoryRequest<'a>, plan: &'a HistoryPlan) -> Result<Walk<'a>, Failure> {
         let repository = request.session.scope.root.as_path();
         let time = bounds::time(&request.session.policy.config);
         Ok(Walk {
@@ -64,6 +66,7 @@ impl<'a> Walk<'a> {
             known: Mutex::default(),
             reserve: time.mul_f64(0.1),
             ran_out: AtomicBool::new(false),
+            done: Arc::default(),
         })
     }
 
@@ -75,6 +78,7 @@ impl<'a> Walk<'a> {
     /// One for each commit of the plan; none for those that nobody looked at.
     pub(super) fn run(&self, most: usize) -> Result<Vec<Option<Outcome>>, Failure> {
         let count = self.plan.commits.len();
+        let _progress = Progress::over_commits(self.done.clone(), count);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; count];
         // What it costs now is known before anything else.
         self.look(&count.checked_sub(1).into_iter().collect::<Vec<_>>(), &mut outcomes)?;
@@ -113,6 +117,7 @@ impl<'a> Walk<'a> {
                         return Ok(());
                     }
                     let outcome = worker.outcome(*place)?;
+                    self.done.fetch_add(1, Ordering::Relaxed);
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((*place, outcome));
                 }
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::cli::session::settings;
 use crate::config;
+use crate::measured::row;
 use crate::rules::{
     self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell, unmarked,
 };
@@ -77,6 +78,9 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
     if let Some(config) = &example.config {
         tree = tree.with(config::FILE_NAME, config.as_str());
     }
+    if let Some(usage) = &example.usage {
+        tree = tree.with(row::FILE_NAME, row::of_rows(usage));
+    }
     let sources = Sources::new(tree);
     let mut chosen = rules::Settings::default();
     if example.config.is_some() {
@@ -103,6 +107,14 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
     let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
     let settings = Settings { catalog, rules: Arc::new(rules), today, ..Settings::default() };
     let analysis = analyze(&sources, &paths, &settings);
+    if let Some(wrong) = analysis
+        .inventory
+        .diagnostics
+        .iter()
+        .find(|it| it.span.is_some_and(|span| sources.path(span.file) == row::FILE_NAME))
+    {
+        return Err(format!("its `usage` cannot be used: {}", wrong.message));
+    }
     match analysis.broken_rules.first() {
         Some(broken) => Err(format!("the rule fails: {}", broken.message)),
         None => Ok((sources, analysis)),

@@ -11,6 +11,7 @@ use crate::pricing::Period;
 use crate::report::suggestion;
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
+use crate::report::views::measured::{self, MeasuredUse};
 use crate::report::views::scorecard::Scorecard;
 use crate::report::{Report, Suggestion};
 use crate::rules::Undetermined;
@@ -35,6 +36,9 @@ struct Document<'a> {
     verdict: &'static str,
     not_judged: Vec<NotJudged<'a>>,
     coverage: Coverage<'a>,
+    /// What a meter said; nothing where no file of it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<MeasuredUse<'a>>,
 }
 
 #[derive(Serialize)]
@@ -158,6 +162,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
         verdict: report.verdict.name(),
         not_judged: judged::wire(report),
         coverage: coverage::wire(report),
+        measured: measured::wire(report),
     })
 }
 

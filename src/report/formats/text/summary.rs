@@ -91,6 +91,7 @@ fn in_short(text: &mut String, report: &Report) {
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
+    measured(text, report);
     most_frequent(text, report.inventory.skipped.iter().map(|it| it.reason.clone()).collect(), MOST_REASONS);
     if !report.catalog.as_of.is_empty() {
         let _ = writeln!(text, "{}; `gpulint cost` prints the bill, -v all that stands behind it", price_age(report));
@@ -120,6 +121,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }
+    measured(text, report);
     causes(text, "not added, because another version of the same object is", versions(report));
     let open = report.inventory.resources.iter().filter(|it| it.is_added() && is_open(it));
     let open = open.map(|it| escape::one_line(&it.address));
@@ -138,6 +140,12 @@ pub(super) fn write_bill(text: &mut String, report: &Report) {
             let _ = writeln!(text, "{line}");
         }
         let _ = writeln!(text, "not included: {}", not_included(report).join(", "));
+    }
+}
+
+fn measured(text: &mut String, report: &Report) {
+    if let Some(line) = report.measured.in_short() {
+        let _ = writeln!(text, "{line}; `gpulint usage show` lists them");
     }
 }
 

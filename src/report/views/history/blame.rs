@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::History;
+use super::point::Commit;
 use super::snapshot::Holding;
 use super::steps::{Step, StepKind, by_key};
-use super::{Commit, History};
 use crate::catalog::Money;
 
 /// One resource of today's bill.

@@ -9,6 +9,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Key, Resource, Role};
 use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
+use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
 
 /// Money as reports hold it, in millionths: the same whether it was computed just now or is kept from an earlier run.
@@ -76,6 +77,26 @@ pub struct Snapshot {
     pub saves: Amount,
     pub not_judged: Vec<SnapshotUnjudged>,
     pub resources: Vec<Holding>,
+    /// Who pays, by each of the cuts.
+    pub cuts: Vec<SnapshotCut>,
+}
+
+/// The sums of the bill, divided by something that resources have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotCut {
+    /// The name of a `Cut`.
+    pub cut: String,
+    pub slices: Vec<SnapshotSlice>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SnapshotSlice {
+    pub name: String,
+    pub is_named: bool,
+    pub rented: Amount,
+    pub requested: Amount,
+    pub resources: usize,
+    pub unpriced: usize,
 }
 
 /// Jobs that end: so much for a run, or for an hour.
@@ -191,7 +212,13 @@ impl Snapshot {
             saves: saves.into(),
             not_judged: not_judged(report),
             resources,
+            cuts: Cut::ALL.into_iter().map(|cut| divided(report, cut)).collect(),
         }
+    }
+
+    /// What has each thing in common that this cut tells apart, the dearest first.
+    pub fn slices(&self, cut: Cut) -> &[SnapshotSlice] {
+        self.cuts.iter().find(|it| it.cut == cut.name()).map_or(&[], |it| &it.slices)
     }
 
     /// The sums are at least what they say.
@@ -214,6 +241,18 @@ impl Snapshot {
             && self.unpriced == other.unpriced
             && self.resources == other.resources
     }
+}
+
+fn divided(report: &Report, cut: Cut) -> SnapshotCut {
+    let slices = slices(report, cut).into_iter().map(|it| SnapshotSlice {
+        name: it.name,
+        is_named: it.is_named,
+        rented: it.rented.into(),
+        requested: it.requested.into(),
+        resources: it.resources,
+        unpriced: it.unpriced,
+    });
+    SnapshotCut { cut: cut.name().to_owned(), slices: slices.collect() }
 }
 
 fn endings(report: &Report) -> Vec<SnapshotEnding> {

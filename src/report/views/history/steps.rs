@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::point::{Point, PointState};
 use super::snapshot::{Holding, Snapshot};
-use super::{Point, PointState};
 use crate::catalog::{Money, MoneyRange};
 
 /// Where what it costs is another than before.

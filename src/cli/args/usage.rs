@@ -1,0 +1,82 @@
+//! `gpulint usage`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::source::Date;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum UsageVerb {
+    /// Print every request for a server of metrics, for curl, promtool or a proxy that signs
+    Queries(UsageQueries),
+    /// Write gpulint-usage.csv from saved answers of Prometheus, clouds and other tools
+    Import(UsageImport),
+}
+
+/// The days that are asked for.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Window {
+    /// Whole days, in UTC
+    #[arg(long, value_name = "DAYS", default_value_t = 14, value_parser = clap::value_parser!(u16).range(1..=92))]
+    pub(in crate::cli) days: u16,
+    /// The day behind the last one [default: today, so that yesterday is the last]
+    #[arg(long, value_name = "DATE")]
+    pub(in crate::cli) to: Option<Date>,
+    /// The label that tells clusters apart, and the value of the one that is meant: cluster=prod
+    #[arg(long, value_name = "LABEL=VALUE", value_parser = label)]
+    pub(in crate::cli) cluster_label: Option<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UsageQueries {
+    #[command(flatten)]
+    pub(in crate::cli) window: Window,
+    /// Only what these exporters say; may be given several times or with commas [default: all]
+    #[arg(long = "only", value_name = "EXPORTER", value_delimiter = ',', value_parser = exporter)]
+    pub(in crate::cli) exporters: Vec<String>,
+    /// text: name, method, path and body between tabs; json: for programs
+    #[arg(long, value_enum, default_value_t)]
+    pub(in crate::cli) format: QueriesFormat,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum QueriesFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 written, 2 bad usage or bad input, 3 nothing was measured, 4 something is missing.")]
+pub(in crate::cli) struct UsageImport {
+    /// Saved answers, or directories of them
+    #[arg(required = true, value_name = "DIR|FILE")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Where the rows go
+    #[arg(short, long, value_name = "FILE", default_value = crate::measured::row::FILE_NAME)]
+    pub(in crate::cli) output: PathBuf,
+    /// What the cluster is called; where answers tell of several, the one that is meant
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) cluster: Option<String>,
+    /// Write what there is although something is missing; coverage shows how much
+    #[arg(long)]
+    pub(in crate::cli) allow_partial: bool,
+}
+
+fn exporter(name: &str) -> Result<String, String> {
+    let known = crate::usage::exporters();
+    match known.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("expected one of {}", known.join(", "))),
+    }
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| {
+        let plain = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+        plain && name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
+    };
+    let pair = text.split_once('=').filter(|(name, value)| is_name(name) && !value.is_empty());
+    pair.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| "expected LABEL=VALUE".to_owned())
+}

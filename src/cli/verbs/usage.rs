@@ -1,0 +1,126 @@
+//! `gpulint usage`: what to ask a server of metrics, and its answers as rows.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::{QueriesFormat, UsageImport, UsageQueries, UsageVerb, Window};
+use crate::cli::session::prices;
+use crate::cli::world::{clock, output};
+use crate::cli::{Failure, Outcome};
+use crate::measured::row;
+use crate::source::Date;
+use crate::usage::{self, UsageReport, UsageWindow};
+
+/// Of one saved answer. A day of a thousand accelerators has about six.
+const LONGEST_BYTES: u64 = 128 << 20;
+/// Of all of them.
+const MOST_BYTES: u64 = 1 << 30;
+const MOST_FILES: usize = 20_000;
+
+pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
+    match verb {
+        UsageVerb::Queries(arguments) => queries(arguments),
+        UsageVerb::Import(arguments) => import(arguments),
+    }
+}
+
+fn queries(arguments: &UsageQueries) -> Result<Outcome, Failure> {
+    let requests = usage::queries(&window(&arguments.window)?, &arguments.exporters);
+    output::print_exact(&match arguments.format {
+        QueriesFormat::Text => usage::as_text(&requests),
+        QueriesFormat::Json => usage::as_json(&requests),
+    })?;
+    Ok(Outcome::Passed)
+}
+
+fn window(window: &Window) -> Result<UsageWindow, Failure> {
+    let to = window.to.map_or_else(clock::today, Ok)?;
+    let from = Date::from_unix_days(to.unix_days() - i64::from(window.days));
+    let from = from.ok_or_else(|| Failure::new("the window begins before the calendar does"))?;
+    Ok(UsageWindow { from, to, cluster: window.cluster_label.clone() })
+}
+
+fn import(arguments: &UsageImport) -> Result<Outcome, Failure> {
+    let mut files = Vec::new();
+    let mut left = MOST_BYTES;
+    for path in files_of(&arguments.paths)? {
+        let text = small_file(&path, left.min(LONGEST_BYTES))?;
+        left -= text.len() as u64;
+        files.push((path.display().to_string(), text));
+    }
+    let (catalog, _) = prices::catalog(None)?;
+    let done = usage::import(&files, &catalog, arguments.cluster.as_deref()).map_err(Failure::new)?;
+    for (what, count) in &done.taken {
+        output::complain(&format!("{count} taken for {what}"));
+    }
+    written(&done.report, &arguments.output, arguments.allow_partial)
+}
+
+/// Files in the order of their names, whatever the disk says.
+fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let unreadable = |error: std::io::Error| Failure::new(format!("`{}` cannot be read: {error}", path.display()));
+        if !fs::metadata(path).map_err(unreadable)?.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        for entry in fs::read_dir(path).map_err(unreadable)? {
+            let file = entry.map_err(unreadable)?.path();
+            if file.is_file() && file.extension().is_some_and(|it| it == "json") {
+                files.push(file);
+            }
+            if files.len() > MOST_FILES {
+                return Err(Failure::new(format!("there are more than {MOST_FILES} files")));
+            }
+        }
+    }
+    files.sort();
+    files.dedup();
+    match files.is_empty() {
+        true => Err(Failure::new("there is no saved answer: files of a directory end in .json")),
+        false => Ok(files),
+    }
+}
+
+fn small_file(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let unreadable = |why: String| Failure::new(format!("`{}` cannot be read: {why}", path.display()));
+    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    match bytes.len() as u64 > most {
+        true => Err(unreadable(format!("it has more than {} MiB, or all of them have", most >> 20))),
+        false => Ok(bytes),
+    }
+}
+
+/// Writes the rows, unless there are none or something is missing; and says what was found.
+fn written(report: &UsageReport, path: &Path, allow_partial: bool) -> Result<Outcome, Failure> {
+    for note in &report.notes {
+        output::complain(&format!("note: {note}"));
+    }
+    for what in &report.incomplete {
+        output::complain(&format!("incomplete: {what}"));
+    }
+    if !report.has_measured() {
+        output::complain("nothing was measured: no row was written");
+        return Ok(Outcome::Empty);
+    }
+    if !report.incomplete.is_empty() && !allow_partial {
+        output::complain("nothing was written; with --allow-partial it is, and coverage shows what is missing");
+        return Ok(Outcome::Incomplete);
+    }
+    output::save(path, &row::write(&report.rows))?;
+    let told = format!("{} rows in {}{}", report.rows.len(), path.display(), hours(report));
+    output::complain(&told);
+    Ok(Outcome::Passed)
+}
+
+fn hours(report: &UsageReport) -> String {
+    let [all, held, nobody] = report.hours;
+    match all > 0.0 {
+        true => format!(": {all:.1} accelerator hours, {held:.1} held by workloads, {nobody:.1} by nobody"),
+        false => String::new(),
+    }
+}

@@ -1,0 +1,259 @@
+//! From rows to facts: what can be relied on becomes known, everything else says why it is not.
+
+use std::sync::Arc;
+
+use super::matched::{MeasuredRow, UsageOptions};
+use super::row::{OBSERVER, UsageRow};
+use crate::catalog::Catalog;
+use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
+use crate::source::{Date, Sources, Span};
+
+/// Below it, a window says nothing; below the other, less.
+const LEAST_COVERAGE: f64 = 0.5;
+const GOOD_COVERAGE: f64 = 0.9;
+
+/// Programs that take all memory of an accelerator at their start.
+const PREALLOCATING: [&str; 10] =
+    ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
+
+/// Every fact that a meter may tell.
+const ALL: [Key; 16] = [
+    Key::MeasuredBusy,
+    Key::MeasuredBusyMax,
+    Key::MeasuredIdle,
+    Key::MeasuredUnits,
+    Key::MeasuredMemory,
+    Key::MeasuredCache,
+    Key::MeasuredHours,
+    Key::MeasuredDays,
+    Key::MeasuredRequests,
+    Key::MeasuredTokens,
+    Key::MeasuredRunning,
+    Key::MeasuredWaiting,
+    Key::MeasuredPreemptions,
+    Key::MeasuredReplicas,
+    Key::MeasuredUnallocated,
+    Key::MeasuredWindow,
+];
+
+/// Nothing that was measured can be used.
+pub(super) fn forget(resource: &mut Resource, why: &str, span: Span) {
+    let why: Arc<str> = why.into();
+    for key in ALL {
+        resource.set(key, Fact::unknown(why.clone(), span));
+    }
+}
+
+/// What decides whether a row can be relied on.
+pub(super) struct Judge<'a> {
+    pub(super) options: &'a UsageOptions,
+    pub(super) catalog: &'a Catalog,
+    pub(super) today: Option<Date>,
+}
+
+/// The rows of one thing as one: its containers, its parts.
+struct Together {
+    row: UsageRow,
+    span: Span,
+}
+
+impl Judge<'_> {
+    /// Tells a resource what its rows say; why they cannot be used, if they cannot.
+    pub(super) fn tell(&self, resource: &mut Resource, rows: &[&MeasuredRow], is_sure: bool) -> Option<String> {
+        let all = together(rows)?;
+        resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(true), all.span));
+        if let Some(why) = self.unusable(resource, &all.row) {
+            forget(resource, &why, all.span);
+            return Some(why);
+        }
+        let row = &all.row;
+        let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
+        let because = format!("measured by {}", row.source);
+        let origin = match is_sure && coverage >= GOOD_COVERAGE {
+            true => Origin::Resolved,
+            false if is_sure => Origin::Inferred(format!("{because}, {:.0}% covered", coverage * 100.0).into()),
+            false => Origin::Inferred(format!("{because}, and taken for this by its name").into()),
+        };
+        self.set(resource, &all, &origin);
+        let said = format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0);
+        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said), all.span, origin));
+        None
+    }
+
+    fn set(&self, resource: &mut Resource, all: &Together, origin: &Origin) {
+        let (row, span) = (&all.row, all.span);
+        let known = |value: f64| Fact::known(Value::Number(value), span, origin.clone());
+        let shared = row.shared.is_some_and(|it| it > 0.0);
+        let nobodys = || Fact::unknown("several share each accelerator: what it did is nobody's alone", span);
+        let needed = [
+            (Key::MeasuredBusy, row.busy, "busy"),
+            (Key::MeasuredBusyMax, row.busy_max, "busy_max"),
+            (Key::MeasuredIdle, row.idle, "idle"),
+            (Key::MeasuredMemory, row.memory_peak_gib, "memory_peak_gib"),
+            (Key::MeasuredHours, row.gpu_hours, "gpu_hours"),
+        ];
+        for (key, value, column) in needed {
+            let fact = match value {
+                _ if shared && key != Key::MeasuredHours => nobodys(),
+                Some(_) if key == Key::MeasuredMemory && preallocates(resource).is_some() => {
+                    let program = preallocates(resource).unwrap_or_default();
+                    Fact::unknown(format!("{program} takes all memory at its start: what it took is no need"), span)
+                }
+                Some(value) => known(value),
+                None => Fact::unknown(format!("not measured: the row has no `{column}`"), span),
+            };
+            resource.set(key, fact);
+        }
+        let others = [
+            (Key::MeasuredUnits, row.sm_active),
+            (Key::MeasuredCache, row.kv_peak),
+            (Key::MeasuredDays, Some(days(row))),
+            (Key::MeasuredRequests, row.requests_per_s),
+            (Key::MeasuredTokens, row.tokens_per_s),
+            (Key::MeasuredRunning, row.running_max),
+            (Key::MeasuredWaiting, row.waiting_max),
+            (Key::MeasuredPreemptions, row.preemptions),
+            (Key::MeasuredReplicas, row.replicas),
+            (Key::MeasuredUnallocated, row.unallocated),
+        ];
+        for (key, value) in others {
+            resource.set(key, value.map_or(Fact::Absent, known));
+        }
+    }
+
+    /// Why nothing may be concluded from a row.
+    fn unusable(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
+        let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
+        let age = self.today.map(|today| today.since(row.to));
+        match age {
+            Some(age) if age as f64 > self.options.max_age_days => {
+                return Some(format!("measured until {}, {age} days ago", last_day(row)));
+            }
+            Some(age) if age < -1 => return Some(format!("measured until {}, which is still to come", last_day(row))),
+            _ => {}
+        }
+        if days(row) < self.options.min_days {
+            return Some(format!("measured on {} of {} days only", trimmed(days(row)), trimmed(window(row))));
+        }
+        if coverage < LEAST_COVERAGE {
+            return Some(format!("only {:.0}% of its hours are measured", coverage * 100.0));
+        }
+        self.changed(resource, row)
+    }
+
+    /// The text asks for something else than what ran: the measurement has expired by itself.
+    fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
+        let asked = resource.text(Key::Accelerator);
+        let number = resource.number(Key::AcceleratorCount);
+        let canonical = |name: &str| {
+            let found = self.catalog.accelerator(name).map(|it| it.name.to_string());
+            found.unwrap_or_else(|| name.to_owned())
+        };
+        let ran = Some(row.accelerator.as_str()).filter(|it| !it.is_empty()).map(canonical);
+        let other = ran.as_ref().zip(asked).is_some_and(|(ran, asked)| *ran != canonical(asked));
+        let more = row.gpus.zip(number).is_some_and(|(ran, asked)| (ran - asked).abs() > 0.01);
+        if !other && !more {
+            return None;
+        }
+        let said = |count: Option<f64>, name: Option<&str>| {
+            let count = count.map(|count| format!("{} × ", trimmed(count))).unwrap_or_default();
+            format!("{count}{}", name.unwrap_or("accelerators"))
+        };
+        Some(format!(
+            "measured on {}, and the text now asks for {}",
+            said(row.gpus, ran.as_deref()),
+            said(number, asked)
+        ))
+    }
+
+    /// The meter was there and saw others of its place: what it did not see did not run.
+    pub(super) fn was_watched(&self, resource: &Resource, rows: &[MeasuredRow], sources: &Sources) -> Option<Span> {
+        if resource.role != Role::Requested || resource.metered.iter().any(|it| !it.is_own && it.kind.is_none()) {
+            return None;
+        }
+        let namespace = resource.metered.iter().find_map(|it| it.namespace.as_deref())?;
+        let clusters: Vec<&str> = {
+            let path = sources.path(sources.origin(resource.span).file);
+            let told = self.options.clusters.iter().filter(|(pattern, _)| crate::source::matches(pattern, &path));
+            told.map(|(_, cluster)| cluster.as_str()).collect()
+        };
+        let is_fresh = |row: &UsageRow| {
+            self.today.is_none_or(|today| (0.0..=self.options.max_age_days).contains(&(today.since(row.to) as f64)))
+        };
+        let watched = |it: &&MeasuredRow| {
+            let row = &it.row;
+            let is_here = clusters.is_empty() || clusters.contains(&row.cluster.as_str());
+            let is_whole = row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= self.options.min_days;
+            row.kind == OBSERVER && is_here && is_whole && is_fresh(row)
+        };
+        let observers: Vec<&MeasuredRow> = rows.iter().filter(watched).collect();
+        let [observer] = observers.as_slice() else { return None };
+        let saw = |it: &MeasuredRow| it.row.namespace == namespace && it.row.cluster == observer.row.cluster;
+        rows.iter().any(|it| it.row.kind != OBSERVER && saw(it)).then_some(observer.span)
+    }
+}
+
+/// A program that takes all memory at its start.
+fn preallocates(resource: &Resource) -> Option<String> {
+    let program = resource.text(Key::Program)?;
+    PREALLOCATING.contains(&program).then(|| program.to_owned())
+}
+
+fn window(row: &UsageRow) -> f64 {
+    (row.to.since(row.from) as f64).max(1.0)
+}
+
+/// Days with samples; all of them where nobody says.
+fn days(row: &UsageRow) -> f64 {
+    row.days.unwrap_or_else(|| window(row)).min(window(row))
+}
+
+/// `to` is the day behind it.
+fn last_day(row: &UsageRow) -> Date {
+    Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
+}
+
+fn trimmed(n: f64) -> String {
+    format!("{}", (n * 10.0).round() / 10.0)
+}
+
+/// Containers and parts of one thing: hours add up, shares are weighted by them, peaks are the highest.
+fn together(rows: &[&MeasuredRow]) -> Option<Together> {
+    let (first, rest) = rows.split_first()?;
+    let mut all = first.row.clone();
+    for it in rest {
+        let other = &it.row;
+        let (a, b) = (all.gpu_hours.unwrap_or(1.0), other.gpu_hours.unwrap_or(1.0));
+        let mean = |one: Option<f64>, two: Option<f64>| match (one, two) {
+            (Some(one), Some(two)) if a + b > 0.0 => Some((one * a + two * b) / (a + b)),
+            _ => None,
+        };
+        let most = |one: Option<f64>, two: Option<f64>| one.zip(two).map(|(one, two)| one.max(two)).or(one).or(two);
+        let sum = |one: Option<f64>, two: Option<f64>| one.zip(two).map(|(one, two)| one + two).or(one).or(two);
+        all = UsageRow {
+            gpus: if all.container == other.container { most(all.gpus, other.gpus) } else { sum(all.gpus, other.gpus) },
+            from: all.from.min(other.from),
+            to: all.to.max(other.to),
+            days: most(all.days, other.days),
+            busy: mean(all.busy, other.busy),
+            idle: mean(all.idle, other.idle),
+            sm_active: mean(all.sm_active, other.sm_active),
+            tensor_active: mean(all.tensor_active, other.tensor_active),
+            coverage: mean(all.coverage, other.coverage),
+            busy_max: most(all.busy_max, other.busy_max),
+            memory_peak_gib: most(all.memory_peak_gib, other.memory_peak_gib),
+            kv_peak: most(all.kv_peak, other.kv_peak),
+            waiting_max: most(all.waiting_max, other.waiting_max),
+            shared: most(all.shared, other.shared),
+            replicas: most(all.replicas, other.replicas),
+            gpu_hours: sum(all.gpu_hours, other.gpu_hours),
+            requests_per_s: sum(all.requests_per_s, other.requests_per_s),
+            tokens_per_s: sum(all.tokens_per_s, other.tokens_per_s),
+            running_max: sum(all.running_max, other.running_max),
+            preemptions: sum(all.preemptions, other.preemptions),
+            unallocated: mean(all.unallocated, other.unallocated),
+            ..all
+        };
+    }
+    Some(Together { row: all, span: first.span })
+}

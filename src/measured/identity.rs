@@ -1,0 +1,160 @@
+//! Which row is about which resource. A row goes to a resource only where both say the same name and nothing else does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::matched::{MeasuredRow, UsageOptions};
+use super::row::{OBSERVER, UsageRow};
+use crate::inventory::{Inventory, MeterName, Resource, ResourceId};
+use crate::source::{Sources, matches};
+
+/// What rows say of a resource.
+pub(super) enum Claim {
+    /// These, by their places. Sure where the names are its own and no other could be meant.
+    Rows {
+        places: Vec<usize>,
+        is_sure: bool,
+    },
+    /// Some that may be about it, and why they are taken for nobody's.
+    Open {
+        why: String,
+        places: Vec<usize>,
+    },
+    Nothing,
+}
+
+/// One workload or one group of machines, as a meter knows it.
+type Identity<'r> = (&'r str, &'r str, &'r str, &'r str);
+
+fn identity(row: &UsageRow) -> Identity<'_> {
+    (&row.cluster, &row.namespace, &row.kind, &row.name)
+}
+
+/// The claim of each resource that sums count.
+pub(super) fn claims(
+    inventory: &Inventory,
+    sources: &Sources,
+    options: &UsageOptions,
+    rows: &[MeasuredRow],
+) -> Vec<(ResourceId, Claim)> {
+    let index = RowIndex::new(rows);
+    let mut found: Vec<(ResourceId, Vec<Identity<'_>>, bool)> = Vec::new();
+    for (at, resource) in inventory.resources.iter().enumerate().filter(|(_, it)| it.is_added()) {
+        let cluster = cluster_of(resource, sources, options);
+        let (identities, is_sure) = index.find(resource, cluster);
+        found.push((ResourceId(at), identities, is_sure));
+    }
+    let mut owners: BTreeMap<Identity<'_>, BTreeSet<usize>> = BTreeMap::new();
+    for (id, identities, _) in &found {
+        if let [only] = identities.as_slice() {
+            owners.entry(*only).or_default().insert(id.0);
+        }
+    }
+    let claim = |(id, identities, is_sure): (ResourceId, Vec<Identity<'_>>, bool)| {
+        let places = |of: &[Identity<'_>]| of.iter().flat_map(|it| index.places(it)).collect::<Vec<usize>>();
+        let claim = match identities.as_slice() {
+            [] => Claim::Nothing,
+            [only] => match owners.get(only).filter(|it| it.len() > 1) {
+                Some(several) => {
+                    Claim::Open { why: claimed_twice(inventory, only, several), places: places(&identities) }
+                }
+                None => Claim::Rows { places: places(&identities), is_sure },
+            },
+            several => Claim::Open { why: measured_twice(several), places: places(several) },
+        };
+        (id, claim)
+    };
+    found.into_iter().map(claim).collect()
+}
+
+/// `2 resources here are called Deployment prod/a: …`
+fn claimed_twice(inventory: &Inventory, identity: &Identity<'_>, several: &BTreeSet<usize>) -> String {
+    let named = several.iter().take(2).filter_map(|at| inventory.resources.get(*at)).map(|it| it.address.as_str());
+    let named: Vec<&str> = named.collect();
+    format!("{} resources may be what was measured as {}: {}", several.len(), shown(identity), named.join(", "))
+}
+
+/// `2 measured workloads are called so: prod/a, dev/a`
+fn measured_twice(several: &[Identity<'_>]) -> String {
+    let named: Vec<String> = several.iter().take(3).map(shown).collect();
+    format!("{} measured workloads may be it: {}", several.len(), named.join(", "))
+}
+
+fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {
+    let parts = [cluster, namespace, kind, name].into_iter().filter(|it| !it.is_empty());
+    parts.copied().collect::<Vec<_>>().join("/")
+}
+
+fn cluster_of<'o>(resource: &Resource, sources: &Sources, options: &'o UsageOptions) -> Option<&'o str> {
+    let path = sources.path(sources.origin(resource.span).file);
+    let holds = |pattern: &str| matches(pattern, &path) || matches(&format!("{pattern}/*"), &path);
+    options.clusters.iter().find(|(pattern, _)| holds(pattern)).map(|(_, cluster)| cluster.as_str())
+}
+
+/// Rows by their names.
+struct RowIndex<'r> {
+    /// All places of an identity: one for each container and window.
+    places: BTreeMap<Identity<'r>, Vec<usize>>,
+    by_name: BTreeMap<&'r str, BTreeSet<Identity<'r>>>,
+}
+
+impl<'r> RowIndex<'r> {
+    fn new(rows: &'r [MeasuredRow]) -> RowIndex<'r> {
+        let mut index = RowIndex { places: BTreeMap::new(), by_name: BTreeMap::new() };
+        for (at, it) in rows.iter().enumerate().filter(|(_, it)| it.row.kind != OBSERVER) {
+            let identity = identity(&it.row);
+            index.places.entry(identity).or_default().push(at);
+            index.by_name.entry(&it.row.name).or_default().insert(identity);
+        }
+        index
+    }
+
+    fn places(&self, identity: &Identity<'_>) -> Vec<usize> {
+        self.places.get(identity).cloned().unwrap_or_default()
+    }
+
+    /// The identities that a resource may have, and whether they are its own names. Those of its own come before those of
+    /// what its controller makes.
+    fn find(&self, resource: &Resource, cluster: Option<&str>) -> (Vec<Identity<'r>>, bool) {
+        for is_own in [true, false] {
+            let names = resource.metered.iter().filter(|it| it.is_own == is_own);
+            let mut found: BTreeSet<Identity<'r>> = names.flat_map(|name| self.of(name, cluster)).collect();
+            // A name without its cluster or its namespace is still that of one thing where only one has it.
+            if cluster.is_some() {
+                let named: BTreeSet<Identity<'r>> = found.iter().filter(|it| !it.0.is_empty()).copied().collect();
+                if !named.is_empty() {
+                    found = named;
+                }
+            }
+            if !found.is_empty() {
+                let is_placed = resource.metered.iter().all(|it| it.kind.is_none() || it.namespace.is_some());
+                let clusters: BTreeSet<&str> = self.places.keys().map(|it| it.0).collect();
+                let is_sure = is_own && (is_placed || clusters.len() <= 1);
+                return (found.into_iter().collect(), is_sure);
+            }
+        }
+        (Vec::new(), false)
+    }
+
+    fn of(&self, name: &MeterName, cluster: Option<&str>) -> Vec<Identity<'r>> {
+        let fits = |identity: &&Identity<'r>| {
+            let (of, namespace, kind, _) = **identity;
+            let is_kind = match &name.kind {
+                Some(wanted) => kind == &**wanted,
+                None => namespace.is_empty() || is_machine(kind),
+            };
+            let is_place = name.namespace.as_deref().is_none_or(|it| namespace.is_empty() || it == namespace);
+            is_kind && is_place && cluster.is_none_or(|it| of.is_empty() || it == of)
+        };
+        if let Some((prefix, _)) = name.name.split_once('*') {
+            let near = self.by_name.range(prefix..).take_while(|(it, _)| it.starts_with(prefix));
+            let near = near.filter(|(it, _)| matches(&name.name, it));
+            return near.flat_map(|(_, all)| all.iter().filter(fits).copied()).collect();
+        }
+        self.by_name.get(name.name.as_str()).into_iter().flatten().filter(fits).copied().collect()
+    }
+}
+
+/// Kinds of what is measured outside of Kubernetes.
+fn is_machine(kind: &str) -> bool {
+    matches!(kind, "Instance" | "NodeGroup" | "NodePool" | "Endpoint" | "Notebook" | "Machine")
+}

@@ -1,0 +1,72 @@
+//! The rows that were read, and which resource each is about.
+
+use std::collections::BTreeMap;
+
+use super::row::{FILE_NAME, UsageRow};
+use crate::inventory::ResourceId;
+use crate::source::Span;
+
+/// What is told beside the rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageOptions {
+    /// The files, as paths of the tree.
+    pub files: Vec<String>,
+    /// Rows that end longer ago are no news of today.
+    pub max_age_days: f64,
+    /// Rows of fewer days say too little.
+    pub min_days: f64,
+    /// Which cluster or account the files of some paths are deployed to.
+    pub clusters: Vec<(String, String)>,
+}
+
+impl Default for UsageOptions {
+    fn default() -> Self {
+        UsageOptions { files: vec![FILE_NAME.to_owned()], max_age_days: 30.0, min_days: 7.0, clusters: Vec::new() }
+    }
+}
+
+/// A row with where it stands.
+#[derive(Debug, Clone)]
+pub struct MeasuredRow {
+    pub row: UsageRow,
+    pub span: Span,
+}
+
+/// Which row is about which resource, and what found no partner.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    pub rows: Vec<MeasuredRow>,
+    /// The places of rows, by the resource that they are about.
+    pub matched: BTreeMap<ResourceId, Vec<usize>>,
+    /// Rows that are about nothing here, with the reason.
+    pub unmatched: Vec<(usize, String)>,
+    /// Resources without a measurement that can be used, with the reason.
+    pub unmeasured: Vec<(ResourceId, String)>,
+}
+
+impl Measured {
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Of something measured, so many have no measurement that can be used.
+    pub fn in_short(&self) -> Option<String> {
+        let open = self.unmeasured.len();
+        let all = self.matched.len() + self.unmeasured.iter().filter(|(id, _)| !self.matched.contains_key(id)).count();
+        (!self.is_empty() && all > 0).then(|| {
+            let rows = self.unmatched.len();
+            let rows = if rows == 0 { String::new() } else { format!("; {rows} rows match nothing") };
+            format!("measured: {} of {all} resources, {open} without a measurement that can be used{rows}", all - open)
+        })
+    }
+}
+
+impl Measured {
+    /// Resources have other places now, or none.
+    pub fn keep(&mut self, moved: impl Fn(ResourceId) -> Option<ResourceId>) {
+        let matched = std::mem::take(&mut self.matched);
+        self.matched = matched.into_iter().filter_map(|(id, rows)| Some((moved(id)?, rows))).collect();
+        let unmeasured = std::mem::take(&mut self.unmeasured);
+        self.unmeasured = unmeasured.into_iter().filter_map(|(id, why)| Some((moved(id)?, why))).collect();
+    }
+}

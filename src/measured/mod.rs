@@ -1,0 +1,115 @@
+//! What a meter said: rows of `gpulint-usage.csv` become facts of the resources that they are about.
+//!
+//! Text says what was asked for, a meter what was used. A row becomes facts only where it is sure which resource it is
+//! about, where it is fresh and covers its window, and where the text still asks for what was measured: otherwise the facts
+//! are unknown, with the reason. Every row and every resource that found no partner is told.
+
+mod facts;
+mod identity;
+mod matched;
+pub mod row;
+
+pub use matched::{Measured, MeasuredRow, UsageOptions};
+
+use crate::catalog::Catalog;
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{Fact, Inventory, Key, Value};
+use crate::source::{Date, FileId, Sources, Span};
+
+use identity::{Claim, claims};
+use row::OBSERVER;
+
+/// Reads the files that are there, and fills the facts of what they are about.
+pub fn measure(
+    inventory: &mut Inventory,
+    sources: &Sources,
+    options: &UsageOptions,
+    catalog: &Catalog,
+    today: Option<Date>,
+) -> Measured {
+    let mut measured = Measured::default();
+    for path in &options.files {
+        // That a file which the settings name is there was looked after when they were read.
+        let Ok(file) = sources.open(path) else { continue };
+        read(inventory, sources, file, &mut measured.rows);
+    }
+    if measured.rows.is_empty() {
+        return measured;
+    }
+    let claims = claims(inventory, sources, options, &measured.rows);
+    let judge = facts::Judge { options, catalog, today };
+    let mut used = vec![false; measured.rows.len()];
+    for (id, claim) in claims {
+        let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
+        match claim {
+            Claim::Rows { places, is_sure } => {
+                let rows: Vec<&MeasuredRow> = places.iter().filter_map(|at| measured.rows.get(*at)).collect();
+                let unusable = judge.tell(resource, &rows, is_sure);
+                places.iter().for_each(|at| mark(&mut used, *at));
+                measured.matched.insert(id, places);
+                measured.unmeasured.extend(unusable.map(|why| (id, why)));
+            }
+            Claim::Open { why, places } => {
+                let span = places.first().and_then(|at| measured.rows.get(*at)).map_or(resource.span, |it| it.span);
+                facts::forget(resource, &why, span);
+                places.iter().for_each(|at| mark(&mut used, *at));
+                for at in places {
+                    measured.unmatched.push((at, why.clone()));
+                }
+                measured.unmeasured.push((id, why));
+            }
+            Claim::Nothing => {
+                if let Some(span) = judge.was_watched(resource, &measured.rows, sources) {
+                    resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(false), span));
+                }
+                measured.unmeasured.push((id, "no row is about it".to_owned()));
+            }
+        }
+    }
+    for (at, it) in measured.rows.iter().enumerate() {
+        if !used.get(at).copied().unwrap_or(true) && it.row.kind != OBSERVER {
+            measured.unmatched.push((at, "nothing here has this name".to_owned()));
+        }
+    }
+    measured.unmatched.sort();
+    measured.unmatched.dedup_by_key(|(at, _)| *at);
+    measured
+}
+
+fn mark(used: &mut [bool], at: usize) {
+    if let Some(it) = used.get_mut(at) {
+        *it = true;
+    }
+}
+
+fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut Vec<MeasuredRow>) {
+    let text = sources.text(file);
+    let lines: Vec<(usize, usize)> = spans_of_lines(&text);
+    let place = |line: usize| {
+        let (start, end) = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        Span::new(file, start, end)
+    };
+    let wrong = match row::read(&text) {
+        Ok((found, wrong)) => {
+            rows.extend(found.into_iter().map(|row| MeasuredRow { span: place(row.line), row }));
+            wrong
+        }
+        Err(error) => vec![error],
+    };
+    for error in wrong {
+        inventory.diagnostics.push(
+            Diagnostic::unreadable(error.message, place(error.line))
+                .with_help("`gpulint usage show --columns` lists what a row may hold"),
+        );
+    }
+}
+
+fn spans_of_lines(text: &str) -> Vec<(usize, usize)> {
+    let mut start = 0;
+    let line = |line: &str| {
+        let (from, to) = (start, start + line.trim_end_matches(['\n', '\r']).len());
+        start += line.len();
+        (from, to)
+    };
+    text.split_inclusive('\n').map(line).collect()
+}

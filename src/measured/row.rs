@@ -1,0 +1,313 @@
+//! One line of `gpulint-usage.csv`: what one workload or one group of machines used over some days.
+//!
+//! An empty cell is what nobody measured; zero is written `0`. The columns are one table: the reader, the writer and the
+//! messages follow it.
+
+use std::fmt::Write;
+
+use crate::catalog::records;
+use crate::diagnostic::nearest;
+use crate::source::Date;
+
+/// The first line of a file of this version.
+pub const HEADER: &str = "# gpulint usage 1";
+
+/// The name of the file where no setting names another.
+pub const FILE_NAME: &str = "gpulint-usage.csv";
+
+/// A kind of its own: that the meter itself was there, so that what it did not see did not run.
+pub const OBSERVER: &str = "Observer";
+
+/// Characters of one text.
+const LONGEST: usize = 253;
+
+/// Digits that are written.
+const DIGITS: i32 = 3;
+
+macro_rules! columns {
+    (
+        texts { $($text:ident $text_meaning:literal;)+ }
+        numbers { $($number:ident $most:expr, $number_meaning:literal;)+ }
+    ) => {
+        /// What was measured of one thing.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct UsageRow {
+            $(#[doc = $text_meaning] pub $text: String,)+
+            /// The first day, and the one behind the last.
+            pub from: Date,
+            pub to: Date,
+            $(#[doc = $number_meaning] pub $number: Option<f64>,)+
+            /// Where the row stands; 0 in one that was not read.
+            pub line: usize,
+        }
+
+        impl UsageRow {
+            /// The columns with what they hold.
+            pub const COLUMNS: &'static [(&'static str, &'static str)] = &[
+                $((stringify!($text), $text_meaning),)+
+                ("from", "The first day, 2027-01-31."),
+                ("to", "The day behind the last one."),
+                $((stringify!($number), $number_meaning),)+
+            ];
+
+            fn set(&mut self, column: &str, cell: &str) -> Result<(), String> {
+                match column {
+                    $(stringify!($text) => self.$text = text(column, cell)?,)+
+                    "from" => self.from = day(column, cell)?,
+                    "to" => self.to = day(column, cell)?,
+                    $(stringify!($number) => self.$number = number(column, cell, $most)?,)+
+                    _ => {}
+                }
+                Ok(())
+            }
+
+            fn cells(&self) -> Vec<String> {
+                vec![
+                    $(quoted(&self.$text),)+
+                    self.from.to_string(),
+                    self.to.to_string(),
+                    $(self.$number.map(written).unwrap_or_default(),)+
+                ]
+            }
+        }
+    };
+}
+
+columns! {
+    texts {
+        cluster "The cluster or account, as the settings call it.";
+        namespace "The namespace of a workload.";
+        kind "Deployment, Job, NodePool, Instance, Endpoint, Notebook, …; Observer: the meter itself was there.";
+        name "The name of the workload or the group of machines.";
+        container "Its container; empty for all of it.";
+        accelerator "The accelerator that ran.";
+        source "What measured it, as in dcgm:GR_ENGINE_ACTIVE.";
+        note "For people.";
+    }
+    numbers {
+        gpus 1e6, "Accelerators of one pod or machine.";
+        days 10_000.0, "Days with samples.";
+        gpu_hours 1e12, "Accelerator hours with samples, of all replicas.";
+        coverage 1.0, "Hours with samples as a share of hours asked for.";
+        busy 1.0, "Mean share of the time that an accelerator worked.";
+        busy_max 1.0, "The most of it.";
+        idle 1.0, "Share of five-minute points below two percent.";
+        sm_active 1.0, "Mean share of the units of an accelerator that worked.";
+        tensor_active 1.0, "Mean share of cycles in which matrix units worked.";
+        memory_peak_gib 1e6, "The most memory of one accelerator, GiB.";
+        requests_per_s 1e12, "Requests a second.";
+        tokens_per_s 1e12, "Tokens a second.";
+        running_max 1e12, "The most requests at once, of all replicas.";
+        waiting_max 1e12, "The most requests that waited.";
+        kv_peak 1.0, "The most of the cache of keys and values.";
+        preemptions 1e12, "Requests that were put back for want of memory.";
+        replicas 1e9, "Pods or machines, by time.";
+        unallocated 1.0, "Machines: share of accelerator hours that no pod held.";
+        shared 1.0, "1: several share each accelerator, so that its work is nobody's.";
+    }
+}
+
+/// A file of rows under their heading, as examples hold them: without the line that names the version.
+pub fn of_rows(rows: &str) -> String {
+    format!("{HEADER}\n{rows}")
+}
+
+/// What is wrong with a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageError {
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
+/// refused as a whole.
+pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
+    let at = |line: usize, message: String| UsageError { line, message };
+    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
+    if first != HEADER {
+        return Err(at(1, format!("its first line is not `{HEADER}`: it is no file of this version of gpulint")));
+    }
+    let mut lines = records(text);
+    let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
+    let heading = heading.map_err(|why| at(line, why))?;
+    let columns = columns(&heading).map_err(|why| at(line, why))?;
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for (line, cells) in lines {
+        match cells.and_then(|cells| row(&columns, &cells, line)) {
+            Ok(row) => rows.push(row),
+            Err(message) => wrong.push(at(line, message)),
+        }
+    }
+    Ok((rows, wrong))
+}
+
+fn columns(heading: &[String]) -> Result<Vec<&'static str>, String> {
+    let mut found = Vec::new();
+    for name in heading {
+        let known = UsageRow::COLUMNS.iter().map(|(name, _)| *name);
+        let Some(column) = known.clone().find(|it| it == name) else {
+            let near = nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("no column is called `{}`{near}", crate::diagnostic::shortened(name.clone())));
+        };
+        if found.contains(&column) {
+            return Err(format!("the column `{column}` stands twice"));
+        }
+        found.push(column);
+    }
+    for needed in ["kind", "name", "from", "to", "source"] {
+        if !found.contains(&needed) {
+            return Err(format!("the column `{needed}` is missing"));
+        }
+    }
+    Ok(found)
+}
+
+fn row(columns: &[&'static str], cells: &[String], line: usize) -> Result<UsageRow, String> {
+    if cells.len() != columns.len() {
+        return Err(format!("{} cells, and the heading has {}", cells.len(), columns.len()));
+    }
+    let mut row = UsageRow { line, ..UsageRow::default() };
+    for (column, cell) in columns.iter().zip(cells) {
+        row.set(column, cell.trim())?;
+    }
+    match (row.kind.is_empty() || row.name.is_empty(), row.to <= row.from) {
+        (true, _) => Err("a row needs a kind and a name".to_owned()),
+        (_, true) => Err(format!("`to` ({}) is not behind `from` ({})", row.to, row.from)),
+        _ => Ok(row),
+    }
+}
+
+fn text(column: &str, cell: &str) -> Result<String, String> {
+    if cell.chars().any(char::is_control) {
+        return Err(format!("`{column}` holds a control character"));
+    }
+    match cell.chars().count() > LONGEST {
+        true => Err(format!("`{column}` is longer than {LONGEST} characters")),
+        false => Ok(cell.to_owned()),
+    }
+}
+
+fn day(column: &str, cell: &str) -> Result<Date, String> {
+    cell.parse().map_err(|_| {
+        let cell = crate::diagnostic::shortened(cell.to_owned());
+        format!("`{column}` is no day as in 2027-01-31: `{cell}`")
+    })
+}
+
+/// Nothing where the cell is empty.
+fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
+    if cell.is_empty() {
+        return Ok(None);
+    }
+    let value: Option<f64> = cell.parse().ok().filter(|it: &f64| it.is_finite());
+    match value {
+        Some(value) if (0.0..=most).contains(&value) => Ok(Some(value)),
+        Some(_) if most == 1.0 => Err(format!("`{column}` is a share from 0 to 1, and not `{cell}`")),
+        _ => {
+            let cell = crate::diagnostic::shortened(cell.to_owned());
+            Err(format!("`{column}` is no number from 0 to {most}: `{cell}`"))
+        }
+    }
+}
+
+/// Rows as a file: sorted, and the same bytes for the same rows.
+pub fn write(rows: &[UsageRow]) -> String {
+    let names: Vec<&str> = UsageRow::COLUMNS.iter().map(|(name, _)| *name).collect();
+    let mut lines: Vec<String> = rows.iter().map(|row| row.cells().join(",")).collect();
+    lines.sort();
+    lines.dedup();
+    let mut text = format!("{HEADER}\n{}\n", names.join(","));
+    for line in lines {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// Three digits: measuring the same days again gives the same bytes.
+fn written(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let scale = DIGITS - 1 - value.abs().log10().floor() as i32;
+    let rounded = match scale {
+        scale if scale >= 0 => (value * 10f64.powi(scale)).round() / 10f64.powi(scale),
+        scale => (value / 10f64.powi(-scale)).round() * 10f64.powi(-scale),
+    };
+    let text = format!("{:.*}", usize::try_from(scale.max(0)).unwrap_or(0), rounded);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn quoted(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect();
+    match plain.contains([',', '"']) || plain.starts_with('#') {
+        true => format!("\"{}\"", plain.replace('"', "\"\"")),
+        false => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> UsageRow {
+        UsageRow {
+            cluster: "prod".to_owned(),
+            kind: "Deployment".to_owned(),
+            name: "a, \"b\"".to_owned(),
+            source: "by hand".to_owned(),
+            from: "2026-11-08".parse().unwrap(),
+            to: "2026-11-22".parse().unwrap(),
+            busy: Some(0.071_23),
+            gpu_hours: Some(1_340.2),
+            idle: Some(0.0),
+            ..UsageRow::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_and_written_the_same() {
+        let text = write(&[sample(), sample()]);
+        let (rows, wrong) = read(&text).unwrap();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!((row.busy, row.gpu_hours, row.idle, row.busy_max), (Some(0.0712), Some(1340.0), Some(0.0), None));
+        assert_eq!(row.name, "a, \"b\"");
+        assert_eq!(write(&rows), text);
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let all = [0.0, 1.0, 0.071_234, 1_340.2, 12_345_678.0, 0.999_9, 99.95, 1e-9];
+        let shown: Vec<String> = all.into_iter().map(written).collect();
+        assert_eq!(shown, ["0", "1", "0.0712", "1340", "12300000", "1", "100", "0.000000001"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line_and_hides_nothing_else() {
+        let file = |heading: &str, lines: &str| read(&format!("{HEADER}\n{heading}\n{lines}"));
+        let heading = "kind,name,from,to,source,busy";
+        let (rows, wrong) = file(
+            heading,
+            "Job,a,2026-11-01,2026-11-02,x,0.5\nJob,b,2026-11-01,2026-11-02,x,50\nJob,c,2026-11-02,2026-11-01,x,\n\
+             Job,d,2026-11-01,2026-11-02,x,NaN\nJob,,2026-11-01,2026-11-02,x,\nJob,e,2026-11-01,2026-11-02,x\n",
+        )
+        .unwrap();
+        assert_eq!(rows.len(), 1);
+        let told: Vec<(usize, &str)> = wrong.iter().map(|it| (it.line, it.message.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (4, "`busy` is a share from 0 to 1, and not `50`"),
+                (5, "`to` (2026-11-01) is not behind `from` (2026-11-02)"),
+                (6, "`busy` is no number from 0 to 1: `NaN`"),
+                (7, "a row needs a kind and a name"),
+                (8, "5 cells, and the heading has 6"),
+            ]
+        );
+        let refused = |heading: &str| file(heading, "").unwrap_err().message;
+        assert_eq!(refused("kind,name,from,to,source,buzy"), "no column is called `buzy`; did you mean `busy`?");
+        assert_eq!(refused("kind,name,from,to"), "the column `source` is missing");
+        assert!(read("kind,name\n").unwrap_err().message.contains("no file of this version"));
+    }
+}

@@ -1,0 +1,78 @@
+//! `gpulint usage show`: what was measured of what, by which name, and what matched nothing, both ways.
+
+use std::fmt::Write;
+
+use crate::inventory::{Key, Resource};
+use crate::measured::row::UsageRow;
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::json;
+use crate::report::formats::text::TextTable;
+use crate::report::views::measured::{listed, wire};
+use crate::report::{Format, Report};
+
+/// What was matched in a format; `None` where there is no such format for it.
+pub fn usage(format: Format, report: &Report) -> Option<String> {
+    match format {
+        Format::Json => Some(json::print(&wire(report))),
+        Format::Text => Some(text(report)),
+        _ => None,
+    }
+}
+
+/// The columns that a row may hold.
+pub fn usage_columns() -> String {
+    let mut table = TextTable::new(&["column", "what it holds"], 2..2);
+    for (name, meaning) in UsageRow::COLUMNS {
+        table.row(vec![(*name).to_owned(), (*meaning).to_owned()]);
+    }
+    table.print()
+}
+
+fn text(report: &Report) -> String {
+    let Some(short) = report.measured.in_short() else {
+        return "no measured use: no file of it is there; `gpulint usage fetch` or `import` writes one\n".to_owned();
+    };
+    let mut text = format!("{}\n\n", capital(&short));
+    let shown = |it: &str| shortened(&one_line(it), 80);
+    let mut table = TextTable::new(&["resource", "busy", "idle", "hours", "over, or why not"], 1..4);
+    for (resource, why, rows) in listed(report) {
+        let window = resource.text(Key::MeasuredWindow).map(str::to_owned);
+        let said = window.or_else(|| why.map(shown)).unwrap_or_default();
+        let place = rows.first().map(|it| report.paths.locate(report.sources, it.span).line);
+        let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
+        table.row(vec![
+            shown(&report.called(resource)),
+            share(resource, Key::MeasuredBusy),
+            share(resource, Key::MeasuredIdle),
+            resource.number(Key::MeasuredHours).map_or_else(String::new, |it| format!("{it:.0}")),
+            format!("{said}{place}"),
+        ]);
+    }
+    text.push_str(&table.print());
+    if !report.measured.unmatched.is_empty() {
+        let _ = writeln!(text, "\nrows that match nothing: {}", report.measured.unmatched.len());
+        let mut table = TextTable::new(&["line", "measured as", "hours", "why"], 2..3);
+        for (at, why) in &report.measured.unmatched {
+            let Some(it) = report.measured.rows.get(*at) else { continue };
+            let row = &it.row;
+            let parts = [&row.cluster, &row.namespace, &row.kind, &row.name].into_iter().filter(|it| !it.is_empty());
+            table.row(vec![
+                row.line.to_string(),
+                shown(&parts.map(String::as_str).collect::<Vec<_>>().join("/")),
+                row.gpu_hours.map_or_else(String::new, |it| format!("{it:.0}")),
+                shown(why),
+            ]);
+        }
+        text.push_str(&table.print());
+    }
+    text
+}
+
+fn share(resource: &Resource, key: Key) -> String {
+    resource.number(key).map_or_else(|| "?".to_owned(), |it| format!("{:.0}%", it * 100.0))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

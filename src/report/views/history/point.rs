@@ -1,0 +1,79 @@
+//! One commit of a history, and what is known of it.
+
+use std::sync::Arc;
+
+use super::snapshot::Snapshot;
+use crate::source::Date;
+
+/// Which commits are points.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Every {
+    #[default]
+    Commit,
+    /// The last one of each day.
+    Day,
+    /// The last one of each week, which begins on Monday.
+    Week,
+}
+
+impl Every {
+    pub const ALL: [Every; 3] = [Every::Commit, Every::Day, Every::Week];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Every::Commit => "commit",
+            Every::Day => "day",
+            Every::Week => "week",
+        }
+    }
+}
+
+/// One commit of the first parents.
+#[derive(Debug, Clone)]
+pub struct Point {
+    pub commit: Commit,
+    /// Commits since the point before that nobody looked at.
+    pub passed_over: usize,
+    pub state: PointState,
+}
+
+#[derive(Debug, Clone)]
+pub enum PointState {
+    Known(Arc<Snapshot>),
+    /// What it costs is not known: never zero.
+    Gap(String),
+}
+
+impl Point {
+    pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
+        match &self.state {
+            PointState::Known(snapshot) => Some(snapshot),
+            PointState::Gap(_) => None,
+        }
+    }
+}
+
+/// What people call a commit. Names and subjects are somebody else's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    pub id: String,
+    /// Seconds since 1970: the latest that any commit up to this one was committed at, as clocks go back.
+    pub time: i64,
+    pub author: String,
+    pub subject: String,
+    pub tags: Vec<String>,
+    /// Of a merge, the author and the subject of what was merged.
+    pub merged: Option<(String, String)>,
+}
+
+impl Commit {
+    /// The day, in universal time.
+    pub fn date(&self) -> Date {
+        Date::from_unix_days(self.time.div_euclid(86_400)).unwrap_or_default()
+    }
+
+    /// As people write it.
+    pub fn short(&self) -> &str {
+        self.id.get(..10).unwrap_or(&self.id)
+    }
+}

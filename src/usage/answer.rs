@@ -1,0 +1,187 @@
+//! Answers of a Prometheus API, as a server sends them and as promtool writes them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// Labels of one series.
+pub(super) type Labels = BTreeMap<String, String>;
+
+/// Thirteen thousand accelerators have about four million: a value takes more memory than its text.
+const MOST_VALUES: usize = 5_000_000;
+
+/// A value and what it is of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sample {
+    pub(super) labels: Labels,
+    pub(super) value: f64,
+    /// Seconds since 1970: the moment that was asked for.
+    pub(super) at: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answered {
+    Samples(Vec<Sample>),
+    Series(Vec<Labels>),
+    Names(Vec<String>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    pub(super) said: Answered,
+    /// The server left something out.
+    pub(super) is_partial: bool,
+}
+
+#[derive(Deserialize)]
+struct Envelope<T> {
+    status: String,
+    data: T,
+    #[serde(default)]
+    warnings: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(default, rename = "isPartial")]
+    is_partial: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Vector {
+    result_type: String,
+    result: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    metric: Labels,
+    value: (f64, String),
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    status: String,
+    #[serde(default, rename = "errorType")]
+    kind: String,
+    #[serde(default)]
+    error: String,
+}
+
+impl Answer {
+    /// What an answer says; why it cannot be used, in words without the names in it.
+    pub(super) fn read(text: &[u8]) -> Result<Answer, String> {
+        if has_more_values(text) {
+            return Err(format!("the answer has more than {MOST_VALUES} values"));
+        }
+        if let Ok(refusal) = serde_json::from_slice::<Refusal>(text)
+            && refusal.status == "error"
+        {
+            return Err(format!("the server refused: {}", said(&refusal.kind, &refusal.error)));
+        }
+        if let Some(answer) = enveloped::<Vector>(text, |it| it.samples()) {
+            return answer;
+        }
+        if let Some(answer) = enveloped::<Vec<Labels>>(text, |it| Ok(Answered::Series(it))) {
+            return answer;
+        }
+        if let Some(answer) = enveloped::<Vec<String>>(text, |it| Ok(Answered::Names(it))) {
+            return answer;
+        }
+        // promtool writes what is inside.
+        if let Ok(items) = serde_json::from_slice::<Vec<Item>>(text) {
+            return Ok(Answer { said: Answered::Samples(samples(items)?), is_partial: false });
+        }
+        if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
+            return Ok(Answer { said: Answered::Series(series), is_partial: false });
+        }
+        Err("it is no answer to an instant query or to a question for series".to_owned())
+    }
+}
+
+fn enveloped<T: DeserializeOwned>(
+    text: &[u8],
+    said: impl Fn(T) -> Result<Answered, String>,
+) -> Option<Result<Answer, String>> {
+    let envelope: Envelope<T> = serde_json::from_slice(text).ok()?;
+    let is_partial = envelope.is_partial || envelope.warnings.is_some_and(|it| !it.is_empty());
+    if envelope.status != "success" {
+        return Some(Err("the server says neither success nor error".to_owned()));
+    }
+    Some(said(envelope.data).map(|said| Answer { said, is_partial }))
+}
+
+impl Vector {
+    fn samples(self) -> Result<Answered, String> {
+        if self.result_type != "vector" {
+            return Err("it is the answer to a range query: an instant query is needed".to_owned());
+        }
+        Ok(Answered::Samples(samples(self.result)?))
+    }
+}
+
+fn samples(items: Vec<Item>) -> Result<Vec<Sample>, String> {
+    let sample = |item: Item| {
+        let value = item.value.1.parse::<f64>().map_err(|_| "a value in it is no number".to_owned())?;
+        Ok(Sample { labels: item.metric, value, at: item.value.0 })
+    };
+    items.into_iter().map(sample).collect()
+}
+
+/// What a server says of a refusal, up to where it quotes series: their labels are names of pods and nodes.
+pub(super) fn said(kind: &str, error: &str) -> String {
+    let plain: String = error.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let plain = plain.split(['{', '"']).next().unwrap_or_default().trim().to_owned();
+    let plain: String = plain.chars().take(160).collect();
+    let kind: String = kind.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '_').take(40).collect();
+    match (kind.is_empty(), plain.is_empty()) {
+        (true, true) => "without a reason".to_owned(),
+        (false, true) => kind,
+        (true, false) => plain,
+        (false, false) => format!("{kind}: {plain}"),
+    }
+}
+
+/// Whether there are more values than should be made of a text, by what separates them.
+fn has_more_values(text: &[u8]) -> bool {
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MOST_VALUES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Answer, String> {
+        Answer::read(text.as_bytes())
+    }
+
+    #[test]
+    fn both_forms_of_an_answer_are_read() {
+        let item = r#"[{"metric":{"pod":"a"},"value":[1,"0.5"]}]"#;
+        let whole = read(&format!(r#"{{"status":"success","data":{{"resultType":"vector","result":{item}}}}}"#)).unwrap();
+        assert_eq!(whole, read(item).unwrap());
+        let series = read(r#"{"status":"success","data":[{"pod":"a"}],"warnings":["cut"]}"#).unwrap();
+        assert!(series.is_partial && matches!(series.said, Answered::Series(_)));
+        assert_eq!(read("[]").unwrap().said, Answered::Samples(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused_without_the_names_in_it() {
+        let matched = r#"{"status":"error","errorType":"execution","error":"found duplicate series {pod=\"secret\"}"}"#;
+        assert_eq!(read(matched).unwrap_err(), "the server refused: execution: found duplicate series");
+        let range = r#"{"status":"success","data":{"resultType":"matrix","result":[]}}"#;
+        assert!(read(range).unwrap_err().contains("range query"));
+        assert!(read(r#"{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"x"]}]}}"#)
+            .unwrap_err()
+            .contains("no number"));
+        assert!(read("<html>").is_err());
+    }
+}

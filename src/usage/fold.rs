@@ -1,0 +1,147 @@
+//! Days of devices added up.
+
+use std::collections::BTreeSet;
+
+use super::meter::DeviceDay;
+use crate::measured::row::UsageRow;
+use crate::source::Date;
+
+/// Five-minute points of an hour.
+const POINTS_AN_HOUR: f64 = 12.0;
+
+/// A mean that is weighted by time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mean {
+    sum: f64,
+    weight: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<f64>, weight: f64) {
+        if let Some(value) = value {
+            self.sum += value * weight;
+            self.weight += weight;
+        }
+    }
+
+    fn join(&mut self, other: Mean) {
+        self.sum += other.sum;
+        self.weight += other.weight;
+    }
+
+    fn value(self) -> Option<f64> {
+        (self.weight > 0.0).then(|| (self.sum / self.weight).clamp(0.0, 1.0))
+    }
+}
+
+/// What some devices did over some days.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fold {
+    /// Five-minute points of whole accelerators.
+    pub(super) points: f64,
+    /// The same of devices and parts as they are asked for, each in full for everybody who shares it.
+    pub(super) raw: f64,
+    /// Points that no pod held.
+    pub(super) nobody: f64,
+    /// Points at which the pod or the node was there.
+    pub(super) present: f64,
+    pub(super) days: BTreeSet<Date>,
+    busy: Mean,
+    busy_max: Option<f64>,
+    idle: Mean,
+    units: Mean,
+    tensor: Mean,
+    memory_gib: Option<f64>,
+    shared: bool,
+    measures: BTreeSet<(&'static str, &'static str)>,
+    profiles: BTreeSet<String>,
+    /// Accelerators of one pod or node at most.
+    most: f64,
+}
+
+impl Fold {
+    pub(super) fn add(&mut self, exporter: &'static str, day: Date, device: &DeviceDay, part: f64) {
+        // What lived between two points did something, too.
+        let weight = (device.points * part).max(1e-6);
+        self.points += device.points * part;
+        self.raw += device.raw;
+        if device.holder.pod.is_empty() {
+            self.nobody += device.points * part;
+        }
+        self.days.insert(day);
+        self.busy.add(device.busy, weight);
+        self.idle.add(device.idle, weight);
+        self.units.add(device.units, weight);
+        self.tensor.add(device.tensor, weight);
+        self.busy_max = most(self.busy_max, device.busy_max);
+        self.memory_gib = most(self.memory_gib, device.memory_gib);
+        self.shared |= device.shared;
+        self.measures.insert((exporter, device.measure));
+        if !device.profile.is_empty() {
+            self.profiles.insert(device.profile.clone());
+        }
+    }
+
+    /// What was there on a day, of all devices and of the longest: one that is there half of the day counts half.
+    pub(super) fn at_once(&mut self, all: f64, longest: f64) {
+        self.present += longest;
+        if longest > 0.0 {
+            self.most = self.most.max(all / longest);
+        }
+    }
+
+    /// The devices of another pod or node.
+    pub(super) fn join(&mut self, other: &Fold) {
+        self.points += other.points;
+        self.raw += other.raw;
+        self.nobody += other.nobody;
+        self.present += other.present;
+        self.days.extend(&other.days);
+        self.busy.join(other.busy);
+        self.idle.join(other.idle);
+        self.units.join(other.units);
+        self.tensor.join(other.tensor);
+        self.busy_max = most(self.busy_max, other.busy_max);
+        self.memory_gib = most(self.memory_gib, other.memory_gib);
+        self.shared |= other.shared;
+        self.measures.extend(&other.measures);
+        self.profiles.extend(other.profiles.iter().cloned());
+        self.most = self.most.max(other.most);
+    }
+
+    pub(super) fn accelerators(&self) -> Option<f64> {
+        // A point more or less is the scrape, and no part of a device.
+        let whole = self.most.round();
+        let said = if (self.most - whole).abs() < 0.1 { whole } else { (self.most * 100.0).round() / 100.0 };
+        (said > 0.0).then_some(said)
+    }
+
+    /// As in `dcgm:GR_ENGINE_ACTIVE`.
+    pub(super) fn source(&self) -> String {
+        let all: Vec<String> = self.measures.iter().map(|(exporter, measure)| format!("{exporter}:{measure}")).collect();
+        all.join("+")
+    }
+
+    /// What was measured of devices.
+    pub(super) fn fill(&self, row: &mut UsageRow) {
+        if self.days.is_empty() {
+            return;
+        }
+        row.gpu_hours = Some(self.points / POINTS_AN_HOUR);
+        row.busy = self.busy.value();
+        row.busy_max = self.busy_max;
+        row.idle = self.idle.value();
+        row.sm_active = self.units.value();
+        row.tensor_active = self.tensor.value();
+        row.memory_peak_gib = self.memory_gib;
+        row.shared = self.shared.then_some(1.0);
+        if !self.profiles.is_empty() {
+            let all: Vec<&str> = self.profiles.iter().map(String::as_str).collect();
+            row.note = format!("MIG {}", all.join(" "));
+        }
+    }
+}
+
+fn most(one: Option<f64>, two: Option<f64>) -> Option<f64> {
+    one.zip(two).map(|(one, two)| one.max(two)).or(one).or(two)
+}

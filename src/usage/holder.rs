@@ -1,0 +1,41 @@
+//! Whose a series is: the container that holds a device, from labels that differ from server to server.
+
+use super::answer::Labels;
+use super::request::{CONTAINER, NAMESPACE, POD};
+use super::table::EXPORTER_PODS;
+
+/// A container of a pod. It never leaves this room: pods come and go, and their names tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Holder {
+    pub(super) cluster: String,
+    pub(super) namespace: String,
+    pub(super) pod: String,
+    pub(super) container: String,
+}
+
+impl Holder {
+    pub(super) fn of(labels: &Labels, cluster: &str) -> Holder {
+        let text = |names: &[&str]| first(labels, names).to_owned();
+        Holder { cluster: cluster.to_owned(), namespace: text(NAMESPACE), pod: text(POD), container: text(CONTAINER) }
+    }
+
+    /// Nobody: a device that is given to no pod.
+    pub(super) fn nobody(cluster: &str) -> Holder {
+        Holder { cluster: cluster.to_owned(), ..Holder::default() }
+    }
+
+    /// The pod of the exporter itself, by its name.
+    pub(super) fn measures(&self) -> bool {
+        EXPORTER_PODS.iter().any(|name| self.pod.contains(name) || self.container.contains(name))
+    }
+}
+
+/// The first of the labels that holds something.
+pub(super) fn first<'l>(labels: &'l Labels, names: &[&str]) -> &'l str {
+    let all = names.iter().filter_map(|name| labels.get(*name));
+    all.map(String::as_str).find(|it| !it.is_empty()).unwrap_or_default()
+}
+
+pub(super) fn label<'l>(labels: &'l Labels, name: &str) -> &'l str {
+    labels.get(name).map_or("", String::as_str)
+}

@@ -1,0 +1,120 @@
+//! Saved answers, each taken for what its shape and its name say it is.
+
+use std::collections::BTreeMap;
+
+use super::answer::{Answer, Answered, Sample};
+use super::gather::{Gathered, UsageReport};
+use super::holder::label;
+use super::request::STATISTIC;
+use super::table;
+use crate::catalog::Catalog;
+use crate::source::Date;
+
+/// What came of saved answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Import {
+    pub report: UsageReport,
+    /// What files were taken for, and how many.
+    pub taken: BTreeMap<String, usize>,
+}
+
+/// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
+pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&str>) -> Result<Import, String> {
+    let mut done = Import::default();
+    let mut prometheus = Vec::new();
+    for (name, text) in files {
+        let wrong = |why: String| format!("`{name}`: {why}");
+        let answer = Answer::read(text).map_err(wrong)?;
+        let (what, day) = what(name, &answer).map_err(wrong)?;
+        *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
+        prometheus.push((what, day, answer));
+    }
+    if !prometheus.is_empty() {
+        done.report = of_prometheus(prometheus, catalog, cluster)?;
+    }
+    Ok(done)
+}
+
+/// The name of the request that a file answers, and the day.
+type Asked = (String, Option<Date>);
+
+fn of_prometheus(
+    mut answers: Vec<(String, Option<Date>, Answer)>,
+    catalog: &Catalog,
+    cluster: Option<&str>,
+) -> Result<UsageReport, String> {
+    let mut gathered = Gathered::new(catalog, cluster.map(str::to_owned));
+    let rank = |name: &str| table::EXPORTERS.iter().position(|it| it.name == name);
+    answers.sort_by_key(|(name, day, _)| (rank(name), *day));
+    for (name, _, answer) in &answers {
+        let is_meter = table::exporter(name).is_some_and(table::Exporter::is_meter);
+        if let (Answered::Samples(samples), true) = (&answer.said, is_meter) {
+            gathered.see_clusters(samples);
+        }
+    }
+    if let Some(why) = gathered.refusal() {
+        return Err(format!("{why}; choose one with --cluster"));
+    }
+    let days: Vec<Date> = answers.iter().filter_map(|(_, day, _)| *day).collect();
+    let (Some(from), Some(last)) = (days.iter().min().copied(), days.iter().max().copied()) else {
+        return Err("there is no answer of a day among the files".to_owned());
+    };
+    for (name, day, answer) in &answers {
+        if answer.is_partial {
+            gathered.lacks(format!("{}: the server left something out", told(name, *day)));
+        }
+        gathered.take(name, *day, &answer.said)?;
+    }
+    if let Some(why) = gathered.refusal() {
+        return Err(why);
+    }
+    let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
+    Ok(gathered.report(from, to))
+}
+
+pub(super) fn told(name: &str, day: Option<Date>) -> String {
+    day.map_or_else(|| name.to_owned(), |day| format!("{name} of {day}"))
+}
+
+/// Which request an answer belongs to: samples say it themselves, and an empty answer by the name of its file.
+fn what(file: &str, answer: &Answer) -> Result<Asked, String> {
+    let named = named(file);
+    match &answer.said {
+        Answered::Samples(samples) => match (samples.first().and_then(said), named) {
+            (Some((exporter, day)), Some((name, Some(named)))) if exporter != name || day != named => {
+                Err(format!("its name says {name} of {named}, and it holds {exporter} of {day}"))
+            }
+            (Some((exporter, day)), _) => Ok((exporter.to_owned(), Some(day))),
+            (None, Some(named)) if samples.is_empty() => Ok(named),
+            (None, _) if samples.is_empty() => {
+                Err("it is empty, and its name does not say what was asked: save it as NAME.json, with the names that \
+                     `gpulint usage queries` prints"
+                    .to_owned())
+            }
+            (None, _) => Err("it answers no query of `gpulint usage queries`".to_owned()),
+        },
+        Answered::Series(_) => Ok(("owners".to_owned(), None)),
+        Answered::Names(_) => Ok(("names".to_owned(), None)),
+    }
+}
+
+/// The exporter and the day of a sample.
+fn said(sample: &Sample) -> Option<(&'static str, Date)> {
+    let (_, metric) = label(&sample.labels, STATISTIC).split_once(':')?;
+    let exporter = table::EXPORTERS.iter().find(|it| it.metric(metric).is_some())?;
+    let days = (sample.at / 86_400.0).floor();
+    let day = (0.0..4e6).contains(&days).then(|| Date::from_unix_days(days as i64))??;
+    Some((exporter.name, day))
+}
+
+/// `dcgm.2026-11-21.json` → dcgm, 2026-11-21
+fn named(file: &str) -> Option<Asked> {
+    let file = file.rsplit(['/', '\\']).next()?;
+    let mut parts = file.split('.');
+    let name = parts.next()?;
+    if let Some(exporter) = table::exporter(name) {
+        let day: Date = parts.next()?.parse().ok()?;
+        return Some((exporter.name.to_owned(), Some(day)));
+    }
+    ["owners", "nodes", "names", "clusters"].contains(&name).then(|| (name.to_owned(), None))
+}

@@ -28,7 +28,7 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
-pub(super) use usage::{QueriesFormat, UsageImport, UsageQueries, UsageVerb, Window};
+pub(super) use usage::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageVerb, Window};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::rc::Rc;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{NoProxy, Proxy, Url};
 use serde_json::Value;
 
@@ -58,6 +58,8 @@ pub struct HttpRequest<'a> {
     pub accept: &'a str,
     pub headers: Vec<(&'static str, &'static str)>,
     pub json: Option<Value>,
+    /// Pairs as a form carries them, coded already.
+    pub form: Option<String>,
     /// Sending it twice does the same as sending it once: a query that is sent as a POST.
     pub repeatable: bool,
 }
@@ -76,6 +78,7 @@ impl<'a> HttpRequest<'a> {
             accept: "application/json",
             headers: Vec::new(),
             json: None,
+            form: None,
             repeatable,
         }
     }
@@ -90,6 +93,12 @@ impl<'a> HttpRequest<'a> {
     #[must_use]
     pub fn query(mut self, name: &'a str, value: impl ToString) -> Self {
         self.query.push((name, value.to_string()));
+        self
+    }
+
+    #[must_use]
+    pub fn form(mut self, coded: String) -> Self {
+        self.form = Some(coded);
         self
     }
 
@@ -124,6 +133,7 @@ impl<'a> Client<'a> {
         if let Some(secret) = credential.secret() {
             redactor.learn(secret.expose());
         }
+        settings.headers.iter().for_each(|(_, value)| redactor.learn(value.expose()));
         let mut builder = reqwest::blocking::Client::builder()
             .user_agent(settings.user_agent.as_str())
             .redirect(reqwest::redirect::Policy::none())
@@ -282,6 +292,11 @@ impl<'a> Client<'a> {
         for (name, value) in &request.headers {
             headers.insert(HeaderName::from_static(name), header_value(value, false)?);
         }
+        for (name, value) in &self.settings.headers {
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| Error::new(HttpErrorKind::Unusable, "a header has a name that cannot be sent"))?;
+            headers.insert(name, header_value(value.expose(), true)?);
+        }
         let mut builder = self.inner.request(method, url.clone());
         match &self.credential {
             Credential::Anonymous => {}
@@ -295,6 +310,9 @@ impl<'a> Client<'a> {
         builder = builder.headers(headers);
         if let Some(body) = &request.json {
             builder = builder.json(body);
+        }
+        if let Some(body) = &request.form {
+            builder = builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.clone());
         }
         // Of the request and not of the client: there it would begin anew with each piece of the answer that arrives.
         let built = builder

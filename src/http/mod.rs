@@ -1,4 +1,4 @@
-//! One careful HTTP client for the two rooms that may open a socket.
+//! One careful HTTP client for the three rooms that may open a socket.
 //!
 //! It sends a credential to one origin only, follows no redirect that leaves it, waits when the server asks for it, tries
 //! again when that is safe, reads no more than it was told to, and never repeats a secret in a message. It knows nothing
@@ -50,6 +50,8 @@ pub struct HttpSettings {
     pub patience: Duration,
     /// Whether a credential may travel over plain `http://` to another machine.
     pub allow_plain_http: bool,
+    /// Sent with every request, such as the tenant of a server that many use.
+    pub headers: Vec<(String, Secret)>,
 }
 
 impl Default for HttpSettings {
@@ -65,6 +67,7 @@ impl Default for HttpSettings {
             attempts: 5,
             patience: Duration::from_secs(180),
             allow_plain_http: false,
+            headers: Vec::new(),
         }
     }
 }

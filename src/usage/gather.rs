@@ -180,7 +180,18 @@ impl<'c> Gathered<'c> {
     }
 
     fn cluster_of(&self, labels: &Labels) -> String {
-        self.cluster.clone().unwrap_or_else(|| cluster_label(labels).to_owned())
+        let said = cluster_label(labels);
+        let only = || self.clusters.first().filter(|_| self.clusters.len() == 1);
+        match &self.cluster {
+            Some(chosen) => chosen.clone(),
+            // Not everything that is scraped in a cluster is told its name.
+            None if said.is_empty() => only().cloned().unwrap_or_default(),
+            None => said.to_owned(),
+        }
+    }
+
+    pub(super) fn name_clusters(&mut self, names: &[String]) {
+        self.clusters.extend(names.iter().filter(|it| !it.is_empty()).cloned());
     }
 
     /// Clusters are known before the first answer is taken, so that none is added to another.

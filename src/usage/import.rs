@@ -77,7 +77,7 @@ pub(super) fn told(name: &str, day: Option<Date>) -> String {
 }
 
 /// Which request an answer belongs to: samples say it themselves, and an empty answer by the name of its file.
-fn what(file: &str, answer: &Answer) -> Result<Asked, String> {
+pub(super) fn what(file: &str, answer: &Answer) -> Result<Asked, String> {
     let named = named(file);
     match &answer.said {
         Answered::Samples(samples) => match (samples.first().and_then(said), named) {

@@ -5,6 +5,7 @@
 //! this room. Names of pods, nodes, instances and accounts come in and never go out.
 
 mod answer;
+mod fetch;
 mod fold;
 mod gather;
 mod holder;
@@ -16,6 +17,7 @@ mod request;
 mod server;
 mod table;
 
+pub use fetch::{Fetched, Metering, fetch};
 pub use gather::UsageReport;
 pub use import::{Import, import};
 pub use request::{UsageRequest, UsageWindow};

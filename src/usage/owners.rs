@@ -23,7 +23,7 @@ const POOLS: &[&str] = &[
 ];
 
 /// The most steps from a pod upwards.
-const MOST_STEPS: usize = 4;
+pub(super) const MOST_STEPS: usize = 4;
 
 type Object = (String, String, String, String);
 

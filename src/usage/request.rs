@@ -118,7 +118,9 @@ pub(super) fn of_days(
 pub(super) fn of_owners(window: &UsageWindow) -> Vec<UsageRequest> {
     let own = window.selector().map(|it| format!("{{{it}}}")).unwrap_or_default();
     let all = ["kube_pod_owner", "kube_replicaset_owner", "kube_job_owner", "kube_replicationcontroller_owner"];
-    let matchers = all.iter().map(|name| format!("{name}{own}")).collect();
+    let mut matchers: Vec<String> = all.iter().map(|name| format!("{name}{own}")).collect();
+    // What kube-prometheus says of the same in one step.
+    matchers.push(format!("namespace_workload_pod:kube_pod_owner:relabel{own}"));
     vec![series(OWNERS, window, matchers), of_nodes(window)]
 }
 

@@ -14,6 +14,7 @@ pub(in crate::cli) enum UsageVerb {
     Queries(UsageQueries),
     /// Write gpulint-usage.csv from saved answers of Prometheus, clouds and other tools
     Import(UsageImport),
+<<<<<<< HEAD
     /// What was measured of what, by which name, and what matched nothing, both ways
     Show(Box<UsageShow>),
 }
@@ -27,6 +28,10 @@ pub(in crate::cli) struct UsageShow {
     pub(in crate::cli) input: Input,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
+=======
+    /// Ask a Prometheus API itself and write gpulint-usage.csv (opens connections)
+    Fetch(Box<UsageFetch>),
+>>>>>>> wt-usage
 }
 
 /// The days that are asked for.
@@ -79,6 +84,46 @@ pub(in crate::cli) struct UsageImport {
     /// Write what there is although something is missing; coverage shows how much
     #[arg(long)]
     pub(in crate::cli) allow_partial: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 written, 2 bad usage or a server that refuses, 3 nothing was measured, 4 something is \
+                        missing.\n\nA token comes from --token-file or GPULINT_PROMETHEUS_TOKEN, never from a flag.")]
+pub(in crate::cli) struct UsageFetch {
+    /// Where the API is: https://HOST[/PREFIX], without /api/v1
+    #[arg(long, value_name = "URL")]
+    pub(in crate::cli) prometheus: String,
+    #[command(flatten)]
+    pub(in crate::cli) window: Window,
+    /// A header for every request, such as X-Scope-OrgID=team; no secrets: they belong into the token
+    #[arg(long = "header", value_name = "NAME=VALUE", value_parser = header)]
+    pub(in crate::cli) headers: Vec<(String, String)>,
+    /// A file whose first line is the bearer token
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) token_file: Option<PathBuf>,
+    /// Where the rows go
+    #[arg(short, long, value_name = "FILE", default_value = crate::measured::row::FILE_NAME)]
+    pub(in crate::cli) output: PathBuf,
+    /// Write what there is although something is missing; coverage shows how much
+    #[arg(long)]
+    pub(in crate::cli) allow_partial: bool,
+    /// Send a token over http:// to another machine
+    #[arg(long)]
+    pub(in crate::cli) allow_plain_http: bool,
+    /// Seconds that one answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 150)]
+    pub(in crate::cli) timeout: u64,
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '-');
+    let pair = text.split_once('=').filter(|(name, _)| is_name(name));
+    // The value is not repeated: somebody may have put a secret there.
+    let (name, value) = pair.ok_or_else(|| "expected NAME=VALUE".to_owned())?;
+    match ["authorization", "cookie", "host"].contains(&name.to_ascii_lowercase().as_str()) {
+        true => Err("a secret does not belong on the command line: use --token-file".to_owned()),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
 }
 
 fn exporter(name: &str) -> Result<String, String> {

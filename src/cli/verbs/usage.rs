@@ -3,27 +3,42 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+<<<<<<< HEAD
 use crate::cli::args::{QueriesFormat, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
 use crate::cli::session::{Session, prices};
 use crate::cli::world::{clock, output};
+=======
+use crate::cli::args::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageVerb, Window};
+use crate::cli::session::prices;
+use crate::cli::world::network::{self, SystemClock};
+use crate::cli::world::{ci, clock, output};
+>>>>>>> wt-usage
 use crate::cli::{Failure, Outcome};
+use crate::http::{Credential, HttpSettings, Secret};
 use crate::measured::row;
 use crate::report::{self, Format};
 use crate::source::Date;
-use crate::usage::{self, UsageReport, UsageWindow};
+use crate::usage::{self, Metering, UsageReport, UsageWindow};
 
 /// Of one saved answer. A day of a thousand accelerators has about six.
 const LONGEST_BYTES: u64 = 128 << 20;
 /// Of all of them.
 const MOST_BYTES: u64 = 1 << 30;
+/// A signed token of many groups has some ten thousand.
+const LONGEST_TOKEN: u64 = 64 << 10;
 const MOST_FILES: usize = 20_000;
 
 pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
     match verb {
         UsageVerb::Queries(arguments) => queries(arguments),
         UsageVerb::Import(arguments) => import(arguments),
+<<<<<<< HEAD
         UsageVerb::Show(arguments) => show(arguments),
+=======
+        UsageVerb::Fetch(arguments) => fetch(arguments),
+>>>>>>> wt-usage
     }
 }
 
@@ -69,6 +84,47 @@ fn import(arguments: &UsageImport) -> Result<Outcome, Failure> {
         output::complain(&format!("{count} taken for {what}"));
     }
     written(&done.report, &arguments.output, arguments.allow_partial)
+}
+
+/// The variable that holds a token.
+const TOKEN: &str = "GPULINT_PROMETHEUS_TOKEN";
+
+fn fetch(arguments: &UsageFetch) -> Result<Outcome, Failure> {
+    let window = window(&arguments.window)?;
+    let token = token(arguments)?;
+    let http = HttpSettings {
+        timeout: Duration::from_secs(arguments.timeout),
+        max_reply_bytes: LONGEST_BYTES,
+        max_total_bytes: MOST_BYTES,
+        attempts: 3,
+        // Without a token there is nothing that must not be seen.
+        allow_plain_http: arguments.allow_plain_http || token.is_none(),
+        headers: arguments.headers.iter().map(|(name, value)| (name.clone(), Secret::new(value.clone()))).collect(),
+        ..network::settings(&ci::process_variable)
+    };
+    let metering = Metering {
+        address: &arguments.prometheus,
+        credential: token.map_or(Credential::Anonymous, Credential::Bearer),
+        http,
+        clock: &SystemClock,
+    };
+    let (catalog, _) = prices::catalog(None)?;
+    let done = usage::fetch(&metering, &window, &catalog).map_err(|error| Failure::new(error.message))?;
+    output::complain(&format!("{} requests, {:.1} MiB", done.requests, done.bytes as f64 / f64::from(1 << 20)));
+    written(&done.report, &arguments.output, arguments.allow_partial)
+}
+
+fn token(arguments: &UsageFetch) -> Result<Option<Secret>, Failure> {
+    let text = match &arguments.token_file {
+        Some(path) => String::from_utf8_lossy(&small_file(path, LONGEST_TOKEN)?).into_owned(),
+        None => ci::process_variable(TOKEN).unwrap_or_default(),
+    };
+    let line = text.lines().next().unwrap_or_default().trim();
+    match (line.is_empty(), &arguments.token_file) {
+        (true, Some(path)) => Err(Failure::new(format!("`{}` holds no token in its first line", path.display()))),
+        (true, None) => Ok(None),
+        (false, _) => Ok(Some(Secret::new(line))),
+    }
 }
 
 /// Files in the order of their names, whatever the disk says.

@@ -1,0 +1,172 @@
+//! Asks a Prometheus API: what there is, then a request an exporter and day, then owners; the same reduction as of saved
+//! answers. The one file of this room that opens a socket.
+
+use std::collections::BTreeSet;
+
+use super::answer::{self, Answer, Answered};
+use super::gather::{Gathered, UsageReport};
+use super::import;
+use super::owners::MOST_STEPS;
+use super::request::{self, CLUSTERS, NAMES, OWNERS, UsageRequest, UsageWindow};
+use super::table::{self, Exporter};
+use crate::catalog::Catalog;
+use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpRequest, HttpSettings, Method};
+
+/// Whom to ask, and how.
+pub struct Metering<'a> {
+    pub address: &'a str,
+    pub credential: Credential,
+    pub http: HttpSettings,
+    pub clock: &'a dyn Clock,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fetched {
+    pub report: UsageReport,
+    pub requests: usize,
+    pub bytes: u64,
+}
+
+/// All requests together.
+const MOST_SECONDS: u64 = 30 * 60;
+
+/// Matchers of a request for series; each names a hundred objects at most.
+const MATCHERS_A_REQUEST: usize = 20;
+
+/// Answers that leave something out are refused rather than given: Thanos, VictoriaMetrics. Others do not know them.
+const WHOLE: [(&str, &str); 3] = [("partial_response", "false"), ("deny_partial_response", "1"), ("nocache", "1")];
+
+struct Asking<'a> {
+    client: Client<'a>,
+    clock: &'a dyn Clock,
+    since: u64,
+    requests: usize,
+    bytes: u64,
+    /// Google's frontend refuses parameters that it does not know.
+    knows_whole: bool,
+}
+
+/// Asks for a window, and makes rows of the answers.
+pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -> Result<Fetched, Error> {
+    let origin = HttpOrigin::parse(metering.address, metering.http.allow_plain_http)?;
+    let client = Client::new(origin, metering.credential.clone(), metering.http.clone(), metering.clock)?;
+    let since = metering.clock.now();
+    let mut asking = Asking { client, clock: metering.clock, since, requests: 0, bytes: 0, knows_whole: true };
+    let mut gathered = Gathered::new(catalog, window.cluster.as_ref().map(|(_, name)| name.clone()));
+    let names = asking.probe(window, &mut gathered)?;
+    let refused = |why: String| Error::new(HttpErrorKind::Malformed, why);
+    if let Some(why) = gathered.refusal() {
+        return Err(refused(format!("{why}; choose one with --cluster-label cluster=NAME")));
+    }
+    let is_metered = |it: &&Exporter| it.is_meter() && it.metrics.iter().any(|it| names.contains(it.name));
+    if table::EXPORTERS.iter().any(|it| is_metered(&it)) {
+        for request in request::of_days(window, &[], Some(&names)) {
+            let answer = asking.answer(&request)?;
+            take(&mut gathered, &request.name, &answer, window).map_err(refused)?;
+        }
+        asking.owners(window, &mut gathered)?;
+    }
+    if let Some(why) = gathered.refusal() {
+        return Err(refused(why));
+    }
+    Ok(Fetched { report: gathered.report(window.from, window.to), requests: asking.requests, bytes: asking.bytes })
+}
+
+fn take(gathered: &mut Gathered<'_>, name: &str, answer: &Answer, window: &UsageWindow) -> Result<(), String> {
+    let (exporter, day) = import::what(name, answer).map_err(|why| format!("{name}: {why}"))?;
+    if answer.is_partial {
+        gathered.lacks(format!("{}: the server left something out", import::told(&exporter, day)));
+    }
+    let is_meter = table::exporter(&exporter).is_some_and(Exporter::is_meter);
+    if let (Answered::Samples(samples), true, None) = (&answer.said, is_meter, &window.cluster) {
+        gathered.see_clusters(samples);
+    }
+    gathered.take(&exporter, day, &answer.said)
+}
+
+impl Asking<'_> {
+    /// The names of metrics that are there in the window. Clusters are told on the way.
+    fn probe(&mut self, window: &UsageWindow, gathered: &mut Gathered<'_>) -> Result<BTreeSet<String>, Error> {
+        let mut names = BTreeSet::new();
+        for request in request::probe(window) {
+            let answer = match self.answer(&request) {
+                Err(error) if error.status() == Some(400) && self.knows_whole => {
+                    self.knows_whole = false;
+                    self.answer(&request)?
+                }
+                answer => answer?,
+            };
+            if answer.is_partial {
+                gathered.lacks(format!("{}: the server left something out", request.name));
+            }
+            let Answered::Names(said) = answer.said else { continue };
+            match request.name.as_str() {
+                NAMES => names.extend(said),
+                CLUSTERS => gathered.name_clusters(&said),
+                _ => {}
+            }
+        }
+        Ok(names)
+    }
+
+    /// Owners of those who hold devices, a step at a time; of all where names do not find them.
+    fn owners(&mut self, window: &UsageWindow, gathered: &mut Gathered<'_>) -> Result<(), Error> {
+        for _ in 0..MOST_STEPS {
+            let wanted = gathered.owners.next(&gathered.holders());
+            let before = wanted.len();
+            if wanted.is_empty() {
+                break;
+            }
+            for matchers in request::of_owned(window, &wanted).chunks(MATCHERS_A_REQUEST) {
+                self.series(&request::series(OWNERS, window, matchers.to_vec()), gathered)?;
+            }
+            if gathered.owners.next(&gathered.holders()).len() == before {
+                break;
+            }
+        }
+        if gathered.owners.is_empty() && !gathered.holders().is_empty() {
+            for request in request::of_owners(window) {
+                self.series(&request, gathered)?;
+            }
+            return Ok(());
+        }
+        self.series(&request::of_nodes(window), gathered)
+    }
+
+    fn series(&mut self, request: &UsageRequest, gathered: &mut Gathered<'_>) -> Result<(), Error> {
+        let answer = self.answer(request)?;
+        if answer.is_partial {
+            gathered.lacks(format!("{}: the server left something out", request.name));
+        }
+        if let Answered::Series(series) = &answer.said {
+            gathered.take_series(series);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: &UsageRequest) -> Result<Answer, Error> {
+        if self.clock.now().saturating_sub(self.since) > MOST_SECONDS {
+            let minutes = MOST_SECONDS / 60;
+            return Err(Error::new(HttpErrorKind::TooLarge, format!("all answers together take more than {minutes} minutes")));
+        }
+        let mut parameters = request.parameters.clone();
+        if self.knows_whole {
+            parameters.extend(WHOLE.map(|(name, value)| (name, value.to_owned())));
+        }
+        let path: Vec<&str> = request.path.split('/').collect();
+        let asked = match request.method {
+            "GET" => {
+                let request = HttpRequest::new(Method::Get, path);
+                parameters.into_iter().fold(request, |request, (name, value)| request.query(name, value))
+            }
+            _ => HttpRequest::new(Method::Post, path).form(request::form(&parameters)).repeatable(),
+        };
+        self.requests += 1;
+        // What a server quotes of its series are names of pods and nodes.
+        let plain = |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::said("", &error.message)));
+        let reply = self.client.send(&asked).map_err(plain)?;
+        self.bytes += reply.body.len() as u64;
+        Answer::read(&reply.body).map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {why}", request.name)))
+    }
+}

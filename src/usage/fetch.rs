@@ -148,7 +148,10 @@ impl Asking<'_> {
     fn answer(&mut self, request: &UsageRequest) -> Result<Answer, Error> {
         if self.clock.now().saturating_sub(self.since) > MOST_SECONDS {
             let minutes = MOST_SECONDS / 60;
-            return Err(Error::new(HttpErrorKind::TooLarge, format!("all answers together take more than {minutes} minutes")));
+            return Err(Error::new(
+                HttpErrorKind::TooLarge,
+                format!("all answers together take more than {minutes} minutes"),
+            ));
         }
         let mut parameters = request.parameters.clone();
         if self.knows_whole {
@@ -164,9 +167,11 @@ impl Asking<'_> {
         };
         self.requests += 1;
         // What a server quotes of its series are names of pods and nodes.
-        let plain = |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::said("", &error.message)));
+        let plain =
+            |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::said("", &error.message)));
         let reply = self.client.send(&asked).map_err(plain)?;
         self.bytes += reply.body.len() as u64;
-        Answer::read(&reply.body).map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {why}", request.name)))
+        Answer::read(&reply.body)
+            .map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {why}", request.name)))
     }
 }

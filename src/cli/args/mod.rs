@@ -28,11 +28,7 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
-<<<<<<< HEAD
-pub(super) use usage::{QueriesFormat, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
-=======
-pub(super) use usage::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageVerb, Window};
->>>>>>> wt-usage
+pub(super) use usage::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]

@@ -14,7 +14,8 @@ pub(in crate::cli) enum UsageVerb {
     Queries(UsageQueries),
     /// Write gpulint-usage.csv from saved answers of Prometheus, clouds and other tools
     Import(UsageImport),
-<<<<<<< HEAD
+    /// Ask a Prometheus API itself and write gpulint-usage.csv (opens connections)
+    Fetch(Box<UsageFetch>),
     /// What was measured of what, by which name, and what matched nothing, both ways
     Show(Box<UsageShow>),
 }
@@ -28,10 +29,6 @@ pub(in crate::cli) struct UsageShow {
     pub(in crate::cli) input: Input,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
-=======
-    /// Ask a Prometheus API itself and write gpulint-usage.csv (opens connections)
-    Fetch(Box<UsageFetch>),
->>>>>>> wt-usage
 }
 
 /// The days that are asked for.
@@ -87,8 +84,10 @@ pub(in crate::cli) struct UsageImport {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 written, 2 bad usage or a server that refuses, 3 nothing was measured, 4 something is \
-                        missing.\n\nA token comes from --token-file or GPULINT_PROMETHEUS_TOKEN, never from a flag.")]
+#[command(
+    after_help = "Exit codes: 0 written, 2 bad usage or a server that refuses, 3 nothing was measured, 4 something is \
+                        missing.\n\nA token comes from --token-file or GPULINT_PROMETHEUS_TOKEN, never from a flag."
+)]
 pub(in crate::cli) struct UsageFetch {
     /// Where the API is: https://HOST[/PREFIX], without /api/v1
     #[arg(long, value_name = "URL")]

@@ -5,16 +5,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-<<<<<<< HEAD
-use crate::cli::args::{QueriesFormat, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+use crate::cli::args::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
 use crate::cli::session::{Session, prices};
-use crate::cli::world::{clock, output};
-=======
-use crate::cli::args::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageVerb, Window};
-use crate::cli::session::prices;
 use crate::cli::world::network::{self, SystemClock};
 use crate::cli::world::{ci, clock, output};
->>>>>>> wt-usage
 use crate::cli::{Failure, Outcome};
 use crate::http::{Credential, HttpSettings, Secret};
 use crate::measured::row;
@@ -34,11 +28,8 @@ pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
     match verb {
         UsageVerb::Queries(arguments) => queries(arguments),
         UsageVerb::Import(arguments) => import(arguments),
-<<<<<<< HEAD
-        UsageVerb::Show(arguments) => show(arguments),
-=======
         UsageVerb::Fetch(arguments) => fetch(arguments),
->>>>>>> wt-usage
+        UsageVerb::Show(arguments) => show(arguments),
     }
 }
 

@@ -34,6 +34,13 @@ pub(super) struct Answer {
     pub(super) is_partial: bool,
 }
 
+/// Why an answer cannot be used; it may still be one of somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unread {
+    pub(super) message: String,
+    pub(super) is_final: bool,
+}
+
 #[derive(Deserialize)]
 struct Envelope<T> {
     status: String,
@@ -68,32 +75,42 @@ struct Refusal {
 
 impl Answer {
     /// What an answer says; why it cannot be used, in words without the names in it.
-    pub(super) fn read(text: &[u8]) -> Result<Answer, String> {
+    pub(super) fn read(text: &[u8]) -> Result<Answer, Unread> {
+        let refused = |message: String| Unread { message, is_final: true };
         if has_more_values(text) {
-            return Err(format!("the answer has more than {MOST_VALUES} values"));
+            return Err(refused(format!("the answer has more than {MOST_VALUES} values")));
         }
         if let Ok(refusal) = serde_json::from_slice::<Refusal>(text)
             && refusal.status == "error"
         {
-            return Err(format!("the server refused: {}", said(&refusal.kind, &refusal.error)));
+            return Err(refused(format!("the server refused: {}", said(&refusal.kind, &refusal.error))));
         }
         if let Some(answer) = enveloped::<Vector>(text, |it| it.samples()) {
-            return answer;
+            return answer.map_err(refused);
         }
         if let Some(answer) = enveloped::<Vec<Labels>>(text, |it| Ok(Answered::Series(it))) {
-            return answer;
+            return answer.map_err(refused);
         }
         if let Some(answer) = enveloped::<Vec<String>>(text, |it| Ok(Answered::Names(it))) {
-            return answer;
+            return answer.map_err(refused);
         }
         // promtool writes what is inside.
         if let Ok(items) = serde_json::from_slice::<Vec<Item>>(text) {
-            return Ok(Answer { said: Answered::Samples(samples(items)?), is_partial: false });
+            return samples(items).map(|it| Answer { said: Answered::Samples(it), is_partial: false }).map_err(refused);
         }
         if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
             return Ok(Answer { said: Answered::Series(series), is_partial: false });
         }
-        Err("it is no answer to an instant query or to a question for series".to_owned())
+        let message = "it is no answer to an instant query or to a question for series".to_owned();
+        Err(Unread { message, is_final: false })
+    }
+
+    /// Rows of other tools are lists of texts, too.
+    pub(super) fn is_of_prometheus(&self) -> bool {
+        match &self.said {
+            Answered::Series(series) => series.first().is_none_or(|it| it.contains_key("__name__")),
+            _ => true,
+        }
     }
 }
 
@@ -160,7 +177,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Answer, String> {
-        Answer::read(text.as_bytes())
+        Answer::read(text.as_bytes()).map_err(|it| it.message)
     }
 
     #[test]

@@ -172,6 +172,6 @@ impl Asking<'_> {
         let reply = self.client.send(&asked).map_err(plain)?;
         self.bytes += reply.body.len() as u64;
         Answer::read(&reply.body)
-            .map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {why}", request.name)))
+            .map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {}", request.name, why.message)))
     }
 }

@@ -85,7 +85,7 @@ pub fn example() -> String {
             .replace("values.*", "values.environment")
             .replace("discount.*", "discount.aws")
             .replace("runs[].vars.*", "runs[].vars.replicas");
-        let path = path.replace("declare.*", "declare.llm");
+        let path = path.replace("declare.*", "declare.llm").replace("clusters.*", "clusters.\"overlays/prod/*\"");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
@@ -128,6 +128,7 @@ fn sample(path: &str, kind: SettingKind) -> String {
         "usage[].hours_per_month" => "220".to_owned(),
         "usage[].runs_per_month" => "20".to_owned(),
         "usage[].hours_per_run" => "1.5".to_owned(),
+        "measured.clusters.\"overlays/prod/*\"" => "\"prod\"".to_owned(),
         "runs[].paths" => "[\"infra\"]".to_owned(),
         "runs[].name" => "\"search in production\"".to_owned(),
         "runs[].var-files" => "[\"infra/projects/search.tfvars\"]".to_owned(),

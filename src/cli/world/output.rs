@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use super::replace;
+use super::{replace, secrets};
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
 use crate::report::{Choice, Format, Most, Style, harmless, without_commands, without_marked};
@@ -33,12 +33,21 @@ pub(in crate::cli) fn write(
 fn logged(format: Format, text: &str) -> Cow<'_, str> {
     match format {
         Format::Text | Format::Concise | Format::Csv | Format::Markdown => without_commands(text),
-        Format::Json | Format::Sarif | Format::Gitlab | Format::Slack | Format::Teams => {
-            without_marked(text, "\\u0023")
-        }
-        Format::Junit | Format::Html => without_marked(text, "&#35;"),
+        Format::Json | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
+        Format::Junit => without_marked(text, "&#35;"),
+        // These go to people who look, and to where they talk.
+        Format::Slack | Format::Teams => leaving(text, "\\u0023"),
+        Format::Html => leaving(text, "&#35;"),
         // These are commands.
         Format::Github | Format::Outputs => Cow::Borrowed(text),
+    }
+}
+
+/// What leaves the machine: neither commands to a pipeline nor tokens.
+fn leaving<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
+    match secrets::without_forms(text) {
+        Cow::Borrowed(text) => without_marked(text, hash),
+        Cow::Owned(text) => Cow::Owned(without_marked(&text, hash).into_owned()),
     }
 }
 

@@ -225,7 +225,8 @@ fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<u
         moved => (moved, ""),
     };
     number(page, &format!("{}{whose}", signed(history.currency, told)), told.usd());
-    number(page, &plain_number(step.accelerators), step.accelerators);
+    let plus = if step.accelerators > 0.0 { "+" } else { "" };
+    number(page, &format!("{plus}{}", plain_number(step.accelerators)), step.accelerators);
     page.leaf("td", &[], &did(&step.changes));
 }
 

@@ -103,6 +103,7 @@ impl<'a> Review<'a> {
         let mut lines = vec![self.said(&moved)];
         lines.extend(Some(more.to_owned()).filter(|more| !more.is_empty()));
         lines.push(crate::report::formats::text::headline(self.report));
+        lines.extend(self.history.notes.iter().cloned());
         let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.told(step)).collect();
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
         if !steps.is_empty() {

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::holder::Holder;
-use super::owners::Owners;
+use super::owners::{self, Owners};
 use super::points::{Named, Point, Points, moment, number, period, text};
 use crate::catalog::{AWS, Catalog};
 
@@ -276,7 +276,7 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
 fn insights(row: &Value, points: &mut Points) -> Result<(), String> {
     let own = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (kind, name) = match (own("ControllerKind"), own("ControllerName")) {
-        (kind, name) if !kind.is_empty() && !name.is_empty() => (kind, name),
+        (kind, name) if !kind.is_empty() && !name.is_empty() => owners::above(kind, name),
         _ => ("Unknown".to_owned(), "(owner not known)".to_owned()),
     };
     let named = Named {

@@ -28,7 +28,7 @@ pub(super) enum Answered {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct MeterAnswer {
     pub(super) said: Answered,
     /// The server left something out.
     pub(super) is_partial: bool,
@@ -73,9 +73,9 @@ struct Refusal {
     error: String,
 }
 
-impl Answer {
+impl MeterAnswer {
     /// What an answer says; why it cannot be used, in words without the names in it.
-    pub(super) fn read(text: &[u8]) -> Result<Answer, Unread> {
+    pub(super) fn read(text: &[u8]) -> Result<MeterAnswer, Unread> {
         let refused = |message: String| Unread { message, is_final: true };
         if has_more_values(text) {
             return Err(refused(format!("the answer has more than {MOST_VALUES} values")));
@@ -96,10 +96,12 @@ impl Answer {
         }
         // promtool writes what is inside.
         if let Ok(items) = serde_json::from_slice::<Vec<Item>>(text) {
-            return samples(items).map(|it| Answer { said: Answered::Samples(it), is_partial: false }).map_err(refused);
+            return samples(items)
+                .map(|it| MeterAnswer { said: Answered::Samples(it), is_partial: false })
+                .map_err(refused);
         }
         if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
-            return Ok(Answer { said: Answered::Series(series), is_partial: false });
+            return Ok(MeterAnswer { said: Answered::Series(series), is_partial: false });
         }
         let message = "it is no answer to an instant query or to a question for series".to_owned();
         Err(Unread { message, is_final: false })
@@ -117,13 +119,13 @@ impl Answer {
 fn enveloped<T: DeserializeOwned>(
     text: &[u8],
     said: impl Fn(T) -> Result<Answered, String>,
-) -> Option<Result<Answer, String>> {
+) -> Option<Result<MeterAnswer, String>> {
     let envelope: Envelope<T> = serde_json::from_slice(text).ok()?;
     let is_partial = envelope.is_partial || envelope.warnings.is_some_and(|it| !it.is_empty());
     if envelope.status != "success" {
         return Some(Err("the server says neither success nor error".to_owned()));
     }
-    Some(said(envelope.data).map(|said| Answer { said, is_partial }))
+    Some(said(envelope.data).map(|said| MeterAnswer { said, is_partial }))
 }
 
 impl Vector {
@@ -176,8 +178,8 @@ fn has_more_values(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Answer, String> {
-        Answer::read(text.as_bytes()).map_err(|it| it.message)
+    fn read(text: &str) -> Result<MeterAnswer, String> {
+        MeterAnswer::read(text.as_bytes()).map_err(|it| it.message)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::holder::Holder;
 use super::owners::{self, Owners};
-use super::points::{Named, Point, Points, moment, number, period, text};
+use super::points::{Meant, Point, Points, moment, number, period, text};
 use crate::catalog::{AWS, Catalog};
 
 /// How much of the time an accelerator worked, in percent, as clouds call it; and whether it is a sum over the accelerators
@@ -72,7 +72,7 @@ pub(super) fn read(
 /// `kind=Endpoint name=llm metric=GPUUtilization stat=Average gpus=4`
 #[derive(Debug, Default)]
 struct Words {
-    named: Named,
+    named: Meant,
     metric: String,
     is_most: bool,
     accelerators: Option<f64>,
@@ -214,7 +214,7 @@ fn google(series: &Value, points: &mut Points) -> Result<(), String> {
     is_no_id(&owner)?;
     let container = resource("container_name");
     let named =
-        Named { cluster: resource("cluster_name"), namespace, kind, name: owner, container, accelerator: model };
+        Meant { cluster: resource("cluster_name"), namespace, kind, name: owner, container, accelerator: model };
     let list = series.get("points").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let value = |it: &Value| ["doubleValue", "int64Value"].iter().find_map(|key| number(it.get("value")?.get(*key)?));
     let all: Vec<(f64, f64)> =
@@ -258,7 +258,7 @@ fn azure(of: &Value, points: &mut Points) -> Result<(), String> {
         .or_else(|| Some(("Machine", after("workspaces")?)))
         .ok_or("the resource of a metric has no name that is known")?;
     for series in of.get("timeseries").and_then(Value::as_array).into_iter().flatten() {
-        let named = Named { kind: kind.to_owned(), name: name.clone(), ..Named::default() };
+        let named = Meant { kind: kind.to_owned(), name: name.clone(), ..Meant::default() };
         let data = series.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let moments: Vec<f64> = data.iter().filter_map(|it| moment(it.get("timeStamp")?)).collect();
         let seconds = period(&moments).unwrap_or(3_600.0);
@@ -279,7 +279,7 @@ fn insights(row: &Value, points: &mut Points) -> Result<(), String> {
         (kind, name) if !kind.is_empty() && !name.is_empty() => owners::above(kind, name),
         _ => ("Unknown".to_owned(), "(owner not known)".to_owned()),
     };
-    let named = Named {
+    let named = Meant {
         cluster: own("ClusterName"),
         namespace: own("Namespace"),
         kind,

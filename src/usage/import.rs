@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::answer::{Answer, Answered, Sample};
+use super::answer::{Answered, MeterAnswer, Sample};
 use super::clouds;
-use super::gather::{Gathered, UsageReport};
+use super::gather::{MeterDays, UsageReport};
 use super::holder::label;
 use super::peers;
 use super::points::Points;
@@ -29,7 +29,7 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
     let (mut done, mut prometheus, mut points) = (Import::default(), Vec::new(), Points::default());
     for (name, text) in files {
         let wrong = |why: String| format!("`{name}`: {why}");
-        match Answer::read(text) {
+        match MeterAnswer::read(text) {
             Ok(answer) if answer.is_of_prometheus() => {
                 let (what, day) = what(name, &answer).map_err(wrong)?;
                 *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
@@ -74,11 +74,11 @@ fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) ->
 type Asked = (String, Option<Date>);
 
 fn of_prometheus(
-    mut answers: Vec<(String, Option<Date>, Answer)>,
+    mut answers: Vec<(String, Option<Date>, MeterAnswer)>,
     catalog: &Catalog,
     cluster: Option<&str>,
 ) -> Result<UsageReport, String> {
-    let mut gathered = Gathered::new(catalog, cluster.map(str::to_owned));
+    let mut gathered = MeterDays::new(catalog, cluster.map(str::to_owned));
     let rank = |name: &str| table::EXPORTERS.iter().position(|it| it.name == name);
     answers.sort_by_key(|(name, day, _)| (rank(name), *day));
     for (name, _, answer) in &answers {
@@ -112,7 +112,7 @@ pub(super) fn told(name: &str, day: Option<Date>) -> String {
 }
 
 /// Which request an answer belongs to: samples say it themselves, and an empty answer by the name of its file.
-pub(super) fn what(file: &str, answer: &Answer) -> Result<Asked, String> {
+pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     let named = named(file);
     match &answer.said {
         Answered::Samples(samples) => match (samples.first().and_then(said), named) {

@@ -413,6 +413,7 @@ impl Session {
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
             market: Some(&self.settings.catalog),
+            title: None,
             catalog: self.catalog_in_use(),
         }
     }

@@ -7,6 +7,7 @@ use crate::catalog::Money;
 use crate::inventory::ResourceId;
 use crate::pricing::Period;
 use crate::report::Report;
+use crate::report::escape::shortened;
 use crate::report::views::money::mark;
 use crate::report::views::scorecard::best_savings;
 use crate::rules::Finding;
@@ -84,9 +85,14 @@ impl Advice<'_> {
         let at = report.paths.locate(report.sources, self.finding.span);
         format!("{}:{}", at.path, at.line)
     }
+
+    /// ` aws_instance.a`
+    fn address(&self, report: &Report) -> String {
+        self.finding.address(report.inventory).map(|it| format!(" {}", shortened(it, 80))).unwrap_or_default()
+    }
 }
 
-/// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31)`
+/// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31 aws_instance.a)`
 pub(in crate::report) fn told(report: &Report, advice: &Advice<'_>) -> String {
-    format!("{} {} ({})", advice.saved(report), advice.said(), advice.place(report))
+    format!("{} {} ({}{})", advice.saved(report), advice.said(), advice.place(report), advice.address(report))
 }

@@ -1,12 +1,13 @@
 //! From rows to facts: what can be relied on becomes known, everything else says why it is not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
 use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, Span};
 
 /// Below it, a window says nothing; below the other, less.
 const LEAST_COVERAGE: f64 = 0.5;
@@ -165,31 +166,39 @@ impl Judge<'_> {
             said(number, asked)
         ))
     }
+}
+
+/// Meters that were there all the time, and the places that they saw.
+pub(super) struct Observers<'r> {
+    rows: Vec<&'r MeasuredRow>,
+    /// Clusters with their namespaces.
+    seen: BTreeSet<(&'r str, &'r str)>,
+}
+
+impl<'r> Observers<'r> {
+    pub(super) fn new(rows: &'r [MeasuredRow], options: &UsageOptions, today: Option<Date>) -> Observers<'r> {
+        let is_fresh = |row: &UsageRow| {
+            today.is_none_or(|today| (0.0..=options.max_age_days).contains(&(today.since(row.to) as f64)))
+        };
+        let is_whole = |row: &UsageRow| row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= options.min_days;
+        let (observers, others): (Vec<&MeasuredRow>, Vec<&MeasuredRow>) =
+            rows.iter().partition(|it| it.row.kind == OBSERVER);
+        Observers {
+            rows: observers.into_iter().filter(|it| is_whole(&it.row) && is_fresh(&it.row)).collect(),
+            seen: others.iter().map(|it| (it.row.cluster.as_str(), it.row.namespace.as_str())).collect(),
+        }
+    }
 
     /// The meter was there and saw others of its place: what it did not see did not run.
-    pub(super) fn was_watched(&self, resource: &Resource, rows: &[MeasuredRow], sources: &Sources) -> Option<Span> {
-        if resource.role != Role::Requested || resource.metered.iter().any(|it| !it.is_own && it.kind.is_none()) {
+    pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<Span> {
+        if resource.role != Role::Requested {
             return None;
         }
         let namespace = resource.metered.iter().find_map(|it| it.namespace.as_deref())?;
-        let clusters: Vec<&str> = {
-            let path = sources.path(sources.origin(resource.span).file);
-            let told = self.options.clusters.iter().filter(|(pattern, _)| crate::source::matches(pattern, &path));
-            told.map(|(_, cluster)| cluster.as_str()).collect()
-        };
-        let is_fresh = |row: &UsageRow| {
-            self.today.is_none_or(|today| (0.0..=self.options.max_age_days).contains(&(today.since(row.to) as f64)))
-        };
-        let watched = |it: &&MeasuredRow| {
-            let row = &it.row;
-            let is_here = clusters.is_empty() || clusters.contains(&row.cluster.as_str());
-            let is_whole = row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= self.options.min_days;
-            row.kind == OBSERVER && is_here && is_whole && is_fresh(row)
-        };
-        let observers: Vec<&MeasuredRow> = rows.iter().filter(watched).collect();
-        let [observer] = observers.as_slice() else { return None };
-        let saw = |it: &MeasuredRow| it.row.namespace == namespace && it.row.cluster == observer.row.cluster;
-        rows.iter().any(|it| it.row.kind != OBSERVER && saw(it)).then_some(observer.span)
+        let here = self.rows.iter().filter(|it| cluster.is_none_or(|cluster| cluster == it.row.cluster));
+        let here: Vec<&&MeasuredRow> = here.collect();
+        let [observer] = here.as_slice() else { return None };
+        self.seen.contains(&(observer.row.cluster.as_str(), namespace)).then_some(observer.span)
     }
 }
 

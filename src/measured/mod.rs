@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Inventory, Key, Value};
 use crate::source::{Date, FileId, Sources, Span};
 
-use identity::{Claim, claims};
+use identity::{Claim, claims, cluster_of};
 use row::OBSERVER;
 
 /// Reads the files that are there, and fills the facts of what they are about.
@@ -38,6 +38,7 @@ pub fn measure(
     }
     let claims = claims(inventory, sources, options, &measured.rows);
     let judge = facts::Judge { options, catalog, today };
+    let observers = facts::Observers::new(&measured.rows, options, today);
     let mut used = vec![false; measured.rows.len()];
     for (id, claim) in claims {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
@@ -59,7 +60,7 @@ pub fn measure(
                 measured.unmeasured.push((id, why));
             }
             Claim::Nothing => {
-                if let Some(span) = judge.was_watched(resource, &measured.rows, sources) {
+                if let Some(span) = observers.watched(resource, cluster_of(resource, sources, options)) {
                     resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(false), span));
                 }
                 measured.unmeasured.push((id, "no row is about it".to_owned()));

@@ -17,7 +17,7 @@ const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
 /// Every fact that a meter may tell.
-const ALL: [Key; 16] = [
+const ALL: [Key; 17] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
     Key::MeasuredIdle,
@@ -34,6 +34,7 @@ const ALL: [Key; 16] = [
     Key::MeasuredReplicas,
     Key::MeasuredUnallocated,
     Key::MeasuredWindow,
+    Key::MeasuredSource,
 ];
 
 /// Nothing that was measured can be used.
@@ -75,8 +76,8 @@ impl Judge<'_> {
             false => Origin::Inferred(format!("{because}, and taken for this by its name").into()),
         };
         self.set(resource, &all, &origin);
-        let said = format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0);
-        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said), all.span, origin));
+        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said_window(row)), all.span, origin.clone()));
+        resource.set(Key::MeasuredSource, Fact::known(Value::text(row.source.clone()), all.span, origin));
         None
     }
 
@@ -142,7 +143,7 @@ impl Judge<'_> {
     }
 
     /// The text asks for something else than what ran: the measurement has expired by itself.
-    fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
+    pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
         let canonical = |name: &str| {
@@ -166,8 +167,13 @@ impl Judge<'_> {
         ))
     }
 
-    /// The meter was there and saw others of its place: what it did not see did not run.
-    pub(super) fn was_watched(&self, resource: &Resource, rows: &[MeasuredRow], sources: &Sources) -> Option<Span> {
+    /// The meter was there and saw others of its place: what it did not see did not run. When it was there, and where that stands.
+    pub(super) fn was_watched(
+        &self,
+        resource: &Resource,
+        rows: &[MeasuredRow],
+        sources: &Sources,
+    ) -> Option<(String, Span)> {
         if resource.role != Role::Requested || resource.metered.iter().any(|it| !it.is_own && it.kind.is_none()) {
             return None;
         }
@@ -189,7 +195,8 @@ impl Judge<'_> {
         let observers: Vec<&MeasuredRow> = rows.iter().filter(watched).collect();
         let [observer] = observers.as_slice() else { return None };
         let saw = |it: &MeasuredRow| it.row.namespace == namespace && it.row.cluster == observer.row.cluster;
-        rows.iter().any(|it| it.row.kind != OBSERVER && saw(it)).then_some(observer.span)
+        let is_watched = rows.iter().any(|it| it.row.kind != OBSERVER && saw(it));
+        is_watched.then(|| (said_window(&observer.row), observer.span))
     }
 }
 
@@ -211,6 +218,12 @@ fn days(row: &UsageRow) -> f64 {
 /// `to` is the day behind it.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
+}
+
+/// `14 days to 2026-11-21, 99% covered`
+fn said_window(row: &UsageRow) -> String {
+    let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
+    format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0)
 }
 
 fn trimmed(n: f64) -> String {
@@ -252,6 +265,10 @@ fn together(rows: &[&MeasuredRow]) -> Option<Together> {
             running_max: sum(all.running_max, other.running_max),
             preemptions: sum(all.preemptions, other.preemptions),
             unallocated: mean(all.unallocated, other.unallocated),
+            source: match all.source.split('+').any(|it| it == other.source) {
+                true => all.source,
+                false => format!("{}+{}", all.source, other.source),
+            },
             ..all
         };
     }

@@ -397,4 +397,6 @@ keys! {
     MeasuredSeen "measured_seen" Flag;
     /// Measured: over which days, and how well they are covered, as people say it.
     MeasuredWindow "measured_window" Text;
+    /// Measured: by what, as its rows name it: `dcgm:GR_ENGINE_ACTIVE`.
+    MeasuredSource "measured_source" Text;
 }

@@ -18,7 +18,7 @@ const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
 /// Every fact that a meter may tell.
-const ALL: [Key; 16] = [
+const ALL: [Key; 17] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
     Key::MeasuredIdle,
@@ -35,6 +35,7 @@ const ALL: [Key; 16] = [
     Key::MeasuredReplicas,
     Key::MeasuredUnallocated,
     Key::MeasuredWindow,
+    Key::MeasuredSource,
 ];
 
 /// Nothing that was measured can be used.
@@ -76,8 +77,8 @@ impl Judge<'_> {
             false => Origin::Inferred(format!("{because}, and taken for this by its name").into()),
         };
         self.set(resource, &all, &origin);
-        let said = format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0);
-        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said), all.span, origin));
+        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said_window(row)), all.span, origin.clone()));
+        resource.set(Key::MeasuredSource, Fact::known(Value::text(row.source.clone()), all.span, origin));
         None
     }
 
@@ -143,7 +144,7 @@ impl Judge<'_> {
     }
 
     /// The text asks for something else than what ran: the measurement has expired by itself.
-    fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
+    pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
         let canonical = |name: &str| {
@@ -189,8 +190,9 @@ impl<'r> Observers<'r> {
         }
     }
 
-    /// The meter was there and saw others of its place: what it did not see did not run.
-    pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<Span> {
+    /// The meter was there and saw others of its place: what it did not see did not run. When it was there, and where that
+    /// stands.
+    pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
         if resource.role != Role::Requested {
             return None;
         }
@@ -198,7 +200,8 @@ impl<'r> Observers<'r> {
         let here = self.rows.iter().filter(|it| cluster.is_none_or(|cluster| cluster == it.row.cluster));
         let here: Vec<&&MeasuredRow> = here.collect();
         let [observer] = here.as_slice() else { return None };
-        self.seen.contains(&(observer.row.cluster.as_str(), namespace)).then_some(observer.span)
+        let is_watched = self.seen.contains(&(observer.row.cluster.as_str(), namespace));
+        is_watched.then(|| (said_window(&observer.row), observer.span))
     }
 }
 
@@ -220,6 +223,12 @@ fn days(row: &UsageRow) -> f64 {
 /// `to` is the day behind it.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
+}
+
+/// `14 days to 2026-11-21, 99% covered`
+fn said_window(row: &UsageRow) -> String {
+    let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
+    format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0)
 }
 
 fn trimmed(n: f64) -> String {
@@ -261,6 +270,10 @@ fn together(rows: &[&MeasuredRow]) -> Option<Together> {
             running_max: sum(all.running_max, other.running_max),
             preemptions: sum(all.preemptions, other.preemptions),
             unallocated: mean(all.unallocated, other.unallocated),
+            source: match all.source.split('+').any(|it| it == other.source) {
+                true => all.source,
+                false => format!("{}+{}", all.source, other.source),
+            },
             ..all
         };
     }

@@ -199,6 +199,9 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if matches!(sum, Sum::CostSpot | Sum::Spot) {
         asking.asked_spot.set(true);
     }
+    if sum == Sum::Measured {
+        asking.asked_measured.set(true);
+    }
     if range(asking, id, sum).is_some() {
         let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
         return MONEY.value(id * SUMS.len() as u32 + place as u32);

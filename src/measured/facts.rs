@@ -18,7 +18,7 @@ const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
 /// Every fact that a meter may tell.
-const ALL: [Key; 17] = [
+const ALL: [Key; 18] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
     Key::MeasuredIdle,
@@ -27,6 +27,7 @@ const ALL: [Key; 17] = [
     Key::MeasuredCache,
     Key::MeasuredHours,
     Key::MeasuredDays,
+    Key::MeasuredWindowDays,
     Key::MeasuredRequests,
     Key::MeasuredTokens,
     Key::MeasuredRunning,
@@ -110,6 +111,7 @@ impl Judge<'_> {
             (Key::MeasuredUnits, row.sm_active),
             (Key::MeasuredCache, row.kv_peak),
             (Key::MeasuredDays, Some(days(row))),
+            (Key::MeasuredWindowDays, Some(window(row))),
             (Key::MeasuredRequests, row.requests_per_s),
             (Key::MeasuredTokens, row.tokens_per_s),
             (Key::MeasuredRunning, row.running_max),

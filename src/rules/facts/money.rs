@@ -279,7 +279,7 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let hourly = asking.item(id)?.hourly()?.expected;
     let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
-    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredDays)?);
+    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
     let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
     let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
     Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })

@@ -157,7 +157,7 @@ impl Judge<'_> {
         let other = ran.as_ref().zip(asked).is_some_and(|(ran, asked)| *ran != canonical(asked));
         let more = row.gpus.zip(number).is_some_and(|(ran, asked)| (ran - asked).abs() > 0.01);
         if !other && !more {
-            return None;
+            return replicas_changed(resource, row);
         }
         let said = |count: Option<f64>, name: Option<&str>| {
             let count = count.map(|count| format!("{} × ", trimmed(count))).unwrap_or_default();
@@ -176,6 +176,8 @@ pub(super) struct Observers<'r> {
     rows: Vec<&'r MeasuredRow>,
     /// Clusters with their namespaces.
     seen: BTreeSet<(&'r str, &'r str)>,
+    /// Those of them in which something ran that has no name.
+    nameless: BTreeSet<(&'r str, &'r str)>,
 }
 
 impl<'r> Observers<'r> {
@@ -186,9 +188,11 @@ impl<'r> Observers<'r> {
         let is_whole = |row: &UsageRow| row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= options.min_days;
         let (observers, others): (Vec<&MeasuredRow>, Vec<&MeasuredRow>) =
             rows.iter().partition(|it| it.row.kind == OBSERVER);
+        let place = |it: &&'r MeasuredRow| (it.row.cluster.as_str(), it.row.namespace.as_str());
         Observers {
+            nameless: others.iter().filter(|it| it.row.name.starts_with('(')).map(place).collect(),
             rows: observers.into_iter().filter(|it| is_whole(&it.row) && is_fresh(&it.row)).collect(),
-            seen: others.iter().map(|it| (it.row.cluster.as_str(), it.row.namespace.as_str())).collect(),
+            seen: others.iter().map(place).collect(),
         }
     }
 
@@ -202,9 +206,27 @@ impl<'r> Observers<'r> {
         let here = self.rows.iter().filter(|it| cluster.is_none_or(|cluster| cluster == it.row.cluster));
         let here: Vec<&&MeasuredRow> = here.collect();
         let [observer] = here.as_slice() else { return None };
-        let is_watched = self.seen.contains(&(observer.row.cluster.as_str(), namespace));
+        let place = (observer.row.cluster.as_str(), namespace);
+        // What nobody knows the owner of may be it.
+        let is_watched = self.seen.contains(&place) && !self.nameless.contains(&place);
         is_watched.then(|| (said_window(&observer.row), observer.span))
     }
+}
+
+/// The text says another number of pods or machines than ran: what they did together says nothing of as many as there are now.
+fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
+    const NEAR: f64 = 0.1;
+    let (ran, asked) = (row.replicas?, resource.count.value()?);
+    // What ends runs now and then, and an autoscaler may be anywhere between its ends.
+    let ends = resource.flag(Key::EndsByItself) == Some(true) || row.replicas == Some(0.0);
+    let is_less = ran < asked.floor * (1.0 - NEAR) && !ends;
+    let is_more = ran > asked.ceiling * (1.0 + NEAR);
+    let said = if asked.floor == asked.ceiling {
+        trimmed(asked.floor)
+    } else {
+        format!("{} to {}", trimmed(asked.floor), trimmed(asked.ceiling))
+    };
+    (is_less || is_more).then(|| format!("measured on {} of them, and the text now asks for {said}", trimmed(ran)))
 }
 
 /// A program that takes all memory at its start.

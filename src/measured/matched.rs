@@ -35,6 +35,8 @@ pub struct MeasuredRow {
 /// Which row is about which resource, and what found no partner.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
+    /// Files that were read, whatever came of them.
+    pub files: usize,
     pub rows: Vec<MeasuredRow>,
     /// The places of rows, by the resource that they are about.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,

@@ -11,13 +11,15 @@ pub mod row;
 
 pub use matched::{Measured, MeasuredRow, UsageOptions};
 
+use std::collections::HashMap;
+
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, Value};
 use crate::source::{Date, FileId, Sources, Span};
 
 use identity::{Claim, claims, cluster_of};
-use row::{OBSERVER, UsageRow};
+use row::{OBSERVER, UsageError, UsageRow};
 
 /// Reads the files that are there, and fills the facts of what they are about.
 pub fn measure(
@@ -31,6 +33,7 @@ pub fn measure(
     for path in &options.files {
         // That a file which the settings name is there was looked after when they were read.
         let Ok(file) = sources.open(path) else { continue };
+        measured.files += 1;
         read(inventory, sources, file, &mut measured.rows);
     }
     if measured.rows.is_empty() {
@@ -112,8 +115,20 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         Span::new(file, start, end)
     };
     let wrong = match row::read(&text) {
-        Ok((found, wrong)) => {
-            rows.extend(found.into_iter().map(|row| MeasuredRow { span: place(row.line), row }));
+        Ok((found, mut wrong)) => {
+            let mut known: HashMap<String, usize> = HashMap::new();
+            for row in found {
+                match known.insert(row.identity(), row.line) {
+                    None => rows.push(MeasuredRow { span: place(row.line), row }),
+                    // Two clusters without their names, or one that was put in twice.
+                    Some(before) => wrong.push(UsageError {
+                        line: row.line,
+                        message: format!(
+                            "line {before} is about the same thing and the same days: they are not added; say `cluster` where they are two"
+                        ),
+                    }),
+                }
+            }
             wrong
         }
         Err(error) => vec![error],

@@ -127,6 +127,16 @@ pub fn of_rows(rows: &str) -> String {
     format!("{HEADER}\n{rows}")
 }
 
+impl UsageRow {
+    /// What a second row cannot be about: the same thing, measured by the same meter over the same days.
+    pub fn identity(&self) -> String {
+        let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;
+        let parts = [cluster, namespace, kind, name, container, source, accelerator];
+        let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+        format!("{}\n{}\n{}", parts.join("\n"), self.from, self.to)
+    }
+}
+
 /// What is wrong with a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError {

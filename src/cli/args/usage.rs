@@ -94,6 +94,9 @@ pub(in crate::cli) struct UsageFetch {
     pub(in crate::cli) prometheus: String,
     #[command(flatten)]
     pub(in crate::cli) window: Window,
+    /// What the cluster is called, where the series of the server do not say it
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) cluster: Option<String>,
     /// A header for every request, such as X-Scope-OrgID=team; no secrets: they belong into the token
     #[arg(long = "header", value_name = "NAME=VALUE", value_parser = header)]
     pub(in crate::cli) headers: Vec<(String, String)>,

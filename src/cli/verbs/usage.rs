@@ -100,7 +100,10 @@ fn fetch(arguments: &UsageFetch) -> Result<Outcome, Failure> {
         clock: &SystemClock,
     };
     let (catalog, _) = prices::catalog(None)?;
-    let done = usage::fetch(&metering, &window, &catalog).map_err(|error| Failure::new(error.message))?;
+    let mut done = usage::fetch(&metering, &window, &catalog).map_err(|error| Failure::new(error.message))?;
+    for row in done.report.rows.iter_mut().filter(|row| row.cluster.is_empty()) {
+        row.cluster.clone_from(arguments.cluster.as_ref().unwrap_or(&row.cluster.clone()));
+    }
     output::complain(&format!("{} requests, {:.1} MiB", done.requests, done.bytes as f64 / f64::from(1 << 20)));
     written(&done.report, &arguments.output, arguments.allow_partial)
 }

@@ -31,7 +31,11 @@ pub fn usage_columns() -> String {
 
 fn text(report: &Report) -> String {
     let Some(short) = report.measured.in_short() else {
-        return "no measured use: no file of it is there; `gpulint usage fetch` or `import` writes one\n".to_owned();
+        return match report.measured.files {
+            0 => "no measured use: no file of it is there; `gpulint usage fetch` or `import` writes one\n".to_owned(),
+            _ => "no measured use: no row of its file can be used; `gpulint check` says what is wrong with each\n"
+                .to_owned(),
+        };
     };
     let mut text = format!("{}\n\n", sentence(&short));
     let shown = |it: &str| shortened(&one_line(it), 80);

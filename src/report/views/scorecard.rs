@@ -55,7 +55,8 @@ struct MeasuredUse {
     utilization: f64,
     utilization_target: f64,
     /// Hours in which they did nothing.
-    idle_gpu_hours: f64,
+    /// Not known where it was not measured of everything.
+    idle_gpu_hours: Option<f64>,
     idle_gpu_hours_target: f64,
     spot_share_target: f64,
 }
@@ -69,19 +70,25 @@ impl MeasuredUse {
     /// Nothing where nothing is measured.
     fn new(report: &Report) -> Option<MeasuredUse> {
         let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
-        let measured = report.inventory.resources.iter().filter(|it| it.is_added() && !is_within(report, it));
+        // Machines where any are measured, else pods: the hours of pods are hours of machines.
+        let measured = || report.inventory.resources.iter().filter(|it| it.is_added());
+        let is_rented = measured().any(|it| it.role == Role::Rented && it.number(Key::MeasuredBusy).is_some());
+        let role = if is_rented { Role::Rented } else { Role::Requested };
+        let measured = measured().filter(|it| it.role == role);
+        let mut is_idle_known = true;
         for it in measured {
             let Some((of, worked)) = it.number(Key::MeasuredHours).zip(it.number(Key::MeasuredBusy)) else { continue };
             hours += of;
             busy += of * worked;
-            idle += of * it.number(Key::MeasuredIdle).unwrap_or(0.0);
+            is_idle_known &= it.number(Key::MeasuredIdle).is_some();
+            idle += of * it.number(Key::MeasuredIdle).unwrap_or_default();
         }
         let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
         (hours > 0.0).then(|| MeasuredUse {
             gpu_hours: rounded(hours),
             utilization: rounded(busy / hours),
             utilization_target: UTILIZATION_TARGET,
-            idle_gpu_hours: rounded(idle),
+            idle_gpu_hours: is_idle_known.then(|| rounded(idle)),
             idle_gpu_hours_target: 0.0,
             spot_share_target: SPOT_TARGET,
         })
@@ -90,7 +97,10 @@ impl MeasuredUse {
     fn lines(self) -> [(&'static str, String); 2] {
         let percent = |share: f64| format!("{} %", (share * 100.0).round());
         let hours = |hours: f64| grouped(hours.round().max(0.0) as u64);
-        let idle = format!("{} of {}, target 0", hours(self.idle_gpu_hours), hours(self.gpu_hours));
+        let idle = match self.idle_gpu_hours {
+            Some(idle) => format!("{} of {}, target 0", hours(idle), hours(self.gpu_hours)),
+            None => "not measured of everything, target 0".to_owned(),
+        };
         [
             (
                 "measured: accelerators work",
@@ -99,16 +109,6 @@ impl MeasuredUse {
             ("measured: idle accelerator hours", idle),
         ]
     }
-}
-
-/// Its accelerator hours are those of a pool that is measured too.
-fn is_within(report: &Report, resource: &Resource) -> bool {
-    let pools = resource.links.iter().filter(|link| link.kind == LinkKind::Pool);
-    let is_measured = |to: &str| {
-        let pools = report.inventory.resources.iter().filter(|it| *it.address == *to);
-        { pools }.any(|it| it.number(Key::MeasuredBusy).is_some())
-    };
-    { pools }.any(|link| is_measured(&link.to))
 }
 
 impl ScorecardShare {

@@ -282,6 +282,9 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
     let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
     let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
+    // Never more than the text can cost: what was measured may have been more of them.
+    let most = asking.item(id)?.monthly.map(|it| it.expected.max(it.ceiling));
+    let cost = most.map_or(cost, |most| cost.min(most));
     Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })
 }
 

@@ -21,6 +21,7 @@ mod precision;
 mod quote;
 mod search;
 mod table;
+mod throughput;
 mod verify;
 mod words;
 
@@ -43,6 +44,7 @@ pub use money::{Currency, Money, MoneyRange, grouped};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
+pub use throughput::{Peak, Published};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]

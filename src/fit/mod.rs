@@ -2,6 +2,9 @@
 //!
 //! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
 //! finds the cheapest configuration that holds it, `assess` puts these together; `cases` measures the estimator.
+//!
+//! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
+//! both.
 
 mod assess;
 pub mod cases;
@@ -10,6 +13,9 @@ mod demand;
 mod estimate;
 mod hardware;
 mod memory;
+pub mod published;
+pub mod speed;
+pub mod speed_cases;
 mod training;
 mod workload;
 

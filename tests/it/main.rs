@@ -53,6 +53,7 @@ mod savings;
 mod schema;
 mod screen;
 mod skipped;
+mod speed;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

@@ -49,7 +49,7 @@ pub(in crate::cli) struct Price {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Fit {
     /// The model, as in meta-llama/Llama-3.1-8B-Instruct
-    #[arg(required_unless_present_any = ["params", "cases"])]
+    #[arg(required_unless_present_any = ["params", "cases", "speed_cases"])]
     pub(in crate::cli) model: Option<String>,
     /// The size of a model that is not listed, as in 7b
     #[arg(long, value_name = "SIZE")]
@@ -101,6 +101,13 @@ pub(in crate::cli) struct Fit {
     /// A table of workloads; the answer is one JSON object a line
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["model", "params", "accelerator", "machine"])]
     pub(in crate::cli) cases: Option<PathBuf>,
+    /// A table of servers; the answer is how fast each is, one JSON object a line
+    #[arg(
+        long,
+        value_name = "FILE.csv",
+        conflicts_with_all = ["model", "params", "accelerator", "machine", "cases"]
+    )]
+    pub(in crate::cli) speed_cases: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
 use crate::cli::session::settings::MODEL_COLUMNS;
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases};
+use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
 use crate::pricing;
@@ -29,7 +29,10 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
             .map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))?;
     }
     if let Some(file) = &arguments.cases {
-        return run_cases(file, &catalog);
+        return run_cases(file, &catalog, cases::run);
+    }
+    if let Some(file) = &arguments.speed_cases {
+        return run_cases(file, &catalog, speed_cases::run);
     }
     let settings = pricing::PricingSettings::default();
     let market = Market::new(&catalog, &settings);
@@ -63,6 +66,9 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
         Outcome::Passed
     })
 }
+
+/// What answers every row of a table.
+type Cases = fn(&str, &str, &Catalog) -> Result<String, TableError>;
 
 /// A name that nobody knows is a slip more often than a new model.
 fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
@@ -222,8 +228,8 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn run_cases(file: &Path, catalog: &Catalog) -> Result<Outcome, Failure> {
-    let lines = cases::run(&file.display().to_string(), &read(file)?, catalog)
+fn run_cases(file: &Path, catalog: &Catalog, run: Cases) -> Result<Outcome, Failure> {
+    let lines = run(&file.display().to_string(), &read(file)?, catalog)
         .map_err(|error| Failure::new(format!("{}:{}: {}", error.path, error.line, error.message)))?;
     output::print(&lines)?;
     Ok(Outcome::Passed)

@@ -28,6 +28,7 @@ const SHARED: &[&str] = &[
     "retired",
     "providers",
     "efa",
+    "apis",
     "throughput",
     "throughput_peaks",
     "measured_throughput",

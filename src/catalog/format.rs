@@ -281,6 +281,23 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // What those ask for a model who serve it to everybody.
+    TableSchema {
+        name: "apis",
+        keys: 2,
+        columns: &[
+            ("model", Text),
+            ("host", Text),
+            ("input_usd_per_million", Number),
+            ("cached_usd_per_million", Number),
+            ("output_usd_per_million", Number),
+            ("batch_discount", Number),
+            ("quantization", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
     // What a server answers: the numbers of the estimate, what accelerators can do at most, and what others measured.
     TableSchema {
         name: "throughput",
@@ -301,7 +318,7 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
         name: "throughput_peaks",
         keys: 1,
         columns: &[
-            ("accelerator", Text),
+            ("device", Text),
             ("vendor", Text),
             ("memory_gb", Number),
             ("bandwidth_gb_per_s", Number),
@@ -320,8 +337,8 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
         name: "measured_throughput",
         keys: 0,
         columns: &[
-            ("accelerator", Text),
-            ("accelerators", Number),
+            ("device", Text),
+            ("devices", Number),
             ("publisher", Text),
             ("engine", Text),
             ("engine_version", Text),

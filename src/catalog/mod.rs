@@ -7,6 +7,7 @@
 
 mod accelerator;
 mod age;
+mod apis;
 mod book;
 mod clouds;
 mod disk;
@@ -34,6 +35,7 @@ pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
 pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
+pub use apis::Hosted;
 pub use clouds::{AWS, AZURE, GCP};
 pub use disk::{Disk, Meter};
 pub use format::{CsvFile, TableError, records};

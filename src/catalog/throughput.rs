@@ -2,6 +2,7 @@
 //! others measured and published.
 
 use super::Catalog;
+use super::accelerator::Accelerator;
 use super::table::Cells;
 
 /// What an accelerator can do at most, by its vendor's sheet.
@@ -46,7 +47,8 @@ impl Catalog {
     pub fn peak(&self, name: &str) -> Option<Peak<'_>> {
         let table = self.block.table("throughput_peaks");
         let find = |name: &str| table.find(&[name]).and_then(read_peak);
-        find(name).or_else(|| find(self.accelerator(name)?.name))
+        let known = || self.accelerator(name);
+        find(name).or_else(|| find(known()?.name)).or_else(|| of_sheet(known()?))
     }
 
     /// A number of the throughput estimate, and how it is known: `fitted` or `reasoned`.
@@ -66,13 +68,30 @@ impl Catalog {
     }
 }
 
+/// What the table of accelerators says of those that nobody measured.
+fn of_sheet(known: Accelerator<'_>) -> Option<Peak<'_>> {
+    const BUS: f64 = 25.0;
+    const LINK: f64 = 300.0;
+    Some(Peak {
+        accelerator: known.name,
+        vendor: known.vendor,
+        memory_gb: known.memory_gib,
+        gb_per_second: known.bandwidth_gb_per_second?,
+        bf16_tflops: known.bf16_tflops?,
+        fp8_tflops: known.fp8_tflops,
+        int8_tops: None,
+        fp4_tflops: None,
+        link_gb_per_second: if known.interconnect_gb_per_second? > 0.0 { LINK } else { BUS },
+    })
+}
+
 fn read_peak(mut row: Cells<'_>) -> Option<Peak<'_>> {
     Some(Peak {
         accelerator: row.text(),
         vendor: row.text(),
         memory_gb: row.number()?,
         gb_per_second: row.number()?,
-        bf16_tflops: row.number().unwrap_or_default(),
+        bf16_tflops: row.number()?,
         fp8_tflops: row.number(),
         int8_tops: row.number(),
         fp4_tflops: row.number(),

@@ -16,6 +16,7 @@ mod memory;
 pub mod published;
 pub mod speed;
 pub mod speed_cases;
+pub mod tokens;
 mod training;
 mod workload;
 
@@ -26,10 +27,11 @@ use crate::inventory::{Fact, Task};
 
 pub use assess::{assess, assess_all, options};
 pub use choose::{Market, MarketPlace};
-pub use demand::Demand;
+pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
 pub use memory::{Estimate, weight_bytes};
+pub use speed::Speed;
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.
@@ -74,6 +76,8 @@ pub struct PlacedModel {
     pub instead: BTreeMap<Alternative, Choice>,
     /// The smallest slice of the same accelerator on which it fits with a margin.
     pub fraction: Option<Fraction>,
+    /// How fast one machine or pod of it answers at full load, or why that is not said.
+    pub speed: Result<Speed, &'static str>,
 }
 
 /// What else would be changed, beside the machine.

@@ -10,7 +10,8 @@ use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases};
+use crate::fit::tokens::Wanted;
+use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
 use crate::pricing;
@@ -56,6 +57,9 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     if resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Machine).is_absent() {
         nothing_to_hold_it(&mut fact);
     }
+    if arguments.by == "token" {
+        return by_token(arguments, resource, &fact, &catalog, &market, &places);
+    }
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
     output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
@@ -65,6 +69,31 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     } else {
         Outcome::Passed
     })
+}
+
+/// What writes tokens for the least money.
+fn by_token(
+    arguments: &Fit,
+    resource: &Resource,
+    fact: &Fact<Assessment>,
+    catalog: &Catalog,
+    market: &Market<'_>,
+    places: &[MarketPlace<'_>],
+) -> Result<Outcome, Failure> {
+    if arguments.task != "serve" {
+        return Err(Failure::new("only servers write tokens").with_help("leave --task out"));
+    }
+    let wanted = Wanted {
+        ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
+        tokens_per_day: resource.number(Key::TokensPerDay),
+        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
+    };
+    let found = tokens::by_token(resource, catalog, market, places, &wanted);
+    // A model that is only named after another one is not what hosts serve under that name.
+    let model = arguments.model.as_deref().or_else(|| fact.value().map(|it| it.model.as_str()));
+    let hosted = model.zip(found.priced.first()).and_then(|(model, first)| tokens::break_even(catalog, model, first));
+    output::write(&arguments.output, Format::Text, |format, _style| report::by_token(format, &found, hosted.as_ref()))?;
+    Ok(Outcome::Passed)
 }
 
 /// What answers every row of a table.
@@ -206,6 +235,7 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
         ("--context", "gpulint.dev/context", &arguments.context),
         ("--batch-size", "gpulint.dev/batch-size", &arguments.batch_size),
         ("--method", "gpulint.dev/method", &arguments.method),
+        ("--tokens-per-day", "gpulint.dev/tokens-per-day", &arguments.tokens_per_day),
         ("--optimizer", "gpulint.dev/optimizer", &arguments.optimizer),
         ("--sharding", "gpulint.dev/sharding", &arguments.sharding),
     ];

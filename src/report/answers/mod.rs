@@ -6,5 +6,6 @@ pub(super) mod notes;
 pub(super) mod price;
 pub(super) mod purchase_options;
 pub(super) mod suppressions;
+pub(super) mod tokens;
 pub(super) mod usage;
 pub(super) mod vocabulary;

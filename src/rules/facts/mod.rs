@@ -10,6 +10,7 @@ mod raw;
 mod resource;
 mod scope;
 mod settings;
+mod speed;
 mod table;
 
 use std::cell::Cell;
@@ -124,6 +125,9 @@ mod kinds {
     pub(super) const OBJECT: usize = 14;
     pub(super) const BLOCK: usize = 15;
     pub(super) const COST_SCENARIOS: usize = 16;
+    pub(super) const SPEED: usize = 17;
+    pub(super) const COST: usize = 18;
+    pub(super) const ENDS: usize = 19;
 }
 
 /// The records of a kind.
@@ -133,6 +137,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(resource::all());
         all.extend(money::all());
         all.extend(fit::all());
+        all.extend(speed::all());
         all.extend(settings::all());
         all.extend(raw::all());
         all.extend(market::all());

@@ -10,7 +10,7 @@ use crate::inventory::Resource;
 
 /// What a server must reach.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted {
+pub struct TokenWish {
     pub ms_per_token: Option<f64>,
     pub tokens_per_day: Option<f64>,
     /// Requests at a time; as many as it takes where nothing is said.
@@ -75,7 +75,7 @@ pub fn by_token(
     catalog: &Catalog,
     market: &Market<'_>,
     places: &[MarketPlace<'_>],
-    wanted: &Wanted,
+    wanted: &TokenWish,
 ) -> ByToken {
     let mut found = ByToken::default();
     let Ok(demand) = FactReader::new(resource).demand(catalog) else { return found };
@@ -108,13 +108,13 @@ pub fn by_token(
 }
 
 /// Only what is surely fast enough: estimates of one answer are right within a factor of two.
-fn reaches(speed: &Speed, wanted: &Wanted) -> bool {
+fn reaches(speed: &Speed, wanted: &TokenWish) -> bool {
     let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
     wanted.ms_per_token.is_none_or(|most| slowest <= most)
         && wanted.tokens_per_day.is_none_or(|least| speed.tokens_per_second.floor * 86_400.0 >= least)
 }
 
-fn priced(choice: Choice, speed: Speed, wanted: &Wanted) -> Priced {
+fn priced(choice: Choice, speed: Speed, wanted: &TokenWish) -> Priced {
     let hour = choice.per_hour.usd();
     let millions = speed.tokens_per_second.times(3600.0 / 1e6);
     let at_load = SpeedRange {

@@ -18,6 +18,7 @@ mod views;
 
 pub use crate::compare::{Spent, budgets};
 pub use answers::explain::explain;
+pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
 pub use answers::price::{Prices, price};

@@ -7,6 +7,7 @@ use std::path::Path;
 use gpulint::catalog::{Catalog, Precision};
 use gpulint::fit::speed::{Coefficients, EngineClass, Load, Server, estimate_speed};
 use gpulint::fit::speed_cases;
+use gpulint::fit::tokens::Standing;
 use serde_json::Value;
 
 fn answers(text: &str) -> Vec<Value> {
@@ -131,5 +132,70 @@ fn numbers_have_a_day_and_a_source() {
             }
         }
         assert_eq!(wrong, "");
+    }
+}
+
+/// What no tool may say of the speed of servers, as far as the data go: each line is looked for where it would be said.
+#[test]
+fn what_may_not_be_said_is_not_said() {
+    let row = |engine: &str, model: &str, accelerator: &str, count: u32, load: &str| {
+        let text = format!(
+            "engine,model,accelerator,accelerators,precision,input_tokens,output_tokens,concurrency_or_batch,scenario\n\
+             {engine},{model},{accelerator},{count},FP16,1024,256,{load}\n"
+        );
+        answers(&text).remove(0)
+    };
+    let is_null = |answer: &Value| answer["tokens_per_s"].is_null() && answer["basis"].is_null();
+    let (dense, mixture) = ("meta-llama/Llama-3.1-8B", "mistralai/Mixtral-8x7B-v0.1");
+    // Mixtures, other vendors: no number closer than a factor of four, so none at all.
+    for load in ["1,single-stream", "16,fixed-concurrency", ",offline-max"] {
+        assert!(is_null(&row("vLLM", mixture, "H100-80GB", 2, load)));
+        assert!(is_null(&row("TensorRT-LLM", mixture, "H200", 1, load)));
+        for accelerator in ["MI300X", "MI325X", "TPU-v5e", "TPU-v6e", "Gaudi3", "INF2", "TRN2", "ASCEND910B"] {
+            assert!(is_null(&row("vLLM", dense, accelerator, 1, load)), "{accelerator}");
+        }
+        for engine in ["llama.cpp", "ollama", "transformers", "ExLlamaV2", "", "something new"] {
+            assert!(is_null(&row(engine, dense, "H100-80GB", 1, load)), "{engine}");
+        }
+    }
+    assert!(is_null(&row("vLLM", dense, "H100-80GB", 1, "128,fixed-concurrency")));
+    assert!(is_null(&row("vLLM", dense, "H100-80GB", 16, ",offline-max")));
+    assert!(is_null(&row("vLLM", dense, "H100-80GB", 1, ",server-with-latency-limit")));
+    // Never a point, and a tuned engine's numbers never for a default one.
+    let (default, tuned) =
+        (row("vLLM", dense, "H100-80GB", 1, ",offline-max"), row("NIM", dense, "H100-80GB", 1, ",offline-max"));
+    assert!(default["tokens_per_s"]["floor"].as_f64() < default["tokens_per_s"]["ceiling"].as_f64());
+    assert!(default["tokens_per_s"]["expected"].as_f64() < tuned["tokens_per_s"]["expected"].as_f64());
+    // Nothing of the time to the first token.
+    assert!(!default.to_string().contains("first token"));
+    // A direction only where the gap is large enough.
+    let said = [1.0, 1.24, 1.25, 1.49, 1.5, 9.0].map(|gap| Standing::of(gap).name());
+    assert_eq!(said, ["about the same", "about the same", "probably dearer", "probably dearer", "dearer", "dearer"]);
+}
+
+#[test]
+fn no_range_is_faster_than_memory_is_read() {
+    let catalog = Catalog::embedded();
+    let coefficients = Coefficients::of(&catalog).unwrap();
+    for name in ["L4", "A100-80GB", "H100-80GB", "H200", "B200", "RTX-4090"] {
+        let accelerator = catalog.peak(name).unwrap();
+        for model in ["meta-llama/Llama-3.2-3B", "meta-llama/Llama-3.1-8B"] {
+            let model = catalog.models().identify(model).unwrap().model.into_owned();
+            let server = Server {
+                model: &model,
+                engine: EngineClass::Tuned,
+                precision: Precision::Bf16,
+                small_cache: false,
+                accelerator,
+                accelerators: 1.0,
+                of_replica: None,
+                input_tokens: 16.0,
+                output_tokens: 64.0,
+                load: Load::Given(1.0),
+            };
+            let Ok(speed) = estimate_speed(&server, &coefficients) else { continue };
+            let most = accelerator.gb_per_second / (2.0 * model.params_b);
+            assert!(speed.tokens_per_second.ceiling <= most, "{name} {}", model.id);
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::tokens::Wanted;
+use crate::fit::tokens::TokenWish;
 use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
@@ -83,7 +83,7 @@ fn by_token(
     if arguments.task != "serve" {
         return Err(Failure::new("only servers write tokens").with_help("leave --task out"));
     }
-    let wanted = Wanted {
+    let wanted = TokenWish {
         ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
         tokens_per_day: resource.number(Key::TokensPerDay),
         concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),

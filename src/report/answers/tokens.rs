@@ -147,7 +147,7 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
         let _ = writeln!(text, "{} others are not surely fast enough", found.too_slow);
     }
     for (configurations, why) in &found.without {
-        let _ = writeln!(text, "no number for {configurations} others: {why}");
+        let _ = writeln!(text, "no number for {configurations} configurations: {why}");
     }
     if let Some(it) = hosted {
         text.push_str(&note(it));

@@ -100,6 +100,7 @@ if [ "${GPULINT_PAGE:-}" = true ]; then
   tag=${tag//[!A-Za-z0-9._-]/-}
   page=gpulint-${tag:0:100}.html
   arguments+=(--format html --output "$reports/$page")
+  [ -z "${GITHUB_REPOSITORY:-}" ] || arguments+=("--title=$GITHUB_REPOSITORY")
 fi
 case $GPULINT_POLICY_REF in
   head) ;;

@@ -31,6 +31,8 @@ pub struct Report<'a> {
     pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: Catalog,
+    /// What it is about, as somebody names it.
+    pub title: Option<&'a str>,
     /// In which other things are looked up; a saved report has none.
     pub market: Option<&'a crate::catalog::Catalog>,
     /// In which people read amounts.

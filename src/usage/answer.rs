@@ -28,10 +28,17 @@ pub(super) enum Answered {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct MeterAnswer {
     pub(super) said: Answered,
     /// The server left something out.
     pub(super) is_partial: bool,
+}
+
+/// Why an answer cannot be used; it may still be one of somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unread {
+    pub(super) message: String,
+    pub(super) is_final: bool,
 }
 
 #[derive(Deserialize)]
@@ -66,47 +73,59 @@ struct Refusal {
     error: String,
 }
 
-impl Answer {
+impl MeterAnswer {
     /// What an answer says; why it cannot be used, in words without the names in it.
-    pub(super) fn read(text: &[u8]) -> Result<Answer, String> {
+    pub(super) fn read(text: &[u8]) -> Result<MeterAnswer, Unread> {
+        let refused = |message: String| Unread { message, is_final: true };
         if has_more_values(text) {
-            return Err(format!("the answer has more than {MOST_VALUES} values"));
+            return Err(refused(format!("the answer has more than {MOST_VALUES} values")));
         }
         if let Ok(refusal) = serde_json::from_slice::<Refusal>(text)
             && refusal.status == "error"
         {
-            return Err(format!("the server refused: {}", said(&refusal.kind, &refusal.error)));
+            return Err(refused(format!("the server refused: {}", said(&refusal.kind, &refusal.error))));
         }
         if let Some(answer) = enveloped::<Vector>(text, |it| it.samples()) {
-            return answer;
+            return answer.map_err(refused);
         }
         if let Some(answer) = enveloped::<Vec<Labels>>(text, |it| Ok(Answered::Series(it))) {
-            return answer;
+            return answer.map_err(refused);
         }
         if let Some(answer) = enveloped::<Vec<String>>(text, |it| Ok(Answered::Names(it))) {
-            return answer;
+            return answer.map_err(refused);
         }
         // promtool writes what is inside.
         if let Ok(items) = serde_json::from_slice::<Vec<Item>>(text) {
-            return Ok(Answer { said: Answered::Samples(samples(items)?), is_partial: false });
+            return samples(items)
+                .map(|it| MeterAnswer { said: Answered::Samples(it), is_partial: false })
+                .map_err(refused);
         }
         if let Ok(series) = serde_json::from_slice::<Vec<Labels>>(text) {
-            return Ok(Answer { said: Answered::Series(series), is_partial: false });
+            return Ok(MeterAnswer { said: Answered::Series(series), is_partial: false });
         }
-        Err("it is no answer to an instant query or to a question for series".to_owned())
+        let message = "it is no answer to an instant query or to a question for series".to_owned();
+        Err(Unread { message, is_final: false })
+    }
+
+    /// Rows of other tools are lists of texts, too.
+    pub(super) fn is_of_prometheus(&self) -> bool {
+        match &self.said {
+            Answered::Series(series) => series.first().is_none_or(|it| it.contains_key("__name__")),
+            _ => true,
+        }
     }
 }
 
 fn enveloped<T: DeserializeOwned>(
     text: &[u8],
     said: impl Fn(T) -> Result<Answered, String>,
-) -> Option<Result<Answer, String>> {
+) -> Option<Result<MeterAnswer, String>> {
     let envelope: Envelope<T> = serde_json::from_slice(text).ok()?;
     let is_partial = envelope.is_partial || envelope.warnings.is_some_and(|it| !it.is_empty());
     if envelope.status != "success" {
         return Some(Err("the server says neither success nor error".to_owned()));
     }
-    Some(said(envelope.data).map(|said| Answer { said, is_partial }))
+    Some(said(envelope.data).map(|said| MeterAnswer { said, is_partial }))
 }
 
 impl Vector {
@@ -159,8 +178,8 @@ fn has_more_values(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Answer, String> {
-        Answer::read(text.as_bytes())
+    fn read(text: &str) -> Result<MeterAnswer, String> {
+        MeterAnswer::read(text.as_bytes()).map_err(|it| it.message)
     }
 
     #[test]

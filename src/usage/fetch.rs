@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{self, Answer, Answered};
-use super::gather::{Gathered, UsageReport};
+use super::answer::{self, Answered, MeterAnswer};
+use super::gather::{MeterDays, UsageReport};
 use super::import;
 use super::owners::MOST_STEPS;
 use super::request::{self, CLUSTERS, NAMES, OWNERS, UsageRequest, UsageWindow};
@@ -53,7 +53,7 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
     let client = Client::new(origin, metering.credential.clone(), metering.http.clone(), metering.clock)?;
     let since = metering.clock.now();
     let mut asking = Asking { client, clock: metering.clock, since, requests: 0, bytes: 0, knows_whole: true };
-    let mut gathered = Gathered::new(catalog, window.cluster.as_ref().map(|(_, name)| name.clone()));
+    let mut gathered = MeterDays::new(catalog, window.cluster.as_ref().map(|(_, name)| name.clone()));
     let names = asking.probe(window, &mut gathered)?;
     let refused = |why: String| Error::new(HttpErrorKind::Malformed, why);
     if let Some(why) = gathered.refusal() {
@@ -73,7 +73,7 @@ pub fn fetch(metering: &Metering<'_>, window: &UsageWindow, catalog: &Catalog) -
     Ok(Fetched { report: gathered.report(window.from, window.to), requests: asking.requests, bytes: asking.bytes })
 }
 
-fn take(gathered: &mut Gathered<'_>, name: &str, answer: &Answer, window: &UsageWindow) -> Result<(), String> {
+fn take(gathered: &mut MeterDays<'_>, name: &str, answer: &MeterAnswer, window: &UsageWindow) -> Result<(), String> {
     let (exporter, day) = import::what(name, answer).map_err(|why| format!("{name}: {why}"))?;
     if answer.is_partial {
         gathered.lacks(format!("{}: the server left something out", import::told(&exporter, day)));
@@ -87,7 +87,7 @@ fn take(gathered: &mut Gathered<'_>, name: &str, answer: &Answer, window: &Usage
 
 impl Asking<'_> {
     /// The names of metrics that are there in the window. Clusters are told on the way.
-    fn probe(&mut self, window: &UsageWindow, gathered: &mut Gathered<'_>) -> Result<BTreeSet<String>, Error> {
+    fn probe(&mut self, window: &UsageWindow, gathered: &mut MeterDays<'_>) -> Result<BTreeSet<String>, Error> {
         let mut names = BTreeSet::new();
         for request in request::probe(window) {
             let answer = match self.answer(&request) {
@@ -111,7 +111,7 @@ impl Asking<'_> {
     }
 
     /// Owners of those who hold devices, a step at a time; of all where names do not find them.
-    fn owners(&mut self, window: &UsageWindow, gathered: &mut Gathered<'_>) -> Result<(), Error> {
+    fn owners(&mut self, window: &UsageWindow, gathered: &mut MeterDays<'_>) -> Result<(), Error> {
         for _ in 0..MOST_STEPS {
             let wanted = gathered.owners.next(&gathered.holders());
             let before = wanted.len();
@@ -134,7 +134,7 @@ impl Asking<'_> {
         self.series(&request::of_nodes(window), gathered)
     }
 
-    fn series(&mut self, request: &UsageRequest, gathered: &mut Gathered<'_>) -> Result<(), Error> {
+    fn series(&mut self, request: &UsageRequest, gathered: &mut MeterDays<'_>) -> Result<(), Error> {
         let answer = self.answer(request)?;
         if answer.is_partial {
             gathered.lacks(format!("{}: the server left something out", request.name));
@@ -145,7 +145,7 @@ impl Asking<'_> {
         Ok(())
     }
 
-    fn answer(&mut self, request: &UsageRequest) -> Result<Answer, Error> {
+    fn answer(&mut self, request: &UsageRequest) -> Result<MeterAnswer, Error> {
         if self.clock.now().saturating_sub(self.since) > MOST_SECONDS {
             let minutes = MOST_SECONDS / 60;
             return Err(Error::new(
@@ -171,7 +171,7 @@ impl Asking<'_> {
             |error: Error| Error::new(error.kind, format!("{}: {}", request.name, answer::said("", &error.message)));
         let reply = self.client.send(&asked).map_err(plain)?;
         self.bytes += reply.body.len() as u64;
-        Answer::read(&reply.body)
-            .map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {why}", request.name)))
+        MeterAnswer::read(&reply.body)
+            .map_err(|why| Error::new(HttpErrorKind::Malformed, format!("{}: {}", request.name, why.message)))
     }
 }

@@ -31,7 +31,7 @@ pub struct UsageReport {
 }
 
 /// What is said of some days, by answers in any order.
-pub(super) struct Gathered<'c> {
+pub(super) struct MeterDays<'c> {
     catalog: &'c Catalog,
     /// The cluster that is meant where answers tell of several, and what the file calls it.
     cluster: Option<String>,
@@ -53,9 +53,9 @@ pub(super) struct Gathered<'c> {
 /// A workload's container on one kind of accelerator.
 type RowKey = (String, String, String, String, String, String);
 
-impl<'c> Gathered<'c> {
-    pub(super) fn new(catalog: &'c Catalog, cluster: Option<String>) -> Gathered<'c> {
-        Gathered {
+impl<'c> MeterDays<'c> {
+    pub(super) fn new(catalog: &'c Catalog, cluster: Option<String>) -> MeterDays<'c> {
+        MeterDays {
             catalog,
             cluster,
             clusters: BTreeSet::new(),

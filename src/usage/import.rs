@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Answer, Answered, Sample};
-use super::gather::{Gathered, UsageReport};
+use serde_json::Value;
+
+use super::answer::{Answered, MeterAnswer, Sample};
+use super::clouds;
+use super::gather::{MeterDays, UsageReport};
 use super::holder::label;
+use super::peers;
+use super::points::Points;
 use super::request::STATISTIC;
 use super::table;
 use crate::catalog::Catalog;
+use crate::measured::row::UsageRow;
 use crate::source::Date;
 
 /// What came of saved answers.
@@ -20,30 +26,59 @@ pub struct Import {
 
 /// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
 pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&str>) -> Result<Import, String> {
-    let mut done = Import::default();
-    let mut prometheus = Vec::new();
+    let (mut done, mut prometheus, mut points) = (Import::default(), Vec::new(), Points::default());
     for (name, text) in files {
         let wrong = |why: String| format!("`{name}`: {why}");
-        let answer = Answer::read(text).map_err(wrong)?;
-        let (what, day) = what(name, &answer).map_err(wrong)?;
-        *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
-        prometheus.push((what, day, answer));
+        match MeterAnswer::read(text) {
+            Ok(answer) if answer.is_of_prometheus() => {
+                let (what, day) = what(name, &answer).map_err(wrong)?;
+                *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
+                prometheus.push((what, day, answer));
+            }
+            Err(why) if why.is_final => return Err(wrong(why.message)),
+            _ => {
+                let taken = of_others(name, text, catalog, &mut points).map_err(wrong)?;
+                *done.taken.entry(taken.to_owned()).or_default() += 1;
+            }
+        }
     }
     if !prometheus.is_empty() {
         done.report = of_prometheus(prometheus, catalog, cluster)?;
     }
+    if points.refused > 0 {
+        let what = format!("{} values of clouds or tools are no shares from 0 to 1, and were left out", points.refused);
+        done.report.incomplete.push(what);
+    }
+    done.report.incomplete.extend(std::mem::take(&mut points.incomplete));
+    let others = points.rows(catalog).into_iter().map(|row| match cluster {
+        Some(cluster) if row.cluster.is_empty() => UsageRow { cluster: cluster.to_owned(), ..row },
+        _ => row,
+    });
+    done.report.rows.extend(others);
     Ok(done)
+}
+
+/// The shape of a file says whose it is.
+fn of_others(name: &str, text: &[u8], catalog: &Catalog, points: &mut Points) -> Result<&'static str, String> {
+    let unknown = || {
+        "its shape is that of no answer that is known (Prometheus API, promtool, CloudWatch, Google Cloud Monitoring, Azure \
+         Monitor, gpuaudit, OpenCost, sacct --json)"
+            .to_owned()
+    };
+    let value: Value = serde_json::from_slice(text).map_err(|_| unknown())?;
+    let read = clouds::read(name, &value, catalog, points).or_else(|| peers::read(&value, points));
+    read.unwrap_or_else(|| Err(unknown()))
 }
 
 /// The name of the request that a file answers, and the day.
 type Asked = (String, Option<Date>);
 
 fn of_prometheus(
-    mut answers: Vec<(String, Option<Date>, Answer)>,
+    mut answers: Vec<(String, Option<Date>, MeterAnswer)>,
     catalog: &Catalog,
     cluster: Option<&str>,
 ) -> Result<UsageReport, String> {
-    let mut gathered = Gathered::new(catalog, cluster.map(str::to_owned));
+    let mut gathered = MeterDays::new(catalog, cluster.map(str::to_owned));
     let rank = |name: &str| table::EXPORTERS.iter().position(|it| it.name == name);
     answers.sort_by_key(|(name, day, _)| (rank(name), *day));
     for (name, _, answer) in &answers {
@@ -77,7 +112,7 @@ pub(super) fn told(name: &str, day: Option<Date>) -> String {
 }
 
 /// Which request an answer belongs to: samples say it themselves, and an empty answer by the name of its file.
-pub(super) fn what(file: &str, answer: &Answer) -> Result<Asked, String> {
+pub(super) fn what(file: &str, answer: &MeterAnswer) -> Result<Asked, String> {
     let named = named(file);
     match &answer.said {
         Answered::Samples(samples) => match (samples.first().and_then(said), named) {

@@ -5,6 +5,7 @@
 //! this room. Names of pods, nodes, instances and accounts come in and never go out.
 
 mod answer;
+mod clouds;
 mod fetch;
 mod fold;
 mod gather;
@@ -13,6 +14,8 @@ mod import;
 mod meter;
 mod observer;
 mod owners;
+mod peers;
+mod points;
 mod request;
 mod server;
 mod table;

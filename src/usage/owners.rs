@@ -137,13 +137,23 @@ fn kind_of(text: &str) -> String {
 /// Letters of names that Kubernetes draws: no vowels, and nothing that looks like another.
 const DRAWN: &str = "bcdfghjklmnpqrstvwxz2456789";
 
+/// The Deployment in the name of a ReplicaSet, `name-5d8f7c9b6d`, where a cloud tells no more than that.
+pub(super) fn above(kind: String, name: String) -> (String, String) {
+    let named = name.rsplit_once('-').filter(|(_, set)| is_drawn(set, 8..=10)).map(|(name, _)| name.to_owned());
+    match named.filter(|it| kind == "ReplicaSet" && !it.is_empty()) {
+        Some(deployment) => ("Deployment".to_owned(), deployment),
+        None => (kind, name),
+    }
+}
+
+fn is_drawn(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
+    lengths.contains(&text.len()) && text.chars().all(|it| DRAWN.contains(it))
+}
+
 /// The Deployment in the name of a pod, `name-5d8f7c9b6d-x2x7k`, where nobody tells owners.
 fn deployment(pod: &str) -> Option<String> {
     let (rest, own) = pod.rsplit_once('-')?;
     let (name, set) = rest.rsplit_once('-')?;
-    let is_drawn = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
-        lengths.contains(&text.len()) && text.chars().all(|it| DRAWN.contains(it))
-    };
     (is_drawn(own, 5..=5) && is_drawn(set, 8..=10) && !name.is_empty()).then(|| name.to_owned())
 }
 

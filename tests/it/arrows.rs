@@ -33,6 +33,25 @@ fn rooms_import_each_other_only_along_the_arrows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What opens a socket is reached from the command line alone: no fact, no rule and no join can ask anybody.
+#[test]
+fn only_the_command_line_reaches_what_opens_a_socket() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sockets = ["http", "forge", "refresh", "usage"];
+    let mut wrong = Vec::new();
+    for file in files(&src) {
+        let inside = file.strip_prefix(&src).unwrap();
+        let room = module(inside)[0].clone();
+        let names = imports(&fs::read_to_string(&file).unwrap());
+        for name in names.iter().filter(|name| sockets.contains(&&***name) && **name != room) {
+            if room != "cli" && !(name == "http" && sockets.contains(&&*room)) {
+                wrong.push(format!("{} imports crate::{name}", inside.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn rooms_inside_of_rooms_import_only_those_before_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

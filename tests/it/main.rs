@@ -59,5 +59,7 @@ mod terraform_resources;
 mod terragrunt;
 mod unexplained;
 mod unseen;
+mod usage;
+mod usage_server;
 mod vendor;
 mod verdict;

@@ -223,7 +223,7 @@ fn a_month_is_told_in_every_format() {
 
     let markdown = told("markdown", &[]);
     assert!(
-        markdown.starts_with("### GPU cost ") && markdown.contains(&format!("[The whole report]({PAGE})")),
+        markdown.starts_with("### In 2026-10") && markdown.contains(&format!("[The whole report]({PAGE})")),
         "{markdown}"
     );
     let page = told("html", &[]);

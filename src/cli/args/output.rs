@@ -21,6 +21,9 @@ pub(in crate::cli) struct Output {
     /// Where each --output stands on the command line.
     #[arg(skip)]
     pub(in crate::cli) output_places: Vec<usize>,
+    /// What a page or a message is about, as its title: the name of the repository
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) title: Option<String>,
     /// Colors
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(in crate::cli) color: Color,

@@ -146,7 +146,8 @@ impl Session {
         let FoundInput { place, mut found, tree, largest, variable_files, piped } = find_input(input, add)?;
         let settings_file = settings::find(input, &place, &tree)?;
         let beside = |name| settings::beside(name, settings_file.as_deref(), &place, &tree);
-        let (usual_baseline, usual_usage) = (beside(decide::BASELINE), beside(FILE_NAME));
+        let usual_baseline = beside(decide::BASELINE);
+        let usual_usage = settings::places_of_usage(beside(FILE_NAME), &place, &tree);
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let tree = with_given(tree, input, piped);
         let sources = Sources::new(tree);
@@ -413,6 +414,7 @@ impl Session {
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
             market: Some(&self.settings.catalog),
+            title: None,
             catalog: self.catalog_in_use(),
         }
     }

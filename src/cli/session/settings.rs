@@ -12,6 +12,7 @@ use crate::config::{self, Config, Key, key, setting};
 use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::measured::UsageOptions;
+use crate::measured::row::FILE_NAME;
 use crate::report::{self, Paths, Style};
 use crate::rules::{self, Override, PageText, Parameter, Profile};
 use crate::source::{self, ReadError, Sources, Span};
@@ -83,11 +84,26 @@ pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, 
     }
 }
 
+/// Where a file of measured use may lie that no setting names: beside the settings, or in a directory around what was named.
+pub(in crate::cli) fn places_of_usage(beside: String, place: &Place, tree: &PolicyTree) -> Vec<String> {
+    let mut places = vec![beside];
+    for path in &place.named {
+        let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
+        let mut inside = directory.and_then(|it| place.in_tree(it));
+        while let Some(directory) = inside {
+            let file = if directory.is_empty() { FILE_NAME.to_owned() } else { format!("{directory}/{FILE_NAME}") };
+            places.push(tree.file(file));
+            inside = (!directory.is_empty()).then(|| source::parent(&directory).to_owned());
+        }
+    }
+    places
+}
+
 /// The files of measured use that are there, and what is said about them. One that the settings name must be there.
 pub(in crate::cli) fn measured(
     sources: &Sources,
     config: &Config,
-    usual: String,
+    usual: Vec<String>,
     place: &Place,
 ) -> Result<UsageOptions, Failure> {
     let named = config.texts(setting!("measured.files"));
@@ -100,8 +116,8 @@ pub(in crate::cli) fn measured(
         sources.open(path).map_err(failed)?;
         files.push(path.clone());
     }
-    if named.is_empty() && sources.open(&usual).is_ok() {
-        files.push(usual);
+    if named.is_empty() {
+        files.extend(usual.into_iter().find(|path| sources.open(path).is_ok()));
     }
     let clusters = config.below(setting!("measured.clusters"));
     let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));

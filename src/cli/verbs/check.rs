@@ -26,7 +26,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let gate = gate(&arguments.threshold, &session.policy.config);
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
-    let report = Report { verdict, ..session.report(&analysis, &findings) };
+    let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };
     output::write(&arguments.output, Format::Text, |format, style| {
         Some(report::render(format, &report, arguments.view.style(style)))
     })?;

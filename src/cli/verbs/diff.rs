@@ -73,7 +73,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let removed: BTreeSet<String> = removed.collect();
     notes.extend(removed);
     let before_report = base.report(&before, &earlier.findings);
-    let after_report = head.report(&after, &later.findings);
+    let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
     let failed = tell(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
     head.demand_whole_rules(&after)?;
     if failed {

@@ -14,6 +14,7 @@ pub(in crate::cli) fn run(arguments: &History) -> Result<Outcome, Failure> {
     let Some(history) = over_commits(&arguments.input, &arguments.selection, &arguments.commits)? else {
         return Ok(empty(&arguments.input));
     };
+    let history = report::History { title: arguments.output.title.clone(), ..history };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::history(format, &history, arguments.view.style(style))
     })?;

@@ -5,7 +5,7 @@ use crate::cli::args::{Commits, Review, Since};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::report::{self, Every, Format, Month};
+use crate::report::{self, Every, Format, Month, Report};
 use crate::source::Date;
 
 /// Months before the one that is told: the curve of a year is behind it.
@@ -25,7 +25,7 @@ pub(in crate::cli) fn run(arguments: &Review) -> Result<Outcome, Failure> {
         return Ok(empty(&arguments.input));
     };
     let (analysis, findings) = session.judge();
-    let found = session.report(&analysis, &findings);
+    let found = Report { title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };
     let review = report::Review { month, report: &found, history: &history, url: arguments.url.clone() };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::review(format, &review, arguments.view.style(style))

@@ -28,8 +28,8 @@ pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
     match verb {
         UsageVerb::Queries(arguments) => queries(arguments),
         UsageVerb::Import(arguments) => import(arguments),
-        UsageVerb::Fetch(arguments) => fetch(arguments),
         UsageVerb::Show(arguments) => show(arguments),
+        UsageVerb::Fetch(arguments) => fetch(arguments),
     }
 }
 

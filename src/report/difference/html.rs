@@ -26,10 +26,12 @@ pub(super) fn difference(it: &Difference) -> String {
 }
 
 fn changes(it: &Difference) -> Option<PageSection> {
-    let rows = rows(it);
+    let mut rows = rows(it);
     if rows.is_empty() {
         return None;
     }
+    // What sums count before examples and what else stands beside them.
+    rows.sort_by_key(|row| apart(it, row).is_some());
     let mut body = Html::new();
     let costs = rows.iter().flat_map(|row| [row.before, row.after]).flatten().filter(|it| it.per == Period::Month);
     let scale = Scale::of(costs.map(|cost| cost.range).collect::<Vec<_>>().into_iter());
@@ -40,11 +42,21 @@ fn changes(it: &Difference) -> Option<PageSection> {
         ("after", Column::Number),
         ("difference", Column::Number),
     ];
-    let caption = "What changes, the most money first";
+    let caption = "What changes: what sums count first, each by its money";
     let table = Table { id: "changes-table", caption, columns: &columns, is_searchable: true };
     let rest = table.print(&mut body, rows, |page, row| changed(page, it, scale, &row));
     left_out(&mut body, rest, "changes");
     Some(PageSection { id: "changes", title: "What changes", answer: None, body })
+}
+
+/// Why no sum counts it.
+fn apart(it: &Difference, row: &DifferenceRow) -> Option<&'static str> {
+    let change = row.first;
+    let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before))?;
+    (!resource.is_added()).then(|| match resource.version_of {
+        Some(_) => "another version",
+        None => resource.counted.name(),
+    })
 }
 
 fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) {
@@ -53,6 +65,10 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
         page.text(&format!("{}{}", row.name(it), row.number()));
         page.raw(" ");
         page.leaf("span", &[("class", "tag")], change.kind.name());
+        if let Some(why) = apart(it, row) {
+            page.raw(" ");
+            page.leaf("span", &[("class", "tag")], &format!("not in the sums: {why}"));
+        }
         let shown = |value: &str| if value.is_empty() { "–".to_owned() } else { value.to_owned() };
         for detail in &change.details {
             page.raw("<br>");

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::headline::Headline;
 use super::{Difference, html, json, markdown, most_important_first, outputs, text};
 use crate::decide::Decided;
-use crate::report::message::{Message, written};
+use crate::report::message::{Message, titled, written};
 use crate::report::views::price_age::price_age;
 use crate::report::{Format, Report, Room, Style};
 use crate::source::Date;
@@ -59,7 +59,7 @@ fn message(it: &Difference) -> Message {
     });
     let told: Vec<String> = told.collect();
     Message {
-        title: format!("GPU cost: {}", headline.line(it.after.verdict)),
+        title: titled(&it.after, &format!("GPU cost: {}", headline.line(it.after.verdict))),
         lines: vec![format!("Compared with {}", it.base)].into_iter().chain(it.notes.iter().cloned()).collect(),
         lists: [("What the change brings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
         url: it.head.as_ref().map(|head| head.url().to_owned()),

@@ -7,7 +7,7 @@ use super::text::{Sum, answer, author, did, number as plain_number, signed, subj
 use crate::catalog::{Money, MoneyRange};
 use crate::report::html::area::{Area, Label, area};
 use crate::report::html::markup::Html;
-use crate::report::html::page::{HtmlPage, PageSection};
+use crate::report::html::page::{HtmlPage, PageSection, title};
 use crate::report::html::table::{Column, Table, left_out, name, number};
 use crate::report::views::sentence::sentence;
 use crate::report::{History, Point, Snapshot, Step, escape};
@@ -18,13 +18,12 @@ const SERIES: usize = 4;
 /// Steps that are marked in the picture.
 const MARKED: usize = 5;
 
-const LONGEST_TITLE: usize = 56;
-
 pub(super) fn history(history: &History) -> String {
     let heading = sentence(&answer(history));
     let (heading, more) = heading.split_once("; ").unwrap_or((&heading, ""));
     let page = HtmlPage {
-        title: format!("{} – gpulint", escape::shortened(heading, LONGEST_TITLE)),
+        title: title(history.title.as_deref(), heading),
+        about: history.title.clone(),
         heading: heading.to_owned(),
         lines: [more.to_owned()].into_iter().filter(|it| !it.is_empty()).map(|it| sentence(&it)).collect(),
         cards: Html::new(),
@@ -76,16 +75,30 @@ fn course(history: &History) -> PageSection {
     let most = history.points.iter().filter_map(Point::snapshot).map(|it| sum.amount(it)).max().unwrap_or_default();
     let ticks = ticks(history, most);
     let labels = dates(history, first, last);
-    let marks: Vec<Label> =
-        marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() }).collect();
+    let marks = marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() });
+    let marks = apart(marks.collect());
     body.element("figure", &[], |page| {
         area(page, &Area { columns: &columns, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
     });
     legend(&mut body, history, sum, &names);
-    let answer = if sum == Sum::Rented { "Rented machines" } else { "What pods ask for" };
+    let answer = if sum == Sum::Rented { "Rented machines" } else { "What pods request" };
     let answer =
         format!("{answer}, expected, a month, over time; by accelerator. Numbers mark the largest steps below.");
-    PageSection { id: "course", title: "How it went", answer: Some(answer), body }
+    PageSection { id: "course", title: "Cost over time", answer: Some(answer), body }
+}
+
+/// Marks that would stand on each other are one.
+fn apart(mut marks: Vec<Label>) -> Vec<Label> {
+    const NEAR: f64 = 0.02;
+    marks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    let mut apart: Vec<Label> = Vec::new();
+    for mark in marks {
+        match apart.last_mut().filter(|it| mark.at - it.at < NEAR) {
+            Some(before) => before.text = format!("{}, {}", before.text, mark.text),
+            None => apart.push(mark),
+        }
+    }
+    apart
 }
 
 /// What of a state each series has, the lowest first; the last is everything else.
@@ -184,7 +197,9 @@ const STEPS: [(&str, Column); 4] = [
 fn added(history: &History) -> Option<PageSection> {
     let sum = Sum::of(history);
     let marked = marked(history, sum);
-    let mut steps: Vec<&Step> = history.steps.iter().collect();
+    let moves = |it: &&Step| !sum.step(it).is_zero() || !it.requested.expected.is_zero();
+    let mut steps: Vec<&Step> = history.steps.iter().filter(moves).collect();
+    let still = history.steps.len() - steps.len();
     steps.sort_by_key(|it| (Reverse(absolute(sum.step(it))), Reverse(absolute(it.combined.expected)), Reverse(it.to)));
     if steps.is_empty() {
         return None;
@@ -197,6 +212,10 @@ fn added(history: &History) -> Option<PageSection> {
         row(page, history, sum, step, mark);
     });
     left_out(&mut body, rest, "steps");
+    if still > 0 {
+        let told = format!("{still} more commits changed resources and no expected money; --format json lists them");
+        body.leaf("p", &[("class", "soft small")], &told);
+    }
     Some(PageSection { id: "steps-section", title: "Who added it", answer: None, body })
 }
 
@@ -221,7 +240,7 @@ fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<u
         }
     });
     let (told, whose) = match sum.step(step) {
-        moved if moved.is_zero() && !step.requested.expected.is_zero() => (step.requested.expected, " asked for"),
+        moved if moved.is_zero() && !step.requested.expected.is_zero() => (step.requested.expected, " requested"),
         moved => (moved, ""),
     };
     number(page, &format!("{}{whose}", signed(history.currency, told)), told.usd());

@@ -44,6 +44,17 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     });
     let scale = Scale::to(amounts.max().unwrap_or_default());
     legend(&mut body);
+    let has = |at: usize| all.iter().any(|it| it.scenarios.get(at).is_some_and(Option::is_some));
+    let is_shown = [
+        true,
+        true,
+        true,
+        has(0),
+        has(1),
+        has(2),
+        all.iter().any(|it| it.elsewhere.is_some()),
+        all.iter().any(|it| it.after.is_some()),
+    ];
     let columns = [
         ("resource", Column::Text),
         ("on one axis", Column::Picture),
@@ -54,11 +65,15 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
         ("elsewhere", Column::Number),
         ("after its best fix", Column::Number),
     ];
-    let caption = "A month of the dearest, bought in other ways: list prices, as the text sets numbers and hours";
+    // A column in which nothing stands tells nothing.
+    let columns: Vec<(&str, Column)> =
+        columns.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(it, _)| it).collect();
+    let caption =
+        "A month of the most expensive, bought in other ways: list prices, as the text sets numbers and hours";
     let table = Table { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
-    table.print(&mut body, &all, |page, it| row(page, report, scale, it));
+    table.print(&mut body, &all, |page, it| row(page, report, scale, it, &is_shown));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
-    let answer = format!("What the {} dearest would cost if they were bought or placed otherwise.", all.len());
+    let answer = format!("What the {} most expensive would cost if they were bought or placed otherwise.", all.len());
     Some(PageSection { id: "alternatives", title: "What else it could run on", answer: Some(answer), body })
 }
 
@@ -96,7 +111,8 @@ fn elsewhere(resource: &Resource, item: &BillItem, now: Money, catalog: &Catalog
     part.is_finite().then(|| (place, now.times(part)))
 }
 
-fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices) {
+fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices, is_shown: &[bool; 8]) {
+    let [_, _, _, spot, one, three, elsewhere, after] = *is_shown;
     name(page, &report.called(it.resource));
     let marks = marks(it);
     page.element("td", &[("class", "bar")], |page| {
@@ -112,10 +128,11 @@ fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices) {
         Some(money) => number(page, &amount(money), money.usd()),
         None => number(page, "–", f64::MAX),
     };
-    for money in it.scenarios {
+    for (money, _) in it.scenarios.into_iter().zip([spot, one, three]).filter(|(_, is_shown)| *is_shown) {
         cell(page, money);
     }
     match &it.elsewhere {
+        _ if !elsewhere => {}
         Some((place, money)) => page.element("td", &[("class", "n"), ("data-v", &money.usd().to_string())], |page| {
             page.text(&amount(*money));
             page.raw("<br>");
@@ -123,7 +140,9 @@ fn row(page: &mut Html, report: &Report, scale: Scale, it: &Choices) {
         }),
         None => number(page, "–", f64::MAX),
     }
-    cell(page, it.after);
+    if after {
+        cell(page, it.after);
+    }
 }
 
 fn marks(it: &Choices) -> Vec<(Money, Color)> {

@@ -8,6 +8,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Key, Range, Role};
 use crate::pricing::Period;
 use crate::report::Report;
+use crate::report::formats::text::is_open;
 use crate::report::views::cuts::counted;
 use crate::report::views::judged;
 use crate::report::views::money::mark;
@@ -17,7 +18,7 @@ pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
     let mut page = Html::new();
     for (role, title, color) in [
         (Role::Rented, "Rented machines, a month", Color::Blue),
-        (Role::Requested, "Asked for by pods, a month", Color::Green),
+        (Role::Requested, "Requested by pods, a month", Color::Green),
     ] {
         let count = counted(report).filter(|(it, item)| it.role == role && item.monthly.is_some()).count();
         if count > 0 {
@@ -56,8 +57,12 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
     card(page, title, &big, |page| {
         picture(page, 22, |page| interval(page, Scale::to(range.ceiling.max(range.expected)), range, 2, 18, color));
         page.element("p", &[("class", "ends")], |page| {
-            page.leaf("span", &[], &format!("surely {}", amount(range.floor)));
-            page.leaf("span", &[], &format!("at full scale {}", amount(range.ceiling)));
+            page.leaf("span", &[], &format!("floor {}", amount(range.floor)));
+            page.raw(" ");
+            let is_open = counted(report).any(|(it, _)| it.role == role && is_open(it));
+            let most =
+                if is_open { "no upper limit".to_owned() } else { format!("full scale {}", amount(range.ceiling)) };
+            page.leaf("span", &[], &most);
         });
     });
 }
@@ -84,7 +89,7 @@ fn accelerators(page: &mut Html, report: &Report) {
     }
     let whole = |n: f64| format!("{}", (n * 100.0).round() / 100.0);
     let at_least = if unknown > 0 { "at least " } else { "" };
-    let title = if has_rented { "Accelerators rented" } else { "Accelerators asked for" };
+    let title = if has_rented { "Accelerators rented" } else { "Accelerators requested" };
     card(page, title, &format!("{at_least}{}", whole(sum.expected)), |page| {
         let names: Vec<&str> = kinds.iter().copied().take(4).collect();
         let more = if kinds.len() > names.len() { ", …" } else { "" };
@@ -118,7 +123,10 @@ fn savings(page: &mut Html, report: &Report) {
             );
             interval(page, scale, range, 2, 18, Color::Green);
         });
-        let told = format!("{} of it at low risk", report.currency.amount(safe));
+        let told = match safe.is_zero() {
+            true => "none of it without looking twice".to_owned(),
+            false => format!("{} of it at low risk", report.currency.amount(safe)),
+        };
         page.leaf("p", &[("class", "soft small")], &told);
     });
 }
@@ -136,8 +144,9 @@ fn not_counted(page: &mut Html, report: &Report) {
         (undetermined, "questions without an answer"),
         (apart, "set apart"),
     ];
-    let total: usize = told.iter().map(|(n, _)| n).sum();
-    card(page, "Not counted", &if total == 0 { "nothing".to_owned() } else { total.to_string() }, |page| {
+    // Of what could be money; what nobody could answer and what is set apart is told beside it.
+    let total = unpriced + unjudged + unknown;
+    card(page, "Not counted", &if total == 0 { "no money".to_owned() } else { total.to_string() }, |page| {
         let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if told.is_empty() {
             page.leaf("p", &[("class", "soft small")], "Everything that was read has a price.");

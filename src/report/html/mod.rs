@@ -17,18 +17,18 @@ pub(super) mod table;
 mod uncounted;
 mod waste;
 
+use super::Report;
 use super::formats::text;
 use super::views::cost_line::cost_line;
 use super::views::judged;
 use super::views::sentence::sentence;
-use super::{Report, escape};
 use page::{HtmlPage, PageSection};
-
-/// What a tab of a browser has room for, and a little more.
-const LONGEST_TITLE: usize = 56;
 
 /// The findings and the bill of one tree.
 pub(super) fn check(report: &Report) -> String {
+    if nothing_was_read(report) {
+        return nothing(report);
+    }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.name());
     page(report, &cost_line(report), vec![found], Vec::new(), Rest::Everything).print()
@@ -36,7 +36,24 @@ pub(super) fn check(report: &Report) -> String {
 
 /// The bill alone.
 pub(super) fn cost(report: &Report) -> String {
+    if nothing_was_read(report) {
+        return nothing(report);
+    }
     page(report, &cost_line(report), Vec::new(), Vec::new(), Rest::Bill).print()
+}
+
+fn nothing(report: &Report) -> String {
+    let lines = vec!["No Terraform and no Kubernetes was found where it was looked for.".to_owned()];
+    page(report, "nothing was checked", lines, Vec::new(), Rest::Bill).print()
+}
+
+/// An empty directory is no clean one.
+fn nothing_was_read(report: &Report) -> bool {
+    let inventory = report.inventory;
+    inventory.runs.is_empty()
+        && inventory.resources.is_empty()
+        && inventory.unjudged.is_empty()
+        && report.findings.is_empty()
 }
 
 /// What stands behind the parts that come first.
@@ -70,7 +87,8 @@ pub(super) fn page(
         Some(uncounted::section(report)),
     ];
     HtmlPage {
-        title: format!("{} – gpulint", escape::shortened(&heading, LONGEST_TITLE)),
+        title: page::title(report.title, &heading),
+        about: report.title.map(str::to_owned),
         heading,
         lines: more.into_iter().chain(lines).collect(),
         cards: headline::cards(report, with_findings),

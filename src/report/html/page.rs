@@ -2,6 +2,7 @@
 
 use super::bars::PATTERNS;
 use super::markup::Html;
+use crate::report::escape::shortened;
 use crate::source::{sha256, to_base64};
 
 const STYLE: &str = include_str!("style.css");
@@ -19,6 +20,8 @@ pub(in crate::report) struct PageSection {
 /// What stands on a page.
 pub(in crate::report) struct HtmlPage {
     pub(in crate::report) title: String,
+    /// What the page is about, as somebody names it.
+    pub(in crate::report) about: Option<String>,
     /// The answer.
     pub(in crate::report) heading: String,
     /// Below it, a paragraph each.
@@ -27,6 +30,15 @@ pub(in crate::report) struct HtmlPage {
     pub(in crate::report) sections: Vec<PageSection>,
     /// How it was made.
     pub(in crate::report) footer: Vec<String>,
+}
+
+/// What a tab of a browser has room for, and a little more.
+const LONGEST_TITLE: usize = 56;
+
+/// What stands in the tab: what it is about, and the answer.
+pub(in crate::report) fn title(about: Option<&str>, heading: &str) -> String {
+    let whole = about.map_or_else(|| heading.to_owned(), |about| format!("{about}: {heading}"));
+    format!("{} – gpulint", shortened(&whole, LONGEST_TITLE))
 }
 
 impl HtmlPage {
@@ -45,6 +57,9 @@ impl HtmlPage {
     fn body(&self, page: &mut Html) {
         page.raw(PATTERNS);
         page.element("header", &[], |page| {
+            if let Some(about) = &self.about {
+                page.leaf("p", &[("class", "soft")], about);
+            }
             page.leaf("h1", &[], &self.heading);
             for line in &self.lines {
                 page.leaf("p", &[("class", "soft")], line);

@@ -46,13 +46,19 @@ fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<Strin
     let first = slices.iter().max_by_key(|it| of(it).expected).filter(|it| !of(it).expected.is_zero())?;
     let (part, all) =
         (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
-    let whose = if role == Role::Rented { "rented" } else { "asked for" };
+    let whose = if role == Role::Rented { "rented" } else { "requested by pods" };
+    let share = of(first).expected.usd() / total(report, role).expected.usd();
+    let how_much = match share {
+        share if share > 0.999 => "All of it".to_owned(),
+        share if share > 0.5 => "Most".to_owned(),
+        share => format!("The largest share, {:.0}%,", share * 100.0),
+    };
     Some(match first.is_named {
-        true => format!("Most is for {} {}: {part} of {all} a month {whose}.", cut.name(), first.name),
+        true => format!("{how_much} is for {} {}: {part} of {all} a month {whose}.", cut.name(), first.name),
         false if cut == Cut::Team => {
-            format!("Most has no owner: {part} of {all} a month {whose} carries no label of a team.")
+            format!("{how_much} has no owner: {part} of {all} a month {whose} carries no label of a team.")
         }
-        false => format!("Most has {}: {part} of {all} a month {whose}.", first.name),
+        false => format!("{how_much} has {}: {part} of {all} a month {whose}.", first.name),
     })
 }
 
@@ -89,7 +95,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
     let caption = format!("By {}: bar = expected, line = from what surely runs to full scale", cut.name());
     let mut columns = vec![(cut.name(), Column::Text), ("expected, and how far it goes", Column::Picture)];
     for role in roles {
-        columns.push((if *role == Role::Rented { "rented" } else { "asked for" }, Column::Number));
+        columns.push((if *role == Role::Rented { "rented" } else { "requested" }, Column::Number));
     }
     columns.push(("resources", Column::Number));
     let all = slices.iter().flat_map(|it| roles.iter().map(|role| amount(it, *role)));
@@ -122,8 +128,10 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
 }
 
 fn shown(report: &Report, range: MoneyRange) -> String {
-    match range.expected.is_zero() && !range.ceiling.is_zero() {
-        true => format!("up to {}", report.currency.amount(range.ceiling)),
-        false => report.currency.amount(range.expected),
+    let (expected, most) = (report.currency.amount(range.expected), report.currency.amount(range.ceiling));
+    match (range.expected.is_zero(), range.ceiling > range.expected) {
+        (true, true) => format!("up to {most}"),
+        (false, true) => format!("{expected}, up to {most}"),
+        (_, false) => expected,
     }
 }

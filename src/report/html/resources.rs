@@ -1,6 +1,7 @@
 //! The bill, a row for each resource.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::Html;
 use super::page::PageSection;
@@ -11,21 +12,27 @@ use crate::report::Report;
 use crate::report::views::basis::basis;
 use crate::report::views::money::mark_of;
 
+/// More rows than this are there for who opens them.
+const FOLDED: usize = 40;
+
 const COLUMNS: [(&str, Column); 7] = [
     ("resource", Column::Text),
     ("expected", Column::Number),
-    ("surely", Column::Number),
-    ("at full scale", Column::Number),
+    ("floor", Column::Number),
+    ("full scale", Column::Number),
     ("how many", Column::Number),
     ("accelerators", Column::Text),
     ("machine", Column::Text),
 ];
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    report.inventory.resources.iter().for_each(|it| *names.entry(&it.address).or_default() += 1);
+    let several: BTreeSet<&str> = names.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name).collect();
     let mut body = Html::new();
     for (role, id, caption) in [
-        (Role::Rented, "rented", "Rented machines, the dearest first"),
-        (Role::Requested, "asked-for", "What pods ask for, the dearest first"),
+        (Role::Rented, "rented", "Rented machines, the most expensive first"),
+        (Role::Requested, "asked-for", "What pods request, the most expensive first"),
     ] {
         let all = report.inventory.resources.iter().zip(&report.bill.items);
         let mut rows: Vec<(&Resource, &BillItem)> = all.filter(|(it, _)| it.role == role).collect();
@@ -37,19 +44,34 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
             (Reverse(it.is_added()), Reverse(money), it.address.clone(), it.span)
         });
         let table = Table { id, caption, columns: &COLUMNS, is_searchable: true };
-        let rest = table.print(&mut body, rows, |page, (resource, item)| row(page, report, resource, item));
-        left_out(&mut body, rest, "resources");
+        let count = rows.len();
+        let mut part = Html::new();
+        let rest = table.print(&mut part, rows, |page, (resource, item)| row(page, report, (resource, item), &several));
+        left_out(&mut part, rest, "resources");
+        match count > FOLDED {
+            false => body.append(&part),
+            true => body.element("details", &[], |page| {
+                page.leaf("summary", &[], &format!("{caption}: {count}"));
+                page.append(&part);
+            }),
+        }
     }
     let is_empty = body.is_empty();
     (!is_empty).then_some(PageSection { id: "resources", title: "Everything that costs", answer: None, body })
 }
 
-fn row(page: &mut Html, report: &Report, resource: &Resource, item: &BillItem) {
+fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem), several: &BTreeSet<&str>) {
     let at = report.paths.locate(report.sources, resource.span);
     page.element("th", &[("scope", "row")], |page| {
         page.text(&report.called(resource));
         page.raw("<br>");
         page.leaf("code", &[("class", "soft")], &format!("{}:{}", at.path, at.line));
+        // One address in several runs is several resources.
+        let run = resource.run.as_ref().filter(|_| several.contains(resource.address.as_str()));
+        if let Some(run) = run {
+            let name = report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run));
+            page.leaf("span", &[("class", "soft")], &format!(" in {name}"));
+        }
         if let Some(basis) = basis(resource, item, report.currency) {
             page.raw("<br>");
             page.leaf("span", &[("class", "soft small")], &basis);
@@ -85,7 +107,9 @@ fn money(page: &mut Html, report: &Report, item: &BillItem) {
     let per = if item.per == Period::Month { String::new() } else { format!("/{}", item.per.name()) };
     for (amount, mark) in [(range.expected, mark_of(item)), (range.floor, ""), (range.ceiling, "")] {
         let mark = if amount.is_zero() { "" } else { mark };
-        number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), amount.usd());
+        // What is for an hour or a run stands behind what is for a month, however it is sorted.
+        let rank = if item.per == Period::Month { amount.usd() } else { amount.usd() * 1e-9 };
+        number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), rank);
     }
 }
 

@@ -34,7 +34,7 @@
     input.type = 'search';
     input.id = 'filter-' + list.id;
     label.htmlFor = input.id;
-    label.textContent = 'Show only what holds';
+    label.textContent = 'Filter';
     told.setAttribute('role', 'status');
     box.className = 'filter small';
     [label, input, told].forEach(function (it) { box.appendChild(it); });

@@ -10,10 +10,10 @@ use super::table::{Column, Table, left_out, number};
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{LinkKind, Resource, ResourceId};
 use crate::pricing::Period;
-use crate::report::Report;
-use crate::report::views::first::first as first_of;
+use crate::report::views::first::advice;
 use crate::report::views::money::mark;
 use crate::report::views::scorecard::best_savings;
+use crate::report::{Report, escape};
 use crate::rules::{Finding, Risk, link};
 
 /// What acting on everything up to a risk saves, of each resource the most.
@@ -48,8 +48,7 @@ fn monthly<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
     let is_part = move |id: Option<ResourceId>| {
         let resource = id.and_then(|id| inventory.resources.get(id.0));
-        let is_part =
-            |it: &Resource| it.version_of.is_some() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
+        let is_part = |it: &Resource| !it.is_added() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
         resource.is_some_and(is_part)
     };
     let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
@@ -120,23 +119,20 @@ fn answer(report: &Report) -> Option<String> {
 /// What is done first: the least risk, then the most money.
 fn first(page: &mut Html, report: &Report) {
     const MOST: usize = 5;
-    let all = first_of(report);
+    let all = advice(report);
     if all.is_empty() {
         return;
     }
     page.leaf("h3", &[], "What to do first");
     page.element("ol", &[("class", "dense")], |page| {
-        for finding in all.into_iter().take(MOST) {
+        for advice in all.into_iter().take(MOST) {
             page.element("li", &[], |page| {
-                let saved = report.currency.saved(finding).unwrap_or_default();
-                page.leaf("strong", &[], &saved);
-                let what = finding.help.as_deref().unwrap_or(&finding.message);
-                page.text(&format!(" at {} risk: {what} (", finding.risk.name()));
-                let at = report.paths.locate(report.sources, finding.span);
-                page.leaf("code", &[], &format!("{}:{}", at.path, at.line));
-                if let Some(address) = finding.address(report.inventory) {
+                page.leaf("strong", &[], &advice.saved(report));
+                page.text(&format!(" {} (", advice.said()));
+                page.leaf("code", &[], &advice.place(report));
+                if let Some(address) = advice.finding.address(report.inventory) {
                     page.raw(" ");
-                    page.leaf("code", &[], address);
+                    page.leaf("code", &[], &escape::shortened(address, 120));
                 }
                 page.raw(")");
             });
@@ -172,7 +168,8 @@ fn safe_first(page: &mut Html, report: &Report) {
         ("saves", Column::Number),
         ("findings", Column::Number),
     ];
-    let caption = "The safe things first: machines and pods in one sum, each dollar counted once";
+    let caption =
+        "The safe things first: machines and pods in one sum; what pods ask of machines here is a part of these";
     let table = Table { id: "safe-first", caption, columns: &columns, is_searchable: false };
     table.print(page, rows, |page, (name, saves, findings)| {
         super::table::name(page, name);

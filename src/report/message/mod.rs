@@ -25,13 +25,21 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
 
 /// The findings of one tree.
 pub(in crate::report) fn check(report: &Report) -> Message {
+    let inventory = report.inventory;
+    if inventory.runs.is_empty() && inventory.resources.is_empty() && inventory.unjudged.is_empty() {
+        return Message {
+            title: titled(report, "nothing was checked"),
+            footer: "gpulint".to_owned(),
+            ..Message::default()
+        };
+    }
     let line = cost_line(report);
     let (title, more) = line.split_once("; ").unwrap_or((&line, ""));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.name())];
     lines.extend(Some(more.to_owned()).filter(|more| !more.is_empty()));
     Message {
-        title: title.to_owned(),
+        title: titled(report, title),
         lines,
         lists: first_steps(report).into_iter().collect(),
         url: None,
@@ -39,9 +47,14 @@ pub(in crate::report) fn check(report: &Report) -> Message {
     }
 }
 
+/// With what it is about.
+pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
+    report.title.map_or_else(|| title.to_owned(), |about| format!("{about}: {title}"))
+}
+
 /// What to do first, where anything saves money.
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
-    let steps = first::first(report);
-    let told: Vec<String> = steps.iter().take(FIRST).map(|finding| first::told(report, finding)).collect();
+    let steps = first::advice(report);
+    let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::told(report, advice)).collect();
     (!told.is_empty()).then(|| ("What to do first".to_owned(), told))
 }

@@ -4,10 +4,13 @@ use std::cmp::Reverse;
 
 use super::month::Month;
 use crate::catalog::Money;
+use crate::report::formats::text::found;
 use crate::report::history::words::{Sum, author, did, signed, subject};
-use crate::report::message::{Message, first_steps};
+use crate::report::message::{Message, first_steps, titled};
 use crate::report::views::cost_line::cost_line;
+use crate::report::views::judged;
 use crate::report::views::price_age::price_age;
+use crate::report::views::sentence::sentence;
 use crate::report::{Head, History, Point, Report, Snapshot, Step};
 
 /// The state of a tree, and how it came to be.
@@ -43,7 +46,10 @@ impl<'a> Review<'a> {
             known.map(|it: &std::sync::Arc<Snapshot>| sum.amount(it))
         };
         let is_of = |point: &&Point| month.holds(point.commit.date());
-        let in_month = |step: &&Step| points.get(step.to).is_some_and(|point| month.holds(point.commit.date()));
+        let in_month = |step: &&Step| {
+            let moves = !sum.step(step).is_zero() || !step.requested.expected.is_zero();
+            moves && points.get(step.to).is_some_and(|point| month.holds(point.commit.date()))
+        };
         let mut steps: Vec<&Step> = self.history.steps.iter().filter(in_month).collect();
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
         steps.sort_by_key(|it| (Reverse(size(sum.step(it))), Reverse(size(it.combined.expected)), it.to));
@@ -60,7 +66,7 @@ impl<'a> Review<'a> {
     pub(super) fn said(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };
-        let whose = if self.sum() == Sum::Requested { "asked for by pods, " } else { "" };
+        let whose = if self.sum() == Sum::Requested { "requested by pods, " } else { "" };
         let course = match (moved.before, moved.after) {
             (Some(before), Some(after)) if before == after => format!("{} a month as before", currency.amount(after)),
             (Some(before), Some(after)) => {
@@ -82,7 +88,7 @@ impl<'a> Review<'a> {
         let commit = &self.history.points.get(step.to)?.commit;
         let moved = self.sum().step(step);
         let (amount, whose) = match moved.is_zero() {
-            true => (step.requested.expected, " asked for"),
+            true => (step.requested.expected, " requested"),
             false => (moved, ""),
         };
         Some(format!(
@@ -98,11 +104,9 @@ impl<'a> Review<'a> {
     pub(super) fn message(&self) -> Message {
         const STEPS: usize = 5;
         let moved = self.moved();
-        let line = cost_line(self.report);
-        let (title, more) = line.split_once("; ").unwrap_or((&line, ""));
-        let mut lines = vec![self.said(&moved)];
-        lines.extend(Some(more.to_owned()).filter(|more| !more.is_empty()));
-        lines.push(crate::report::formats::text::headline(self.report));
+        let mut lines = vec![format!("Now: {}", cost_line(self.report))];
+        lines.push(sentence(&found(self.report)));
+        lines.extend(judged::in_numbers(self.report).map(|it| sentence(&it)));
         lines.extend(self.history.notes.iter().cloned());
         let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.told(step)).collect();
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
@@ -110,7 +114,7 @@ impl<'a> Review<'a> {
             lists.push(("What moved it".to_owned(), steps));
         }
         Message {
-            title: title.to_owned(),
+            title: titled(self.report, &self.said(&moved)),
             lines,
             lists,
             url: self.url.as_ref().map(|it| it.url().to_owned()),

@@ -1,20 +1,28 @@
 //! The review as a page: the month first, then everything that a report holds.
 
 use super::content::Review;
+use crate::report::formats::text;
 use crate::report::history::html as history;
 use crate::report::html::markup::Html;
 use crate::report::html::page::PageSection;
 use crate::report::html::{Rest, page as whole};
 use crate::report::views::cost_line::cost_line;
+use crate::report::views::judged;
 use crate::report::views::scorecard::Scorecard;
+use crate::report::views::sentence::sentence;
 
 pub(super) fn page(review: &Review) -> String {
     let moved = review.moved();
-    let lines = vec![review.said(&moved), super::super::formats::text::headline(review.report)];
-    let mut first: Vec<PageSection> = month(review).into_iter().collect();
-    first.extend(history::sections(review.history));
-    first.extend(scorecard(review));
-    whole(review.report, &cost_line(review.report), lines, first, Rest::Everything).print()
+    let report = review.report;
+    let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
+    let lines = vec![format!("Now: {}", cost_line(report)), format!("{}{open}.", sentence(&text::found(report)))];
+    let first: Vec<PageSection> = month(review).into_iter().collect();
+    let mut page = whole(report, &review.said(&moved), lines, first, Rest::Everything);
+    // Behind what to do, and before all that was found.
+    let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
+    let course = history::sections(review.history).into_iter().chain(scorecard(review));
+    page.sections.splice(place..place, course);
+    page.print()
 }
 
 /// What moved the bill in the month.

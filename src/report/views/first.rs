@@ -7,12 +7,14 @@ use crate::catalog::Money;
 use crate::inventory::ResourceId;
 use crate::pricing::Period;
 use crate::report::Report;
+use crate::report::escape::shortened;
+use crate::report::views::money::mark;
 use crate::report::views::scorecard::best_savings;
 use crate::rules::Finding;
 
 /// Findings that save money, in the order in which a person would act on them: of each resource the best of the least risk,
 /// and then what saves more at a higher one.
-pub(in crate::report) fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
+fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     let told: BTreeSet<Option<ResourceId>> = best_savings(report).into_keys().collect();
     let expected = |it: &Finding| it.saves.map_or(Money::ZERO, |it| it.expected);
     let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
@@ -29,11 +31,68 @@ pub(in crate::report) fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     all
 }
 
-/// `$21,479/month at medium risk: run it on spot (main.tf:31 aws_instance.a)`
-pub(in crate::report) fn told(report: &Report, finding: &Finding) -> String {
-    let saved = report.currency.saved(finding).unwrap_or_default();
-    let what = finding.help.as_deref().unwrap_or(&finding.message);
-    let at = report.paths.locate(report.sources, finding.span);
-    let address = finding.address(report.inventory).map(|it| format!(" {it}")).unwrap_or_default();
-    format!("{saved} at {} risk: {what} ({}:{}{address})", finding.risk.name(), at.path, at.line)
+/// The same advice for several resources, as one.
+pub(in crate::report) struct Advice<'a> {
+    /// The one that saves most.
+    pub(in crate::report) finding: &'a Finding,
+    pub(in crate::report) resources: usize,
+    saves: Money,
+    is_estimated: bool,
+}
+
+/// What to do first, rule by rule: the least risk, then the most money.
+pub(in crate::report) fn advice<'a>(report: &'a Report) -> Vec<Advice<'a>> {
+    let mut all: Vec<Advice<'a>> = Vec::new();
+    for finding in first(report) {
+        let saves = finding.saves.map_or(Money::ZERO, |it| it.expected);
+        let is_same = |it: &&mut Advice<'_>| {
+            let other = it.finding;
+            (&other.rule, other.risk, other.per) == (&finding.rule, finding.risk, finding.per)
+        };
+        match all.iter_mut().find(is_same) {
+            Some(known) => {
+                known.resources += 1;
+                known.saves += saves;
+                known.is_estimated |= finding.is_estimated;
+            }
+            None => all.push(Advice { finding, resources: 1, saves, is_estimated: finding.is_estimated }),
+        }
+    }
+    all.sort_by_key(|it| {
+        (it.finding.risk, Reverse(it.finding.per == Period::Month), Reverse(it.saves), it.finding.span)
+    });
+    all
+}
+
+impl Advice<'_> {
+    /// `~$21,479/month`
+    pub(in crate::report) fn saved(&self, report: &Report) -> String {
+        format!("{}{}/{}", mark(self.is_estimated), report.currency.amount(self.saves), self.finding.per.name())
+    }
+
+    /// `at medium risk: on-demand-batch for 4 resources: training work runs on demand`
+    pub(in crate::report) fn said(&self) -> String {
+        let several = match self.resources {
+            1 => String::new(),
+            n => format!(" for {n} resources, the largest"),
+        };
+        let finding = self.finding;
+        format!("at {} risk: {}{several}: {}", finding.risk.name(), finding.rule, finding.message)
+    }
+
+    /// `main.tf:31`
+    pub(in crate::report) fn place(&self, report: &Report) -> String {
+        let at = report.paths.locate(report.sources, self.finding.span);
+        format!("{}:{}", at.path, at.line)
+    }
+
+    /// ` aws_instance.a`
+    fn address(&self, report: &Report) -> String {
+        self.finding.address(report.inventory).map(|it| format!(" {}", shortened(it, 80))).unwrap_or_default()
+    }
+}
+
+/// `$21,479/month at medium risk: on-demand-batch: training work runs on demand (main.tf:31 aws_instance.a)`
+pub(in crate::report) fn told(report: &Report, advice: &Advice<'_>) -> String {
+    format!("{} {} ({}{})", advice.saved(report), advice.said(), advice.place(report), advice.address(report))
 }

@@ -39,6 +39,7 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
     tell_merged(repository, &plan, &mut points)?;
     let steps = steps(&points, plan.from_the_first);
     Ok(History {
+        title: None,
         steps,
         points,
         since: request.since,

@@ -330,6 +330,6 @@ fn bold(text: &str, style: Style) -> String {
 }
 
 /// Nothing limits how many there are.
-pub(super) fn is_open(resource: &Resource) -> bool {
+pub(in crate::report) fn is_open(resource: &Resource) -> bool {
     resource.count.value().is_some_and(|range| range.ceiling.is_infinite())
 }

@@ -20,6 +20,8 @@ use crate::source::Date;
 
 /// The cost of a tree over its commits, the oldest first.
 pub struct History {
+    /// What it is about, as somebody names it.
+    pub title: Option<String>,
     pub points: Vec<Point>,
     pub steps: Vec<Step>,
     /// The first day that was asked for; the last state before it is the first point.

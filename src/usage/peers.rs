@@ -1,0 +1,161 @@
+//! What other tools saved: gpuaudit, OpenCost, Slurm's accounting. Each says less than a meter, and no more is made of it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::points::{Meant, Points, day, moment, number, text};
+use crate::source::Date;
+
+/// What a file is, if it is one of these; and what it says.
+pub(super) fn read(value: &Value, points: &mut Points) -> Option<Result<&'static str, String>> {
+    if let Some(all) = value.get("instances").and_then(Value::as_array).filter(|_| value.get("timestamp").is_some()) {
+        return Some(gpuaudit(value, all, points).map(|()| "a scan of gpuaudit"));
+    }
+    if let Some(all) = value.get("data").and_then(Value::as_array).filter(|_| value.get("code").is_some()) {
+        return Some(opencost(all, points).map(|()| "allocations of OpenCost"));
+    }
+    let jobs = value.get("jobs").and_then(Value::as_array)?;
+    let is_slurm = jobs.first().is_none_or(|it| it.get("tres").is_some());
+    is_slurm.then(|| slurm(jobs, points).map(|()| "jobs of Slurm (sacct --json)"))
+}
+
+/// How far gpuaudit looks back (its source, 2026-11).
+const GPUAUDIT_DAYS: i64 = 7;
+
+/// Tags that name the group of a machine.
+const GROUPS: [&str; 4] =
+    ["eks:nodegroup-name", "karpenter.sh/nodepool", "aws:autoscaling:groupName", "aws:eks:nodegroup-name"];
+
+fn gpuaudit(scan: &Value, all: &[Value], points: &mut Points) -> Result<(), String> {
+    let to = scan.get("timestamp").and_then(moment).and_then(day).ok_or("the scan does not say when it was")?;
+    for it in all {
+        let (kind, name) = gpuaudit_name(it);
+        let named = Meant {
+            cluster: text(it, "/cluster_name").to_owned(),
+            kind,
+            name,
+            accelerator: text(it, "/gpu_model").to_owned(),
+            ..Meant::default()
+        };
+        let of = |key: &str| it.get(key).and_then(number);
+        let Some(count) = of("gpu_count").filter(|it| *it > 0.0) else { continue };
+        let uptime = of("uptime_hours").unwrap_or_default().min(GPUAUDIT_DAYS as f64 * 24.0);
+        if uptime <= 0.0 {
+            continue;
+        }
+        let days = (uptime / 24.0).ceil() as i64;
+        let from = Date::from_unix_days(to.unix_days() - days).unwrap_or(to);
+        points.hold(&named, "gpuaudit", (from, to), uptime * count);
+        points.accelerators(&named, count);
+        // Of an endpoint, CloudWatch adds up its accelerators, and gpuaudit hands that on.
+        let is_sum = text(it, "/source").starts_with("sagemaker");
+        if let Some(percent) = of("avg_gpu_utilization") {
+            points.mean(&named, percent / if is_sum { 100.0 * count } else { 100.0 }, uptime * count);
+        }
+    }
+    Ok(())
+}
+
+/// Names of nodes and ids of instances stay behind.
+fn gpuaudit_name(it: &Value) -> (String, String) {
+    let tag = |name: &str| it.get("tags").and_then(|tags| tags.get(name)).and_then(Value::as_str);
+    if let Some(group) = GROUPS.iter().find_map(|name| tag(name)) {
+        return ("NodeGroup".to_owned(), group.to_owned());
+    }
+    let name = text(it, "/name");
+    let is_own = !name.is_empty() && name != text(it, "/instance_id") && name != text(it, "/k8s_node_name");
+    match (text(it, "/source"), is_own) {
+        ("sagemaker-endpoint", true) => ("Endpoint".to_owned(), name.to_owned()),
+        ("sagemaker-training", true) => ("TrainingJob".to_owned(), name.to_owned()),
+        ("ec2", true) => ("Instance".to_owned(), name.to_owned()),
+        ("k8s-node" | "eks", _) => ("Nodes".to_owned(), "(pool not known)".to_owned()),
+        _ => ("Instance".to_owned(), "(name not known)".to_owned()),
+    }
+}
+
+fn opencost(sets: &[Value], points: &mut Points) -> Result<(), String> {
+    let mut windows: BTreeSet<(i64, i64)> = BTreeSet::new();
+    for set in sets.iter().filter_map(Value::as_object) {
+        let mut own = None;
+        for it in set.values() {
+            if let Some((start, end)) = allocation(it, points) {
+                own = Some((start as i64, end as i64));
+            }
+        }
+        windows.extend(own);
+    }
+    let ends = windows.iter().map(|(_, end)| *end);
+    let overlap = windows.iter().skip(1).zip(ends).any(|((start, _), end)| *start < end);
+    match overlap {
+        true => Err("the windows of its sets overlap: ask with accumulate=true, or for days".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// One allocation; its window, where it is about accelerators.
+fn allocation(it: &Value, points: &mut Points) -> Option<(f64, f64)> {
+    let of = |key: &str| it.get(key).and_then(number);
+    let hours = of("gpuHours").filter(|it| *it > 0.0)?;
+    let (start, end) = (moment(it.pointer("/window/start")?)?, moment(it.pointer("/window/end")?)?);
+    let property = |key: &str| text(it, &format!("/properties/{key}")).to_owned();
+    // What is idle or given to nobody is no workload.
+    if text(it, "/name").contains("__") || property("controller").is_empty() {
+        return Some((start, end));
+    }
+    let named = Meant {
+        cluster: property("cluster"),
+        namespace: property("namespace"),
+        kind: kind_of(&property("controllerKind")),
+        name: property("controller"),
+        container: property("container"),
+        ..Meant::default()
+    };
+    let (from, to) = (day(start)?, day(end - 1.0)?);
+    let to = Date::from_unix_days(to.unix_days() + 1)?;
+    points.hold(&named, "opencost:requests", (from, to), hours);
+    // A mean over several accelerators is divided by their number in some versions: of one alone it is what it says.
+    let at_once = of("minutes").filter(|it| *it > 0.0).map(|minutes| hours * 60.0 / minutes);
+    let usage = it.pointer("/gpuAllocation/gpuUsageAverage").and_then(number).filter(|it| *it > 0.0);
+    if let (Some(usage), true) = (usage, at_once.is_some_and(|it| it <= 1.01)) {
+        points.mean(&named, usage, hours);
+    }
+    Some((start, end))
+}
+
+/// OpenCost writes kinds in small letters.
+fn kind_of(text: &str) -> String {
+    let known = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicaSet", "Rollout"];
+    known.iter().find(|it| it.eq_ignore_ascii_case(text)).map_or(text, |it| it).to_owned()
+}
+
+fn slurm(jobs: &[Value], points: &mut Points) -> Result<(), String> {
+    for job in jobs {
+        let held = job.pointer("/tres/allocated").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let gpus: Vec<&Value> =
+            held.iter().filter(|it| text(it, "/type") == "gres" && is_gpu(text(it, "/name"))).collect();
+        // `gpu` counts those of all kinds; a kind alone stands where nobody counted.
+        let all = gpus.iter().find(|it| text(it, "/name") == "gpu").or(gpus.first());
+        let Some(count) = all.and_then(|it| it.get("count")).and_then(number).filter(|it| *it > 0.0) else { continue };
+        let kinds: BTreeSet<&str> = gpus.iter().filter_map(|it| text(it, "/name").strip_prefix("gpu:")).collect();
+        let time = |key: &str| job.pointer(&format!("/time/{key}")).and_then(number).filter(|it| *it > 0.0);
+        let (Some(start), Some(elapsed)) = (time("start"), time("elapsed")) else { continue };
+        let Some((from, last)) = day(start).zip(day(start + elapsed - 1.0)) else { continue };
+        let named = Meant {
+            cluster: text(job, "/cluster").to_owned(),
+            kind: "Job".to_owned(),
+            name: Some(text(job, "/name")).filter(|it| !it.is_empty()).unwrap_or("(without a name)").to_owned(),
+            accelerator: if kinds.len() == 1 { kinds.first().map(|it| (*it).to_owned()) } else { None }
+                .unwrap_or_default(),
+            ..Meant::default()
+        };
+        let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
+        points.hold(&named, "slurm:allocated", (from, to), count * elapsed / 3_600.0);
+        points.accelerators(&named, count);
+    }
+    Ok(())
+}
+
+fn is_gpu(name: &str) -> bool {
+    name == "gpu" || name.starts_with("gpu:")
+}

@@ -125,8 +125,8 @@ fn estimated(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> R
         accelerator,
         accelerators: row.number("accelerators").ok_or("the number of accelerators is missing")?,
         of_replica: row.number("tensor_parallel"),
-        input_tokens: row.number("input_tokens").unwrap_or(512.0),
-        output_tokens: row.number("output_tokens").unwrap_or(256.0),
+        input_tokens: row.number("input_tokens").ok_or(NO_LENGTHS)?,
+        output_tokens: row.number("output_tokens").ok_or(NO_LENGTHS)?,
         load: load(row)?,
     };
     if server.output_tokens < LEAST_OUTPUT {
@@ -142,6 +142,9 @@ fn estimated(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> R
     );
     Ok((speed.tokens_per_second, because))
 }
+
+/// The same server writes many times as much where prompts are short: without lengths there is nothing to estimate.
+const NO_LENGTHS: &str = "how long prompts and answers are is not said, and most hangs on it";
 
 /// Tokens of an answer below which its writing hardly counts.
 const LEAST_OUTPUT: f64 = 17.0;

@@ -32,10 +32,11 @@ fn every_case_is_answered_as_before() {
 fn a_row_s_own_result_is_not_read() {
     let with = |result: &str| {
         answers(&format!(
-            "engine,model,accelerator,accelerators,scenario,output_tokens_per_s,total_tokens_per_s,ttft_ms,tpot_ms\n\
-             vLLM,meta-llama/Llama-3.1-8B,L4,1,single-stream,{result},{result},{result},{result}\n"
+            "engine,model,accelerator,accelerators,input_tokens,output_tokens,scenario,output_tokens_per_s,total_tokens_per_s,ttft_ms,tpot_ms\n\
+             vLLM,meta-llama/Llama-3.1-8B,L4,1,512,256,single-stream,{result},{result},{result},{result}\n"
         ))
     };
+    assert!(with("")[0]["tokens_per_s"].is_object());
     assert_eq!(with(""), with("123456"));
 }
 

@@ -20,7 +20,7 @@ fn told(speed: &Speed, item: Option<&BillItem>) -> String {
     let mut text = format!(
         "\nhow fast one answers, estimated for prompts of {ASSUMED_PROMPT} tokens and answers of {ASSUMED_ANSWER} at full load\n"
     );
-    let _ = writeln!(text, "  a step writes one token for each of {:.0} answers and takes", speed.in_flight);
+    let _ = writeln!(text, "  a step writes one token for each of {:.1} answers and takes", speed.in_flight);
     for (name, ms) in speed.terms.named().into_iter().filter(|(_, ms)| *ms > 0.0) {
         let _ = writeln!(text, "    {name:<14}{ms:>9.2} ms");
     }
@@ -28,13 +28,13 @@ fn told(speed: &Speed, item: Option<&BillItem>) -> String {
     let rate = speed.tokens_per_second;
     let _ = writeln!(
         text,
-        "  {:.0} copies × {:.0} answers / {:.2} ms = about {:.0} tokens a second",
+        "  {:.0} × {:.1} answers / {:.2} ms = {:.0} tokens a second, the middle of the range",
         speed.replicas,
         speed.in_flight,
         speed.terms.step_ms(),
         rate.expected
     );
-    let _ = writeln!(text, "  {}: {:.0} to {:.0} tokens a second", speed.group, rate.floor, rate.ceiling);
+    let _ = writeln!(text, "  of {}: {:.0} to {:.0} tokens a second", speed.group, rate.floor, rate.ceiling);
     let pace = speed.ms_per_token;
     let _ = writeln!(text, "  {:.1} to {:.1} ms between two tokens of an answer", pace.floor, pace.ceiling);
     if let Some(hour) = item.and_then(|item| item.per_hour) {

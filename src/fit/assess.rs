@@ -231,39 +231,8 @@ impl Search<'_, '_> {
     }
 
     fn cheapest(&self, demand: &Demand<'_>) -> Option<Choice> {
-        let place = self.place();
-        if let Some(provider) = self.resource.text(Key::Provider) {
-            let region = self.resource.text(Key::Region).unwrap_or_else(|| self.catalog.base_region(provider));
-            return self.market.cheapest(demand, &MarketPlace { provider, region, ..place });
-        }
-        // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
-        let in_cloud = |provider| {
-            let region = self.catalog.base_region(provider);
-            self.market.cheapest(demand, &MarketPlace { provider, region, ..place.clone() })
-        };
-        let mut choices: Vec<Choice> = self.catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
-        choices.sort_by_key(|choice| choice.per_hour);
-        let middle = choices.len().checked_sub(1)? / 2;
-        choices.into_iter().nth(middle)
-    }
-
-    /// What must come with the accelerators, whoever rents them out.
-    fn place(&self) -> MarketPlace<'_> {
-        let resource = self.resource;
-        let machine = resource.text(Key::Machine).unwrap_or_default();
-        let accelerator = resource.text(Key::Accelerator).and_then(|name| self.catalog.accelerator(name));
-        let shared = resource.role == Role::Requested;
-        let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
-        MarketPlace {
-            vendor: accelerator.map_or("", |known| known.vendor),
-            processor: Some(accelerator.map_or("", |known| known.processor)),
-            purchase: resource.purchase(),
-            shared,
-            service: if machine.starts_with("ml.") { "ml." } else { "" },
-            cpus: asked(Key::Cpus),
-            memory_gib: asked(Key::Memory),
-            ..MarketPlace::default()
-        }
+        let place = place(self.resource, self.catalog);
+        where_it_is(self.resource, self.catalog, &place, &|place| self.market.cheapest(demand, place))
     }
 
     /// How fast it answers at full load.
@@ -302,6 +271,43 @@ impl Search<'_, '_> {
             })
         });
         fitting.max_by(|one, two| one.instances.cmp(&two.instances).then(two.budget_gib.total_cmp(&one.budget_gib)))
+    }
+}
+
+/// What is found where a resource is, or would be.
+pub(super) fn where_it_is(
+    resource: &Resource,
+    catalog: &Catalog,
+    place: &MarketPlace<'_>,
+    find: &dyn Fn(&MarketPlace<'_>) -> Option<Choice>,
+) -> Option<Choice> {
+    if let Some(provider) = resource.text(Key::Provider) {
+        let region = resource.text(Key::Region).unwrap_or_else(|| catalog.base_region(provider));
+        return find(&MarketPlace { provider, region, ..place.clone() });
+    }
+    // The price of a pod without a provider is that of the middle of the clouds, and so is its alternative's.
+    let in_cloud = |provider| find(&MarketPlace { provider, region: catalog.base_region(provider), ..place.clone() });
+    let mut choices: Vec<Choice> = catalog.assumed_clouds().into_iter().filter_map(in_cloud).collect();
+    choices.sort_by_key(|choice| choice.per_hour);
+    let middle = choices.len().checked_sub(1)? / 2;
+    choices.into_iter().nth(middle)
+}
+
+/// What must come with the accelerators, whoever rents them out.
+pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketPlace<'r> {
+    let machine = resource.text(Key::Machine).unwrap_or_default();
+    let accelerator = resource.text(Key::Accelerator).and_then(|name| catalog.accelerator(name));
+    let shared = resource.role == Role::Requested;
+    let asked = |key| if shared { resource.number(key).unwrap_or(0.0) } else { 0.0 };
+    MarketPlace {
+        vendor: accelerator.map_or("", |known| known.vendor),
+        processor: Some(accelerator.map_or("", |known| known.processor)),
+        purchase: resource.purchase(),
+        shared,
+        service: if machine.starts_with("ml.") { "ml." } else { "" },
+        cpus: asked(Key::Cpus),
+        memory_gib: asked(Key::Memory),
+        ..MarketPlace::default()
     }
 }
 

@@ -143,6 +143,32 @@ impl<'c> Market<'c> {
         fitting.min_by(Fitting::by_price).map(|it| it.choice(place))
     }
 
+    /// The cheapest machine with so many accelerators of a kind that is accepted, which is asked with whether they have links of
+    /// their own.
+    pub(super) fn cheapest_with(
+        &self,
+        devices: f64,
+        place: &MarketPlace<'_>,
+        accepts: &dyn Fn(&Device, bool) -> bool,
+    ) -> Option<Choice> {
+        let shelves = self.shelves(place);
+        let offers = shelves.iter().flat_map(|shelf| &shelf.offers);
+        let suitable = offers.filter(|offer| {
+            let it = &offer.candidate;
+            it.machine.count >= devices
+                && (place.vendor.is_empty() || it.vendor == place.vendor)
+                && place.processor.is_none_or(|processor| it.processor == processor)
+                && accepts(&it.device, it.linked)
+        });
+        let priced = suitable.filter_map(|offer| {
+            let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };
+            Some(Fitting { offer, devices, per_hour: offer.whole.times(share), need_gib: 0.0, budget_gib: 0.0 })
+        });
+        priced
+            .min_by(|one, two| one.offer.whole.cmp(&two.offer.whole).then_with(|| Fitting::by_price(one, two)))
+            .map(|it| it.choice(place))
+    }
+
     /// Everything on which a demand fits with a margin, the cheapest first: for each accelerator its cheapest machine. A pod
     /// pays for a part of it; but a part of a large machine is cheap only where others fill the rest, so the whole decides.
     pub fn configurations(&self, demand: &Demand<'_>, place: &MarketPlace<'_>) -> Vec<Choice> {
@@ -248,7 +274,7 @@ fn as_bought(quote: &Quote<'_>, purchase: Option<Purchase>) -> Option<Money> {
 
 /// Whether a device computes in the precision of the weights. Engines emulate some formats on older devices; a
 /// recommendation does not rely on that.
-fn supports(device: &Device, precision: Precision) -> bool {
+pub(super) fn supports(device: &Device, precision: Precision) -> bool {
     match precision {
         Precision::Bf16 => device.bf16,
         Precision::Fp8 | Precision::Mxfp4 | Precision::Fp4Mix => device.fp8,

@@ -1,12 +1,14 @@
 //! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
 //!
 //! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration that holds it, `assess` puts these together; `cases` measures the estimator.
+//! finds the cheapest configuration that holds it, `assess` puts these together; `by_measure` goes by what a meter said instead of
+//! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both.
+//! both. `tokens` finds what writes them for the least money.
 
 mod assess;
+mod by_measure;
 pub mod cases;
 mod choose;
 mod demand;
@@ -26,6 +28,7 @@ use crate::catalog::Money;
 use crate::inventory::{Fact, Task};
 
 pub use assess::{assess, assess_all, options};
+pub use by_measure::{BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_server};
 pub use choose::{Market, MarketPlace};
 pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};

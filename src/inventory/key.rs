@@ -379,8 +379,10 @@ keys! {
     MeasuredCache "measured_cache" Number;
     /// Measured: accelerator hours of all of them in the window.
     MeasuredHours "measured_gpu_hours" Number;
-    /// Measured: days of the window.
+    /// Measured: days of the window in which it was seen.
     MeasuredDays "measured_days" Number;
+    /// Measured: days of the window, whether or not it was seen.
+    MeasuredWindowDays "measured_window_days" Number;
     /// Measured: requests a second.
     MeasuredRequests "measured_requests" Number;
     /// Measured: tokens a second.
@@ -399,4 +401,6 @@ keys! {
     MeasuredSeen "measured_seen" Flag;
     /// Measured: over which days, and how well they are covered, as people say it.
     MeasuredWindow "measured_window" Text;
+    /// Measured: by what, as its rows name it: `dcgm:GR_ENGINE_ACTIVE`.
+    MeasuredSource "measured_source" Text;
 }

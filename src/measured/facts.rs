@@ -1,12 +1,13 @@
 //! From rows to facts: what can be relied on becomes known, everything else says why it is not.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::matched::{MeasuredRow, UsageOptions};
 use super::row::{OBSERVER, UsageRow};
 use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, Span};
 
 /// Below it, a window says nothing; below the other, less.
 const LEAST_COVERAGE: f64 = 0.5;
@@ -17,7 +18,7 @@ const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
 /// Every fact that a meter may tell.
-const ALL: [Key; 16] = [
+const ALL: [Key; 18] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
     Key::MeasuredIdle,
@@ -26,6 +27,7 @@ const ALL: [Key; 16] = [
     Key::MeasuredCache,
     Key::MeasuredHours,
     Key::MeasuredDays,
+    Key::MeasuredWindowDays,
     Key::MeasuredRequests,
     Key::MeasuredTokens,
     Key::MeasuredRunning,
@@ -34,6 +36,7 @@ const ALL: [Key; 16] = [
     Key::MeasuredReplicas,
     Key::MeasuredUnallocated,
     Key::MeasuredWindow,
+    Key::MeasuredSource,
 ];
 
 /// Nothing that was measured can be used.
@@ -75,8 +78,8 @@ impl Judge<'_> {
             false => Origin::Inferred(format!("{because}, and taken for this by its name").into()),
         };
         self.set(resource, &all, &origin);
-        let said = format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0);
-        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said), all.span, origin));
+        resource.set(Key::MeasuredWindow, Fact::known(Value::text(said_window(row)), all.span, origin.clone()));
+        resource.set(Key::MeasuredSource, Fact::known(Value::text(row.source.clone()), all.span, origin));
         None
     }
 
@@ -108,6 +111,7 @@ impl Judge<'_> {
             (Key::MeasuredUnits, row.sm_active),
             (Key::MeasuredCache, row.kv_peak),
             (Key::MeasuredDays, Some(days(row))),
+            (Key::MeasuredWindowDays, Some(window(row))),
             (Key::MeasuredRequests, row.requests_per_s),
             (Key::MeasuredTokens, row.tokens_per_s),
             (Key::MeasuredRunning, row.running_max),
@@ -142,7 +146,7 @@ impl Judge<'_> {
     }
 
     /// The text asks for something else than what ran: the measurement has expired by itself.
-    fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
+    pub(super) fn changed(&self, resource: &Resource, row: &UsageRow) -> Option<String> {
         let asked = resource.text(Key::Accelerator);
         let number = resource.number(Key::AcceleratorCount);
         let canonical = |name: &str| {
@@ -165,31 +169,41 @@ impl Judge<'_> {
             said(number, asked)
         ))
     }
+}
 
-    /// The meter was there and saw others of its place: what it did not see did not run.
-    pub(super) fn was_watched(&self, resource: &Resource, rows: &[MeasuredRow], sources: &Sources) -> Option<Span> {
-        if resource.role != Role::Requested || resource.metered.iter().any(|it| !it.is_own && it.kind.is_none()) {
+/// Meters that were there all the time, and the places that they saw.
+pub(super) struct Observers<'r> {
+    rows: Vec<&'r MeasuredRow>,
+    /// Clusters with their namespaces.
+    seen: BTreeSet<(&'r str, &'r str)>,
+}
+
+impl<'r> Observers<'r> {
+    pub(super) fn new(rows: &'r [MeasuredRow], options: &UsageOptions, today: Option<Date>) -> Observers<'r> {
+        let is_fresh = |row: &UsageRow| {
+            today.is_none_or(|today| (0.0..=options.max_age_days).contains(&(today.since(row.to) as f64)))
+        };
+        let is_whole = |row: &UsageRow| row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= options.min_days;
+        let (observers, others): (Vec<&MeasuredRow>, Vec<&MeasuredRow>) =
+            rows.iter().partition(|it| it.row.kind == OBSERVER);
+        Observers {
+            rows: observers.into_iter().filter(|it| is_whole(&it.row) && is_fresh(&it.row)).collect(),
+            seen: others.iter().map(|it| (it.row.cluster.as_str(), it.row.namespace.as_str())).collect(),
+        }
+    }
+
+    /// The meter was there and saw others of its place: what it did not see did not run. When it was there, and where that
+    /// stands.
+    pub(super) fn watched(&self, resource: &Resource, cluster: Option<&str>) -> Option<(String, Span)> {
+        if resource.role != Role::Requested {
             return None;
         }
         let namespace = resource.metered.iter().find_map(|it| it.namespace.as_deref())?;
-        let clusters: Vec<&str> = {
-            let path = sources.path(sources.origin(resource.span).file);
-            let told = self.options.clusters.iter().filter(|(pattern, _)| crate::source::matches(pattern, &path));
-            told.map(|(_, cluster)| cluster.as_str()).collect()
-        };
-        let is_fresh = |row: &UsageRow| {
-            self.today.is_none_or(|today| (0.0..=self.options.max_age_days).contains(&(today.since(row.to) as f64)))
-        };
-        let watched = |it: &&MeasuredRow| {
-            let row = &it.row;
-            let is_here = clusters.is_empty() || clusters.contains(&row.cluster.as_str());
-            let is_whole = row.coverage.unwrap_or(1.0) >= GOOD_COVERAGE && days(row) >= self.options.min_days;
-            row.kind == OBSERVER && is_here && is_whole && is_fresh(row)
-        };
-        let observers: Vec<&MeasuredRow> = rows.iter().filter(watched).collect();
-        let [observer] = observers.as_slice() else { return None };
-        let saw = |it: &MeasuredRow| it.row.namespace == namespace && it.row.cluster == observer.row.cluster;
-        rows.iter().any(|it| it.row.kind != OBSERVER && saw(it)).then_some(observer.span)
+        let here = self.rows.iter().filter(|it| cluster.is_none_or(|cluster| cluster == it.row.cluster));
+        let here: Vec<&&MeasuredRow> = here.collect();
+        let [observer] = here.as_slice() else { return None };
+        let is_watched = self.seen.contains(&(observer.row.cluster.as_str(), namespace));
+        is_watched.then(|| (said_window(&observer.row), observer.span))
     }
 }
 
@@ -211,6 +225,12 @@ fn days(row: &UsageRow) -> f64 {
 /// `to` is the day behind it.
 fn last_day(row: &UsageRow) -> Date {
     Date::from_unix_days(row.to.unix_days() - 1).unwrap_or(row.to)
+}
+
+/// `14 days to 2026-11-21, 99% covered`
+fn said_window(row: &UsageRow) -> String {
+    let coverage = row.coverage.unwrap_or_else(|| days(row) / window(row));
+    format!("{} days to {}, {:.0}% covered", trimmed(days(row)), last_day(row), coverage * 100.0)
 }
 
 fn trimmed(n: f64) -> String {
@@ -252,6 +272,10 @@ fn together(rows: &[&MeasuredRow]) -> Option<Together> {
             running_max: sum(all.running_max, other.running_max),
             preemptions: sum(all.preemptions, other.preemptions),
             unallocated: mean(all.unallocated, other.unallocated),
+            source: match all.source.split('+').any(|it| it == other.source) {
+                true => all.source,
+                false => format!("{}+{}", all.source, other.source),
+            },
             ..all
         };
     }

@@ -84,7 +84,7 @@ fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {
     parts.copied().collect::<Vec<_>>().join("/")
 }
 
-fn cluster_of<'o>(resource: &Resource, sources: &Sources, options: &'o UsageOptions) -> Option<&'o str> {
+pub(super) fn cluster_of<'o>(resource: &Resource, sources: &Sources, options: &'o UsageOptions) -> Option<&'o str> {
     let path = sources.path(sources.origin(resource.span).file);
     let holds = |pattern: &str| matches(pattern, &path) || matches(&format!("{pattern}/*"), &path);
     options.clusters.iter().find(|(pattern, _)| holds(pattern)).map(|(_, cluster)| cluster.as_str())
@@ -95,14 +95,16 @@ struct RowIndex<'r> {
     /// All places of an identity: one for each container and window.
     places: BTreeMap<Identity<'r>, Vec<usize>>,
     by_name: BTreeMap<&'r str, BTreeSet<Identity<'r>>>,
+    clusters: BTreeSet<&'r str>,
 }
 
 impl<'r> RowIndex<'r> {
     fn new(rows: &'r [MeasuredRow]) -> RowIndex<'r> {
-        let mut index = RowIndex { places: BTreeMap::new(), by_name: BTreeMap::new() };
+        let mut index = RowIndex { places: BTreeMap::new(), by_name: BTreeMap::new(), clusters: BTreeSet::new() };
         for (at, it) in rows.iter().enumerate().filter(|(_, it)| it.row.kind != OBSERVER) {
             let identity = identity(&it.row);
             index.places.entry(identity).or_default().push(at);
+            index.clusters.insert(&it.row.cluster);
             index.by_name.entry(&it.row.name).or_default().insert(identity);
         }
         index
@@ -127,8 +129,7 @@ impl<'r> RowIndex<'r> {
             }
             if !found.is_empty() {
                 let is_placed = resource.metered.iter().all(|it| it.kind.is_none() || it.namespace.is_some());
-                let clusters: BTreeSet<&str> = self.places.keys().map(|it| it.0).collect();
-                let is_sure = is_own && (is_placed || clusters.len() <= 1);
+                let is_sure = is_own && (is_placed || self.clusters.len() <= 1);
                 return (found.into_iter().collect(), is_sure);
             }
         }

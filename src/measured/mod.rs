@@ -13,11 +13,11 @@ pub use matched::{Measured, MeasuredRow, UsageOptions};
 
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Fact, Inventory, Key, Value};
+use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, Value};
 use crate::source::{Date, FileId, Sources, Span};
 
-use identity::{Claim, claims};
-use row::OBSERVER;
+use identity::{Claim, claims, cluster_of};
+use row::{OBSERVER, UsageRow};
 
 /// Reads the files that are there, and fills the facts of what they are about.
 pub fn measure(
@@ -38,7 +38,9 @@ pub fn measure(
     }
     let claims = claims(inventory, sources, options, &measured.rows);
     let judge = facts::Judge { options, catalog, today };
+    let observers = facts::Observers::new(&measured.rows, options, today);
     let mut used = vec![false; measured.rows.len()];
+    let mut unseen = Vec::new();
     for (id, claim) in claims {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         match claim {
@@ -59,9 +61,8 @@ pub fn measure(
                 measured.unmeasured.push((id, why));
             }
             Claim::Nothing => {
-                if let Some(span) = judge.was_watched(resource, &measured.rows, sources) {
-                    resource.set(Key::MeasuredSeen, Fact::written(Value::Flag(false), span));
-                }
+                let watched = observers.watched(resource, cluster_of(resource, sources, options));
+                unseen.extend(watched.map(|watched| (id, watched)));
                 measured.unmeasured.push((id, "no row is about it".to_owned()));
             }
         }
@@ -71,9 +72,30 @@ pub fn measure(
             measured.unmatched.push((at, "nothing here has this name".to_owned()));
         }
     }
+    for (id, (window, span)) in unseen {
+        let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
+        let seen = match renamed(resource, &measured, &judge) {
+            Some((name, row)) => Fact::unknown(format!("it may be what was measured as {name}"), row),
+            None => Fact::written(Value::Flag(false), span),
+        };
+        resource.set(Key::MeasuredSeen, seen);
+        resource.set(Key::MeasuredWindow, Fact::written(Value::text(window), span));
+    }
     measured.unmatched.sort();
     measured.unmatched.dedup_by_key(|(at, _)| *at);
     measured
+}
+
+/// A row of its kind, its namespace and its accelerators that is about nothing here: the same thing may have had another name when it was measured.
+fn renamed(resource: &Resource, measured: &Measured, judge: &facts::Judge<'_>) -> Option<(String, Span)> {
+    let alike = |row: &UsageRow, it: &MeterName| {
+        it.kind.as_deref() == Some(row.kind.as_str()) && it.namespace.as_deref() == Some(row.namespace.as_str())
+    };
+    let unmatched = measured.unmatched.iter().filter_map(|(at, _)| measured.rows.get(*at));
+    let is_it =
+        |row: &UsageRow| resource.metered.iter().any(|name| alike(row, name)) && judge.changed(resource, row).is_none();
+    let found = { unmatched }.find(|it| is_it(&it.row))?;
+    Some((format!("{}/{}/{}", found.row.namespace, found.row.kind, found.row.name), found.span))
 }
 
 fn mark(used: &mut [bool], at: usize) {

@@ -24,6 +24,9 @@ const LONGEST: usize = 253;
 /// Digits that are written.
 const DIGITS: i32 = 3;
 
+/// Keeps the text of a cell in a row, or says what is wrong with it.
+type Setter = fn(&mut UsageRow, String) -> Result<(), String>;
+
 macro_rules! columns {
     (
         texts { $($text:ident $text_meaning:literal;)+ }
@@ -50,15 +53,27 @@ macro_rules! columns {
                 $((stringify!($number), $number_meaning),)+
             ];
 
-            fn set(&mut self, column: &str, cell: &str) -> Result<(), String> {
-                match column {
-                    $(stringify!($text) => self.$text = text(column, cell)?,)+
-                    "from" => self.from = day(column, cell)?,
-                    "to" => self.to = day(column, cell)?,
-                    $(stringify!($number) => self.$number = number(column, cell, $most)?,)+
-                    _ => {}
-                }
-                Ok(())
+            /// How a cell of a column is kept.
+            fn setter(column: &str) -> Option<Setter> {
+                Some(match column {
+                    $(stringify!($text) => |row, cell| {
+                        row.$text = text(stringify!($text), cell)?;
+                        Ok(())
+                    },)+
+                    "from" => |row, cell| {
+                        row.from = day("from", &cell)?;
+                        Ok(())
+                    },
+                    "to" => |row, cell| {
+                        row.to = day("to", &cell)?;
+                        Ok(())
+                    },
+                    $(stringify!($number) => |row, cell| {
+                        row.$number = number(stringify!($number), &cell, $most)?;
+                        Ok(())
+                    },)+
+                    _ => return None,
+                })
             }
 
             fn cells(&self) -> Vec<String> {
@@ -134,7 +149,7 @@ pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> 
     let columns = columns(&heading).map_err(|why| at(line, why))?;
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for (line, cells) in lines {
-        match cells.and_then(|cells| row(&columns, &cells, line)) {
+        match cells.and_then(|cells| row(&columns, cells, line)) {
             Ok(row) => rows.push(row),
             Err(message) => wrong.push(at(line, message)),
         }
@@ -142,7 +157,7 @@ pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> 
     Ok((rows, wrong))
 }
 
-fn columns(heading: &[String]) -> Result<Vec<&'static str>, String> {
+fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {
     let mut found = Vec::new();
     for name in heading {
         let known = UsageRow::COLUMNS.iter().map(|(name, _)| *name);
@@ -160,16 +175,16 @@ fn columns(heading: &[String]) -> Result<Vec<&'static str>, String> {
             return Err(format!("the column `{needed}` is missing"));
         }
     }
-    Ok(found)
+    Ok(found.into_iter().filter_map(UsageRow::setter).collect())
 }
 
-fn row(columns: &[&'static str], cells: &[String], line: usize) -> Result<UsageRow, String> {
+fn row(columns: &[Setter], cells: Vec<String>, line: usize) -> Result<UsageRow, String> {
     if cells.len() != columns.len() {
         return Err(format!("{} cells, and the heading has {}", cells.len(), columns.len()));
     }
     let mut row = UsageRow { line, ..UsageRow::default() };
-    for (column, cell) in columns.iter().zip(cells) {
-        row.set(column, cell.trim())?;
+    for (set, cell) in columns.iter().zip(cells) {
+        set(&mut row, cell)?;
     }
     match (row.kind.is_empty() || row.name.is_empty(), row.to <= row.from) {
         (true, _) => Err("a row needs a kind and a name".to_owned()),
@@ -178,13 +193,16 @@ fn row(columns: &[&'static str], cells: &[String], line: usize) -> Result<UsageR
     }
 }
 
-fn text(column: &str, cell: &str) -> Result<String, String> {
+fn text(column: &str, cell: String) -> Result<String, String> {
+    if cell.len() <= LONGEST && cell.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
+        return Ok(cell);
+    }
     if cell.chars().any(char::is_control) {
         return Err(format!("`{column}` holds a control character"));
     }
     match cell.chars().count() > LONGEST {
         true => Err(format!("`{column}` is longer than {LONGEST} characters")),
-        false => Ok(cell.to_owned()),
+        false => Ok(cell),
     }
 }
 

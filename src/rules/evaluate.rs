@@ -35,6 +35,7 @@ impl<'a> EvaluationContext<'a> {
             end: Cell::new(End::Expected),
             saves: None,
             asked_spot: Cell::new(false),
+            asked_measured: Cell::new(false),
             one: OneOf::default(),
         }
     }

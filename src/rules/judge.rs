@@ -178,6 +178,7 @@ impl Judge<'_> {
     fn saves(&self, asking: &FactContext<'_>) -> Result<Option<MoneyRange>, String> {
         let Some(saves) = &self.page.speech().saves else { return Ok(None) };
         asking.asked_spot.set(false);
+        asking.asked_measured.set(false);
         let mut ends = [0.0; 3];
         for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
             asking.end.set(end);
@@ -214,6 +215,7 @@ impl Judge<'_> {
         let doubt = doubt.and_then(|it| it.spot_in_doubt.as_deref());
         let saves = asking.saves.map(|it| if doubt.is_some() { MoneyRange { floor: Money::ZERO, ..it } } else { it });
         let is_estimated = doubt.is_some() || asking.saves.is_some() && item.is_some_and(BillItem::is_estimated);
+        let of_month = asking.saves.is_some() && asking.asked_measured.get();
         let message = self.first_known(&page.speech().messages, asking)?.unwrap_or_default();
         Ok(Some(Finding {
             rule: page.name.clone(),
@@ -234,7 +236,7 @@ impl Judge<'_> {
             help: self.help(asking, doubt)?,
             saves,
             is_estimated,
-            per: item.map_or(Period::Month, |it| it.per),
+            per: item.filter(|_| !of_month).map_or(Period::Month, |it| it.per),
             also: Vec::new(),
             related: self.related(asking, span),
             edits: Vec::new(),

@@ -36,6 +36,8 @@ mod kubernetes;
 mod kustomize;
 mod levers;
 mod manifest_fixes;
+mod measured_oracle;
+mod measured_scores;
 mod pages;
 mod policy;
 mod precommit;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::catalog::{Currency, Money};
+use crate::catalog::{Currency, Money, grouped};
 use crate::inventory::{Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
 use crate::pricing::Period;
 use crate::report::Report;
@@ -32,6 +32,9 @@ pub(in crate::report) struct Scorecard {
     time_limited: ScorecardShare,
     /// Workloads whose model is known and that no rule about size speaks of.
     right_sized: ScorecardShare,
+    /// What meters said, where any did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<MeasuredUse>,
     unpriced: usize,
     undetermined: usize,
     /// Dollars a month, the largest saving of each resource, by layer and by risk.
@@ -41,6 +44,71 @@ pub(in crate::report) struct Scorecard {
     layers: Vec<(&'static str, Money)>,
     #[serde(skip)]
     risks: Vec<(&'static str, Money)>,
+}
+
+/// What accelerators did, of all that is measured, beside what practitioners aim at.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct MeasuredUse {
+    /// Accelerator hours of which it is known how busy they were.
+    gpu_hours: f64,
+    /// Share of them in which accelerators worked.
+    utilization: f64,
+    utilization_target: f64,
+    /// Hours in which they did nothing.
+    idle_gpu_hours: f64,
+    idle_gpu_hours_target: f64,
+    spot_share_target: f64,
+}
+
+/// Teams that look at it keep accelerators busy for more than 60 % of the time that they pay for, and put more than 70 % of the training
+/// that can wait on spot.
+const UTILIZATION_TARGET: f64 = 0.6;
+const SPOT_TARGET: f64 = 0.7;
+
+impl MeasuredUse {
+    /// Nothing where nothing is measured.
+    fn new(report: &Report) -> Option<MeasuredUse> {
+        let (mut hours, mut busy, mut idle) = (0.0, 0.0, 0.0);
+        let measured = report.inventory.resources.iter().filter(|it| it.is_added() && !is_within(report, it));
+        for it in measured {
+            let Some((of, worked)) = it.number(Key::MeasuredHours).zip(it.number(Key::MeasuredBusy)) else { continue };
+            hours += of;
+            busy += of * worked;
+            idle += of * it.number(Key::MeasuredIdle).unwrap_or(0.0);
+        }
+        let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
+        (hours > 0.0).then(|| MeasuredUse {
+            gpu_hours: rounded(hours),
+            utilization: rounded(busy / hours),
+            utilization_target: UTILIZATION_TARGET,
+            idle_gpu_hours: rounded(idle),
+            idle_gpu_hours_target: 0.0,
+            spot_share_target: SPOT_TARGET,
+        })
+    }
+
+    fn lines(self) -> [(&'static str, String); 2] {
+        let percent = |share: f64| format!("{} %", (share * 100.0).round());
+        let hours = |hours: f64| grouped(hours.round().max(0.0) as u64);
+        let idle = format!("{} of {}, target 0", hours(self.idle_gpu_hours), hours(self.gpu_hours));
+        [
+            (
+                "measured: accelerators work",
+                format!("{}, target over {}", percent(self.utilization), percent(self.utilization_target)),
+            ),
+            ("measured: idle accelerator hours", idle),
+        ]
+    }
+}
+
+/// Its accelerator hours are those of a pool that is measured too.
+fn is_within(report: &Report, resource: &Resource) -> bool {
+    let pools = resource.links.iter().filter(|link| link.kind == LinkKind::Pool);
+    let is_measured = |to: &str| {
+        let pools = report.inventory.resources.iter().filter(|it| *it.address == *to);
+        { pools }.any(|it| it.number(Key::MeasuredBusy).is_some())
+    };
+    { pools }.any(|link| is_measured(&link.to))
 }
 
 impl ScorecardShare {
@@ -70,6 +138,7 @@ impl Scorecard {
             labelled: ScorecardShare::default(),
             time_limited: ScorecardShare::default(),
             right_sized: ScorecardShare::default(),
+            measured: MeasuredUse::new(report),
             unpriced: report.bill.unpriced,
             undetermined: report.undetermined.len(),
             saves_by_layer: dollars(&layers),
@@ -133,6 +202,12 @@ impl Scorecard {
         };
         let mut lines: Vec<(&'static str, String)> =
             shares.into_iter().filter(|(_, share)| share.of > 0).map(|(name, share)| (name, shown(share))).collect();
+        if let Some(measured) = self.measured {
+            if let Some((_, spot)) = lines.first_mut().filter(|_| self.on_spot.of > 0) {
+                let _ = write!(spot, ", target over {} %", measured.spot_share_target * 100.0);
+            }
+            lines.splice(0..0, measured.lines());
+        }
         for (name, count) in [("without a price", self.unpriced), ("could not be determined", self.undetermined)] {
             if count > 0 {
                 lines.push((name, count.to_string()));

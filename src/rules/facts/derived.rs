@@ -206,6 +206,12 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
             }
             count => Stand::of(name, count),
         },
+        "measured_smaller" => first_stand(name, resource, &[Key::MeasuredMemory, Key::MeasuredBusy]),
+        "copies_needed" => first_stand(
+            name,
+            resource,
+            &[Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize],
+        ),
         "parallelism" => first_stand(name, resource, &PARALLEL),
         "gpus_used" => first_stand(name, resource, &USED),
         "gpus_needed" => first_stand(name, resource, &SPREAD),

@@ -5,6 +5,7 @@ mod derived;
 mod fit;
 mod functions;
 mod market;
+mod measured;
 mod money;
 mod raw;
 mod resource;
@@ -65,6 +66,8 @@ pub(super) struct FactContext<'a> {
     pub(super) saves: Option<MoneyRange>,
     /// Whether what it would cost on spot was asked for.
     pub(super) asked_spot: Cell<bool>,
+    /// Whether measured hours were asked for: what they cost is told for a month.
+    pub(super) asked_measured: Cell<bool>,
     /// Which of several things that a rule about everything speaks of one by one.
     pub(super) one: OneOf,
 }
@@ -125,9 +128,10 @@ mod kinds {
     pub(super) const OBJECT: usize = 14;
     pub(super) const BLOCK: usize = 15;
     pub(super) const COST_SCENARIOS: usize = 16;
-    pub(super) const SPEED: usize = 17;
-    pub(super) const COST: usize = 18;
-    pub(super) const ENDS: usize = 19;
+    pub(super) const SMALLER: usize = 17;
+    pub(super) const SPEED: usize = 18;
+    pub(super) const COST: usize = 19;
+    pub(super) const ENDS: usize = 20;
 }
 
 /// The records of a kind.
@@ -141,6 +145,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(settings::all());
         all.extend(raw::all());
         all.extend(market::all());
+        all.extend(measured::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
         all
     });

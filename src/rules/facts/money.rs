@@ -199,6 +199,9 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if matches!(sum, Sum::CostSpot | Sum::Spot) {
         asking.asked_spot.set(true);
     }
+    if sum == Sum::Measured {
+        asking.asked_measured.set(true);
+    }
     if range(asking, id, sum).is_some() {
         let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
         return MONEY.value(id * SUMS.len() as u32 + place as u32);
@@ -276,7 +279,7 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let hourly = asking.item(id)?.hourly()?.expected;
     let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
-    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredDays)?);
+    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
     let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
     let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
     Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::fit::{FIT, fit};
 use super::market::MARKET;
+use super::measured::{self, SMALLER};
 use super::money::BILL;
 use super::speed::{self, COST, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
@@ -74,6 +75,10 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         floor_if_any: Type::Double, "How many are always there, where there is any: a condition that is not known may leave none." => |asking, id| asking.of(id, derived::floor_if_any);
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
         gpus_needed: Type::Double, "Accelerators that one copy of the model is spread over: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
+        surely_busy: Type::Double, "Measured: the mean share of the time in which its accelerators worked, where the meter does not overstate it and it is sure what was measured." => |asking, id| asking.of(id, measured::surely_busy);
+        copies_needed: Type::Double, "Measured: copies that would have held the most requests there were, with half as much room again; by the requests that one answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
+        measured_smaller: SMALLER.holds(), "The cheapest machine with as many smaller accelerators, which would have held what was measured and been busy for at most 70 % of the time; where it costs less." => measured::measured_smaller;
+        served_smaller: SMALLER.holds(), "The cheapest machine with less memory that holds the model of a server and half as much again of its cache as was measured, and is fast enough for it; where it costs less." => measured::served_smaller;
         parallelism: Type::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);

@@ -1,0 +1,114 @@
+//! The cheapest smaller accelerator that would do what was measured: it holds the most memory that was taken, and it is fast enough
+//! for the share of the time in which the present one worked.
+
+use super::choose::{Market, MarketPlace};
+use super::demand::FactReader;
+use super::hardware::{Device, device};
+use super::{Choice, FitVerdict, PlacedModel, assess};
+use crate::catalog::{Accelerator, Catalog, Precision};
+use crate::inventory::{Key, Resource};
+use crate::pricing::BillItem;
+
+/// What was taken at most, and a little more: a peak of some days is seldom the last one. KRR adds as much to the memory of pods.
+pub const MEMORY_MARGIN: f64 = 1.15;
+
+/// A smaller accelerator is busy for at most this share of the time.
+pub const BUSY_AT_MOST: f64 = 0.7;
+
+/// A smaller machine for what was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Smaller {
+    pub choice: Choice,
+    /// So many times as long takes the same work there, by the slower of arithmetic and memory.
+    pub slowdown: f64,
+}
+
+/// Nothing where memory or work is not measured, and where none is smaller, fast enough and cheaper.
+pub fn smaller(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &Market<'_>) -> Option<Smaller> {
+    let is_whole = resource.fact(Key::Slice).is_absent() && resource.fact(Key::SharedBy).is_absent();
+    let is_alone = resource.number(Key::GroupSize).is_none_or(|size| size <= 1.0);
+    let devices = resource.number(Key::AcceleratorCount).filter(|it| *it >= 1.0 && is_whole && is_alone)?;
+    let name = resource.text(Key::Accelerator)?;
+    let wanted = Wanted {
+        now: catalog.accelerator(name)?,
+        device: device(name)?,
+        precision: resource.text(Key::Precision).and_then(Precision::parse),
+        memory_gib: resource.number(Key::MeasuredMemory)? * MEMORY_MARGIN,
+        busy: resource.number(Key::MeasuredBusy)?,
+    };
+    let accepts = |it: &Device, is_linked: bool| wanted.accepts(it, is_linked || devices <= 1.0, catalog);
+    let place = assess::place(resource, catalog);
+    let find = |place: &MarketPlace<'_>| market.cheapest_with(devices, place, &accepts);
+    let choice = assess::where_it_is(resource, catalog, &place, &find)?;
+    let slowdown = wanted.slowdown(&catalog.accelerator(&choice.accelerator)?)?;
+    (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown })
+}
+
+/// More of a server's cache than was ever taken: as much again is kept beside it.
+pub const CACHE_MARGIN: f64 = 1.5;
+
+/// The cheapest configuration that holds a server's model and more of its cache than was ever taken. Nothing where the cache is not
+/// measured, and where none has less memory, is fast enough and costs less.
+pub fn smaller_server(
+    resource: &Resource,
+    item: &BillItem,
+    placed: &PlacedModel,
+    catalog: &Catalog,
+    market: &Market<'_>,
+) -> Option<Smaller> {
+    let is_one =
+        resource.fact(Key::Slice).is_absent() && resource.number(Key::GroupSize).is_none_or(|size| size <= 1.0);
+    let count = resource.number(Key::AcceleratorCount).filter(|_| is_one && placed.verdict == FitVerdict::Fits)?;
+    let now = catalog.accelerator(resource.text(Key::Accelerator)?)?;
+    let taken = resource.number(Key::MeasuredCache)? * placed.devices * (placed.budget_gib - placed.need_gib);
+    let speed = |it: &Accelerator<'_>, devices: f64| Some(it.bandwidth_gb_per_second? * devices).filter(|it| *it > 0.0);
+    let slowdown = |it: &Choice| {
+        let then = speed(&catalog.accelerator(&it.accelerator)?, it.devices)?;
+        Some(speed(&now, placed.devices)? / then)
+    };
+    let busy = resource.number(Key::MeasuredBusy).unwrap_or(0.0);
+    let does = |it: &Choice| {
+        let memory = catalog.accelerator(&it.accelerator).map(|known| known.memory_gib * it.count);
+        memory.is_some_and(|memory| memory < now.memory_gib * count)
+            && it.devices * (it.budget_gib - it.need_gib) >= taken * CACHE_MARGIN
+            && slowdown(it).is_some_and(|times| busy * times <= BUSY_AT_MOST)
+    };
+    let demand = FactReader::new(resource).demand(catalog).ok()?;
+    let find = |place: &MarketPlace<'_>| market.configurations(&demand, place).into_iter().find(|it| does(it));
+    let choice = assess::where_it_is(resource, catalog, &assess::place(resource, catalog), &find)?;
+    let slowdown = slowdown(&choice)?;
+    (choice.per_hour < item.per_hour?.expected).then_some(Smaller { choice, slowdown })
+}
+
+/// What a smaller accelerator must be.
+struct Wanted<'c> {
+    now: Accelerator<'c>,
+    device: Device,
+    precision: Option<Precision>,
+    memory_gib: f64,
+    busy: f64,
+}
+
+impl Wanted<'_> {
+    fn accepts(&self, then: &Device, is_linked: bool, catalog: &Catalog) -> bool {
+        let Some(known) = catalog.accelerator(then.name) else { return false };
+        let was_linked = self.now.interconnect_gb_per_second.is_some_and(|it| it > 0.0);
+        let computes = match self.precision {
+            Some(precision) => super::choose::supports(then, precision),
+            // What is not said may be what the present one can.
+            None => then.bf16 || !self.device.bf16,
+        };
+        computes
+            && known.memory_gib < self.now.memory_gib
+            && self.memory_gib <= then.usable_gib
+            && (is_linked || !was_linked)
+            && self.slowdown(&known).is_some_and(|times| self.busy * times <= BUSY_AT_MOST)
+    }
+
+    /// By the worse of both: which of them the work waits for is not measured.
+    fn slowdown(&self, then: &Accelerator<'_>) -> Option<f64> {
+        let arithmetic = self.now.bf16_tflops? / then.bf16_tflops.filter(|it| *it > 0.0)?;
+        let memory = self.now.bandwidth_gb_per_second? / then.bandwidth_gb_per_second.filter(|it| *it > 0.0)?;
+        Some(arithmetic.max(memory)).filter(|it| it.is_finite())
+    }
+}

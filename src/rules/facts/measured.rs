@@ -1,0 +1,198 @@
+//! What follows from what was measured: what surely worked, how many copies would have done, and which smaller machine.
+
+use std::sync::LazyLock;
+
+use super::table::{Records, rows};
+use super::{FactContext, kinds, unknown_fact, value_of};
+use crate::fit::{Smaller, smaller, smaller_server};
+use crate::inventory::{Fact, Key, LinkKind, Origin, Resource};
+use crate::languages::cel::{CelValue, Type};
+use crate::rules::format;
+
+pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "smaller",
+        kinds::SMALLER,
+        None,
+        rows! {
+            machine: Type::Text, "The machine type." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.machine));
+            accelerator: Type::Text, "Its accelerator." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.accelerator));
+            named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
+            memory_gib: Type::Double, "Memory of one of its accelerators." => |asking, id| of(asking, id, |it| {
+                asking.world.catalog.accelerator(&it.choice.accelerator).map_or(CelValue::Absent, |it| CelValue::Double(it.memory_gib))
+            });
+            hourly: Type::Double, "Dollars an hour." => |asking, id| of(asking, id, |it| CelValue::Double(it.choice.per_hour.usd()));
+            slowdown: Type::Double, "So many times as long takes the same work there, by arithmetic or by memory, whichever is worse." => |asking, id| of(asking, id, |it| CelValue::Double(it.slowdown));
+        },
+    )
+});
+
+pub(super) fn all() -> [&'static Records; 1] {
+    [&SMALLER]
+}
+
+/// By what a smaller machine is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The memory that was taken.
+    Memory,
+    /// The cache of a server that was taken.
+    Cache,
+}
+
+impl By {
+    const COUNT: u32 = 2;
+
+    /// What must be known of it.
+    fn keys(self) -> &'static [Key] {
+        match self {
+            By::Memory => &[Key::MeasuredMemory, Key::MeasuredBusy],
+            By::Cache => &[Key::MeasuredCache],
+        }
+    }
+}
+
+pub(super) fn measured_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Memory)
+}
+
+pub(super) fn served_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
+    record(asking, id, By::Cache)
+}
+
+/// The record where there is one; what is not measured for sure makes it unknown.
+fn record(asking: &FactContext<'_>, id: u32, by: By) -> CelValue {
+    asking.of(id, |resource| {
+        let values = by.keys().iter().map(|key| value_of(resource.fact(*key)));
+        if let Some(missing) = { values }.find(|it| it.as_number().is_none()) {
+            return missing;
+        }
+        if let (By::Cache, Some(Fact::Unknown(unknown))) = (by, asking.world.fit.get(id as usize)) {
+            return unknown_fact(&unknown.why, unknown.span, Vec::new());
+        }
+        let id = id * By::COUNT + by as u32;
+        of(asking, id, |_| SMALLER.value(id))
+    })
+}
+
+fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Smaller) -> CelValue) -> CelValue {
+    let (id, by, world) = (id / By::COUNT, id % By::COUNT, asking.world);
+    let find = || {
+        let (resource, item) = (world.inventory.resources.get(id as usize)?, asking.item(id)?);
+        if by == By::Memory as u32 {
+            return smaller(resource, item, world.catalog, asking.market);
+        }
+        let placed = world.fit.get(id as usize)?.value()?.placed.value()?;
+        smaller_server(resource, item, placed, world.catalog, asking.market)
+    };
+    find().as_ref().map_or(CelValue::Absent, read)
+}
+
+fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let resource = asking.world.inventory.resources.get((id / By::COUNT) as usize);
+    let has_provider = resource.is_some_and(|it| it.text(Key::Provider).is_some());
+    of(asking, id, |it| {
+        let devices = format!("{} {}", format::number(it.choice.count), it.choice.accelerator);
+        CelValue::text(if has_provider { format!("{} with {devices}", it.choice.machine) } else { devices })
+    })
+}
+
+/// Meters that count the time in which an accelerator computes. Others count the time in which anything at all is loaded on it, so that
+/// their hundred percent proves nothing.
+const METERS: [&str; 6] = ["GR_ENGINE", "SM_ACTIVE", "PROF_", "TOKENS", "NEURONCORE", "TENSORCORE"];
+
+/// How busy it was by a meter that does not overstate, where it is sure what was measured: absent otherwise.
+pub(super) fn surely_busy(resource: &Resource) -> CelValue {
+    let source = resource.text(Key::MeasuredSource).unwrap_or_default().to_ascii_uppercase();
+    let counts_work = source.split('+').all(|it| METERS.iter().any(|meter| it.contains(meter)));
+    let sure = |key: Key| match resource.fact(key) {
+        Fact::Known(known) if known.origin == Origin::Resolved => known.value.as_number(),
+        _ => None,
+    };
+    let busy = sure(Key::MeasuredBusy).filter(|_| counts_work);
+    let most = busy.into_iter().chain(sure(Key::MeasuredUnits)).reduce(f64::max);
+    most.map_or(CelValue::Absent, CelValue::Double)
+}
+
+/// As much again is kept free beside what was seen.
+const HEADROOM: f64 = 1.5;
+
+/// How many copies would have held the most that was measured, with half as much room again: by the requests that one may answer at
+/// a time and by the share of its cache that was taken, whichever asks for more. Two where one alone would be a risk.
+pub(super) fn copies_needed(resource: &Resource) -> CelValue {
+    let mut numbers = [None; 4];
+    let keys = [Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize];
+    for (number, key) in numbers.iter_mut().zip(keys) {
+        match value_of(resource.fact(key)) {
+            unknown @ CelValue::Unknown(_) => return unknown,
+            value => *number = value.as_number(),
+        }
+    }
+    let [running, replicas, cache, batch] = numbers;
+    let together = resource.number(Key::GroupSize).filter(|it| *it >= 1.0).unwrap_or(1.0);
+    let by_batch = running.zip(batch).filter(|(_, batch)| *batch > 0.0).map(|(running, batch)| running / batch);
+    let by_cache = replicas.zip(cache).map(|(replicas, cache)| replicas / together * cache);
+    let most = by_batch.into_iter().chain(by_cache).reduce(f64::max);
+    most.map_or(CelValue::Absent, |most| CelValue::Double((most * HEADROOM).ceil().max(least(resource))))
+}
+
+/// One is not enough where somebody says that it may not be away.
+fn least(resource: &Resource) -> f64 {
+    let may_serve = match resource.fact(Key::Production) {
+        Fact::Known(known) => known.value.as_flag() == Some(true),
+        Fact::Unknown(_) => true,
+        Fact::Absent => false,
+    };
+    let is_kept = resource.links.iter().any(|link| link.kind == LinkKind::Budget);
+    let is_spread = resource.number(Key::Zones).is_some_and(|zones| zones > 1.0);
+    if may_serve || is_kept || is_spread { 2.0 } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inventory::{FrontEnd, Role, Value};
+    use crate::source::{MemoryTree, Sources, Span};
+
+    fn measured(facts: &[(Key, Value)]) -> Resource {
+        let sources = Sources::new(MemoryTree::new().with("a", ""));
+        let span = Span::new(sources.open("a").unwrap(), 0, 0);
+        let mut resource =
+            Resource::new(FrontEnd::Kubernetes, Role::Requested, "Deployment", "Deployment/a", span, span);
+        for (key, value) in facts {
+            resource.set(*key, Fact::known(value.clone(), span, Origin::Resolved));
+        }
+        resource
+    }
+
+    #[test]
+    fn only_meters_of_work_prove_work() {
+        let busy = |source: &str| {
+            let resource =
+                measured(&[(Key::MeasuredBusy, Value::Number(0.9)), (Key::MeasuredSource, Value::text(source))]);
+            surely_busy(&resource).as_number()
+        };
+        assert_eq!(busy("dcgm:GR_ENGINE_ACTIVE"), Some(0.9));
+        assert_eq!(busy("dcgm:GPU_UTIL"), None);
+        assert_eq!(busy("dcgm:GPU_UTIL+dcgm:GR_ENGINE_ACTIVE"), None);
+        assert_eq!(busy("by hand"), None);
+        let units = [(Key::MeasuredUnits, Value::Number(0.7)), (Key::MeasuredSource, Value::text("dcgm:GPU_UTIL"))];
+        assert_eq!(surely_busy(&measured(&units)).as_number(), Some(0.7));
+    }
+
+    #[test]
+    fn copies_are_those_of_the_peak_with_room_beside_it() {
+        let needed = |facts: &[(Key, f64)]| {
+            let facts: Vec<(Key, Value)> = facts.iter().map(|(key, it)| (*key, Value::Number(*it))).collect();
+            copies_needed(&measured(&facts)).as_number()
+        };
+        let (running, replicas, cache) = (Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache);
+        assert_eq!(needed(&[(running, 6.0), (replicas, 4.0), (cache, 0.1)]), Some(1.0));
+        assert_eq!(needed(&[(running, 60.0), (replicas, 4.0), (cache, 0.3)]), Some(2.0));
+        assert_eq!(needed(&[(running, 60.0), (replicas, 4.0), (cache, 0.9)]), Some(6.0));
+        assert_eq!(needed(&[(running, 60.0), (replicas, 4.0)]), None);
+        let batch = (Key::BatchSize, Value::Integer(32));
+        let resource = measured(&[batch, (running, Value::Number(60.0)), (replicas, Value::Number(4.0))]);
+        assert_eq!(copies_needed(&resource).as_number(), Some(3.0));
+    }
+}

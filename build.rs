@@ -18,8 +18,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Tables of facts about hardware, which the frozen catalog shares. Prices and factors are its own.
-const SHARED: &[&str] =
-    &["accelerators", "aliases", "mig", "gcp_guests", "gcp_tpu_machines", "families", "retired", "providers", "efa"];
+const SHARED: &[&str] = &[
+    "accelerators",
+    "aliases",
+    "mig",
+    "gcp_guests",
+    "gcp_tpu_machines",
+    "families",
+    "retired",
+    "providers",
+    "efa",
+    "apis",
+    "throughput",
+    "throughput_peaks",
+    "measured_throughput",
+];
 
 /// Tables that are read elsewhere.
 const OTHER: &[&str] = &["models"];

@@ -5,7 +5,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use gpulint::catalog::{Models, Precision};
+use gpulint::catalog::{Catalog, Models, Precision};
+use gpulint::fit::speed::{Coefficients, EngineClass, Load, Server, estimate_speed};
 use gpulint::fit::{Engine, Method, Sharding, Training, Workload, estimate, verdict};
 use gpulint::inventory::Task;
 
@@ -39,6 +40,34 @@ fn main() {
     let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(trained)).collect();
     measure("estimates", &all, |workload| estimate(workload).need());
     measure("verdicts", &all, |workload| f64::from(u8::from(verdict(workload, 79.1).is_some())));
+    measure_speed(&models);
+}
+
+/// Servers of one model at many loads and lengths.
+fn measure_speed(models: &Models) {
+    let catalog = Catalog::embedded();
+    let parts = (Coefficients::of(&catalog), catalog.peak("H100-80GB"), models.identify("meta-llama/Llama-3.1-8B"));
+    let (Some(coefficients), Some(accelerator), Some(found)) = parts else { return };
+    let server = Server {
+        model: &found.model,
+        engine: EngineClass::Default,
+        precision: Precision::Bf16,
+        small_cache: false,
+        accelerator,
+        accelerators: 2.0,
+        of_replica: None,
+        input_tokens: 1024.0,
+        output_tokens: 256.0,
+        load: Load::Full(None),
+    };
+    let start = Instant::now();
+    let mut sum = 0.0;
+    for round in 0..ROUNDS {
+        let server = Server { input_tokens: 16.0 + f64::from(round % 32_768), ..server };
+        sum += estimate_speed(black_box(&server), &coefficients).map_or(0.0, |it| it.tokens_per_second.expected);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!("speeds: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
 }
 
 fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {

@@ -7,6 +7,7 @@
 
 mod accelerator;
 mod age;
+mod apis;
 mod book;
 mod clouds;
 mod disk;
@@ -21,6 +22,7 @@ mod precision;
 mod quote;
 mod search;
 mod table;
+mod throughput;
 mod verify;
 mod words;
 
@@ -33,6 +35,7 @@ pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
 pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
+pub use apis::Hosted;
 pub use clouds::{AWS, AZURE, GCP};
 pub use disk::{Disk, Meter};
 pub use format::{CsvFile, TableError, records};
@@ -43,6 +46,7 @@ pub use money::{Currency, Money, MoneyRange, grouped};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
+pub use throughput::{Peak, Published};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]

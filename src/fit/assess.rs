@@ -8,6 +8,7 @@ use super::choose::{Market, MarketPlace};
 use super::demand::{Demand, FactReader, Missing, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
+use super::speed::{Load, Speed};
 use super::workload::{Engine, Workload};
 use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
@@ -130,6 +131,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
         fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
         instead: search.instead(fits),
         fraction: search.fraction(given),
+        speed: search.speed(given, verdict),
     })
 }
 
@@ -231,6 +233,21 @@ impl Search<'_, '_> {
     fn cheapest(&self, demand: &Demand<'_>) -> Option<Choice> {
         let place = place(self.resource, self.catalog);
         where_it_is(self.resource, self.catalog, &place, &|place| self.market.cheapest(demand, place))
+    }
+
+    /// How fast it answers at full load.
+    fn speed(&self, given: &Given, verdict: FitVerdict) -> Result<Speed, &'static str> {
+        if verdict == FitVerdict::DoesNotFit {
+            return Err("it does not fit");
+        }
+        let one_of_many = self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0);
+        let part = self.resource.fact(Key::Slice).value().is_some()
+            || self.resource.number(Key::AcceleratorCount).is_some_and(|count| count < 1.0);
+        if one_of_many || part {
+            return Err("parts of accelerators and several machines for one model are not estimated");
+        }
+        let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
+        self.demand.speed(self.catalog, accelerator, given.all, given.used, Load::Full(self.demand.concurrent))
     }
 
     /// The smallest slice of the same accelerator that would hold it, where it uses one device alone.

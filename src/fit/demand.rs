@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::hardware::{Device, device};
+use super::speed::{Coefficients, EngineClass, Load, Server, Speed, estimate_speed};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::programs::SERVED_NAME;
@@ -15,6 +16,8 @@ pub struct Demand<'m> {
     pub model: Cow<'m, Model>,
     pub task: Task,
     pub engine: Engine,
+    /// How it works, where enough was measured of such engines.
+    pub class: Option<EngineClass>,
     pub precision: Precision,
     /// Nothing says in how many bits the weights are stored: only clients are told a name of the model.
     pub may_be_quantized: bool,
@@ -107,6 +110,7 @@ impl<'r> FactReader<'r> {
         Ok(Demand {
             task,
             engine,
+            class: EngineClass::of(program),
             precision,
             may_be_quantized,
             cache_bytes: match self.text(Key::CachePrecision)? {
@@ -399,7 +403,44 @@ fn engine(program: &str) -> Engine {
     }
 }
 
+/// Tokens that a prompt and an answer are taken to have: nothing in a text tells them.
+pub const ASSUMED_PROMPT: f64 = 1024.0;
+pub const ASSUMED_ANSWER: f64 = 256.0;
+
 impl Demand<'_> {
+    /// How fast it is served at a load, or why no number is good enough: on so many accelerators, so many for each copy.
+    pub fn speed(
+        &self,
+        catalog: &Catalog,
+        accelerator: &str,
+        accelerators: f64,
+        of_copy: f64,
+        load: Load,
+    ) -> Result<Speed, &'static str> {
+        if self.task != Task::Serve {
+            return Err("only servers of language models are estimated");
+        }
+        if self.draft_b > 0.0 || self.offloaded {
+            return Err("draft models and weights on the host are not estimated");
+        }
+        let engine = self.class.ok_or("of this engine too little was measured")?;
+        let coefficients = Coefficients::of(catalog).ok_or("the tables lack numbers")?;
+        let answer = ASSUMED_ANSWER.min(self.context / 2.0).max(1.0);
+        let server = Server {
+            model: &self.model,
+            engine,
+            precision: self.precision,
+            small_cache: self.cache_bytes < 2.0,
+            accelerator: catalog.peak(accelerator).ok_or("nothing is known of what this accelerator can do")?,
+            accelerators,
+            of_replica: Some(of_copy),
+            input_tokens: ASSUMED_PROMPT.min(self.context - answer).max(1.0),
+            output_tokens: answer,
+            load,
+        };
+        estimate_speed(&server, &coefficients)
+    }
+
     /// Devices of one copy of the model, where so many are given to it.
     pub fn devices_of_copy(&self, given: f64) -> f64 {
         match self.task {

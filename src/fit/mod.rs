@@ -3,6 +3,9 @@
 //! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
 //! finds the cheapest configuration that holds it, `assess` puts these together; `by_measure` goes by what a meter said instead of
 //! by a model; `cases` measures the estimator.
+//!
+//! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
+//! both. `tokens` finds what writes them for the least money.
 
 mod assess;
 mod by_measure;
@@ -12,6 +15,10 @@ mod demand;
 mod estimate;
 mod hardware;
 mod memory;
+pub mod published;
+pub mod speed;
+pub mod speed_cases;
+pub mod tokens;
 mod training;
 mod workload;
 
@@ -23,10 +30,11 @@ use crate::inventory::{Fact, Task};
 pub use assess::{assess, assess_all, options};
 pub use by_measure::{BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_server};
 pub use choose::{Market, MarketPlace};
-pub use demand::Demand;
+pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
 pub use memory::{Estimate, weight_bytes};
+pub use speed::Speed;
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.
@@ -71,6 +79,8 @@ pub struct PlacedModel {
     pub instead: BTreeMap<Alternative, Choice>,
     /// The smallest slice of the same accelerator on which it fits with a margin.
     pub fraction: Option<Fraction>,
+    /// How fast one machine or pod of it answers at full load, or why that is not said.
+    pub speed: Result<Speed, &'static str>,
 }
 
 /// What else would be changed, beside the machine.

@@ -359,6 +359,8 @@ keys! {
     Processes "processes" Integer;
     /// Declared size of the model in billions of parameters.
     Parameters "parameters_b" Number;
+    /// Tokens that it writes on a usual day, all its replicas together.
+    TokensPerDay "tokens_per_day" Number;
     /// A smaller model that drafts tokens and is held beside the main one.
     DraftModel "draft_model" Text;
 

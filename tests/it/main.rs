@@ -55,6 +55,7 @@ mod savings;
 mod schema;
 mod screen;
 mod skipped;
+mod speed;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

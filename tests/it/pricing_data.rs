@@ -333,7 +333,8 @@ fn tables() -> Vec<(String, std::path::PathBuf)> {
 #[test]
 fn every_row_has_a_source_that_was_read_and_a_date() {
     // Factors of whole regions, services and disks are added up as they stand: no such row may be unverified.
-    let told = ["accelerators", "families", "mig", "retired"];
+    // What accelerators can do at most makes a range of speed, and no sum.
+    let told = ["accelerators", "families", "mig", "retired", "throughput_peaks"];
     let mut wrong = Vec::new();
     for (stem, path) in tables() {
         let (header, rows) = rows_of(&path);

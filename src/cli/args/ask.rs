@@ -49,7 +49,7 @@ pub(in crate::cli) struct Price {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Fit {
     /// The model, as in meta-llama/Llama-3.1-8B-Instruct
-    #[arg(required_unless_present_any = ["params", "cases"])]
+    #[arg(required_unless_present_any = ["params", "cases", "speed_cases"])]
     pub(in crate::cli) model: Option<String>,
     /// The size of a model that is not listed, as in 7b
     #[arg(long, value_name = "SIZE")]
@@ -83,6 +83,18 @@ pub(in crate::cli) struct Fit {
     /// Sequences or samples at a time [default: 1]
     #[arg(long, visible_alias = "batch", value_name = "N")]
     pub(in crate::cli) batch_size: Option<String>,
+    /// What is to be cheap: an hour of the machine, or each token that it writes
+    #[arg(long, default_value = "hour", value_parser = ["hour", "token"])]
+    pub(in crate::cli) by: String,
+    /// By token: the most milliseconds between two tokens of an answer
+    #[arg(long, value_name = "MS")]
+    pub(in crate::cli) ms_per_token: Option<f64>,
+    /// By token: what is written on a usual day, as in 5M
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) tokens_per_day: Option<String>,
+    /// By token: requests at a time [default: as many as the server takes]
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) concurrency: Option<f64>,
     /// Training: what is trained
     #[arg(long, value_parser = ["full", "lora", "qlora"])]
     pub(in crate::cli) method: Option<String>,
@@ -101,6 +113,13 @@ pub(in crate::cli) struct Fit {
     /// A table of workloads; the answer is one JSON object a line
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["model", "params", "accelerator", "machine"])]
     pub(in crate::cli) cases: Option<PathBuf>,
+    /// A table of servers; the answer is how fast each is, one JSON object a line
+    #[arg(
+        long,
+        value_name = "FILE.csv",
+        conflicts_with_all = ["model", "params", "accelerator", "machine", "cases"]
+    )]
+    pub(in crate::cli) speed_cases: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
 }

@@ -40,7 +40,12 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
             None => failure.with_help("`gpulint cost` lists the resources, `gpulint rules list` the rules"),
         });
     }
-    let told: Vec<String> = found.into_iter().map(|id| report::explain(&report, id)).collect();
+    let tell = |id: ResourceId| {
+        let speed = analysis.fits.get(id.0);
+        let speed = speed.map(|fact| report::explain_speed(fact, analysis.bill.items.get(id.0))).unwrap_or_default();
+        report::explain(&report, id) + &speed
+    };
+    let told: Vec<String> = found.into_iter().map(tell).collect();
     output::print(&told.join("\n"))?;
     Ok(Outcome::Passed)
 }

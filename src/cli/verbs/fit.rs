@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
 use crate::cli::session::settings::MODEL_COLUMNS;
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases};
+use crate::fit::tokens::TokenWish;
+use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
 use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
 use crate::pricing;
@@ -29,7 +30,10 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
             .map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))?;
     }
     if let Some(file) = &arguments.cases {
-        return run_cases(file, &catalog);
+        return run_cases(file, &catalog, cases::run);
+    }
+    if let Some(file) = &arguments.speed_cases {
+        return run_cases(file, &catalog, speed_cases::run);
     }
     let settings = pricing::PricingSettings::default();
     let market = Market::new(&catalog, &settings);
@@ -53,6 +57,9 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     if resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Machine).is_absent() {
         nothing_to_hold_it(&mut fact);
     }
+    if arguments.by == "token" {
+        return by_token(arguments, resource, &fact, &catalog, &market, &places);
+    }
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
     output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
@@ -63,6 +70,34 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
         Outcome::Passed
     })
 }
+
+/// What writes tokens for the least money.
+fn by_token(
+    arguments: &Fit,
+    resource: &Resource,
+    fact: &Fact<Assessment>,
+    catalog: &Catalog,
+    market: &Market<'_>,
+    places: &[MarketPlace<'_>],
+) -> Result<Outcome, Failure> {
+    if arguments.task != "serve" {
+        return Err(Failure::new("only servers write tokens").with_help("leave --task out"));
+    }
+    let wanted = TokenWish {
+        ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
+        tokens_per_day: resource.number(Key::TokensPerDay),
+        concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
+    };
+    let found = tokens::by_token(resource, catalog, market, places, &wanted);
+    // A model that is only named after another one is not what hosts serve under that name.
+    let model = arguments.model.as_deref().or_else(|| fact.value().map(|it| it.model.as_str()));
+    let hosted = model.zip(found.priced.first()).and_then(|(model, first)| tokens::break_even(catalog, model, first));
+    output::write(&arguments.output, Format::Text, |format, _style| report::by_token(format, &found, hosted.as_ref()))?;
+    Ok(Outcome::Passed)
+}
+
+/// What answers every row of a table.
+type Cases = fn(&str, &str, &Catalog) -> Result<String, TableError>;
 
 /// A name that nobody knows is a slip more often than a new model.
 fn demand_known(model: &str, catalog: &Catalog) -> Result<(), Failure> {
@@ -200,6 +235,7 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
         ("--context", "gpulint.dev/context", &arguments.context),
         ("--batch-size", "gpulint.dev/batch-size", &arguments.batch_size),
         ("--method", "gpulint.dev/method", &arguments.method),
+        ("--tokens-per-day", "gpulint.dev/tokens-per-day", &arguments.tokens_per_day),
         ("--optimizer", "gpulint.dev/optimizer", &arguments.optimizer),
         ("--sharding", "gpulint.dev/sharding", &arguments.sharding),
     ];
@@ -222,8 +258,8 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn run_cases(file: &Path, catalog: &Catalog) -> Result<Outcome, Failure> {
-    let lines = cases::run(&file.display().to_string(), &read(file)?, catalog)
+fn run_cases(file: &Path, catalog: &Catalog, run: Cases) -> Result<Outcome, Failure> {
+    let lines = run(&file.display().to_string(), &read(file)?, catalog)
         .map_err(|error| Failure::new(format!("{}:{}: {}", error.path, error.line, error.message)))?;
     output::print(&lines)?;
     Ok(Outcome::Passed)

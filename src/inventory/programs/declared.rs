@@ -77,6 +77,7 @@ fn key_of(name: &str) -> Option<Key> {
         Key::Sharding,
         Key::Optimizer,
         Key::Purpose,
+        Key::TokensPerDay,
     ];
     let name = name.replace('-', "_");
     let name = if name == "params" { "parameters_b" } else { &name };

@@ -33,6 +33,7 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
     }
     match key {
         Key::Context => context(text),
+        Key::TokensPerDay => tokens(text),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),
         Key::Precision | Key::CachePrecision => typed(key, &word.replace('-', "_")),
@@ -58,6 +59,22 @@ fn typed(key: Key, text: &str) -> ValueMeaning {
 fn integer(text: &str) -> Option<i64> {
     let digits = text.trim().trim_matches(['"', '\'']).replace('_', "");
     digits.parse().ok().or_else(|| digits.strip_suffix(".0").and_then(|whole| whole.parse().ok()))
+}
+
+/// `5M` tokens a day, `1.5 billion` in no other way than `1.5B` or `1.5G`.
+fn tokens(text: &str) -> ValueMeaning {
+    let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor = match text.get(number.len()..).map(str::to_ascii_lowercase).as_deref() {
+        Some("") => 1.0,
+        Some("k") => 1e3,
+        Some("m") => 1e6,
+        Some("b" | "g") => 1e9,
+        _ => 0.0,
+    };
+    match number.replace('_', "").parse::<f64>() {
+        Ok(n) if (1.0..1e15).contains(&(n * factor)) => ValueMeaning::Value(Value::Number(n * factor)),
+        _ => ValueMeaning::Unclear(format!("`{text}` is no number of tokens")),
+    }
 }
 
 /// `32k` is 32,000 tokens and `32K` is 32,768: the engines that take suffixes tell them apart.

@@ -1,10 +1,12 @@
 //! What verbs beside `check` say, each in the formats that it has.
 
 pub(super) mod explain;
+pub(super) mod explain_speed;
 pub(super) mod fit;
 pub(super) mod notes;
 pub(super) mod price;
 pub(super) mod purchase_options;
 pub(super) mod suppressions;
+pub(super) mod tokens;
 pub(super) mod usage;
 pub(super) mod vocabulary;

@@ -11,6 +11,7 @@ mod raw;
 mod resource;
 mod scope;
 mod settings;
+mod speed;
 mod table;
 
 use std::cell::Cell;
@@ -128,6 +129,9 @@ mod kinds {
     pub(super) const BLOCK: usize = 15;
     pub(super) const COST_SCENARIOS: usize = 16;
     pub(super) const SMALLER: usize = 17;
+    pub(super) const SPEED: usize = 18;
+    pub(super) const COST: usize = 19;
+    pub(super) const ENDS: usize = 20;
 }
 
 /// The records of a kind.
@@ -137,6 +141,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(resource::all());
         all.extend(money::all());
         all.extend(fit::all());
+        all.extend(speed::all());
         all.extend(settings::all());
         all.extend(raw::all());
         all.extend(market::all());

@@ -1,0 +1,123 @@
+//! What is known of how fast servers answer: what accelerators can do at most, the numbers of the estimate, and what
+//! others measured and published.
+
+use super::Catalog;
+use super::accelerator::Accelerator;
+use super::table::Cells;
+
+/// What an accelerator can do at most, by its vendor's sheet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Peak<'c> {
+    pub accelerator: &'c str,
+    pub vendor: &'c str,
+    pub memory_gb: f64,
+    pub gb_per_second: f64,
+    pub bf16_tflops: f64,
+    pub fp8_tflops: Option<f64>,
+    pub int8_tops: Option<f64>,
+    pub fp4_tflops: Option<f64>,
+    /// To its neighbours, in the order of magnitude: one number for cards on the bus, one for those with links of their own.
+    pub link_gb_per_second: f64,
+}
+
+/// A measurement that somebody published.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Published<'c> {
+    pub accelerator: &'c str,
+    pub accelerators: f64,
+    /// Who measured: a short name for a page or a repository.
+    pub publisher: &'c str,
+    pub engine: &'c str,
+    pub engine_version: &'c str,
+    pub model: &'c str,
+    pub tensor_parallel: Option<f64>,
+    pub precision: &'c str,
+    pub input_tokens: f64,
+    pub output_tokens: f64,
+    pub concurrency: Option<f64>,
+    pub scenario: &'c str,
+    pub tokens_per_second: f64,
+    /// When, as far as the source says.
+    pub measured: &'c str,
+    pub source: &'c str,
+}
+
+impl Catalog {
+    /// The peaks of an accelerator, by any name that it goes by.
+    pub fn peak(&self, name: &str) -> Option<Peak<'_>> {
+        let table = self.block.table("throughput_peaks");
+        let find = |name: &str| table.find(&[name]).and_then(read_peak);
+        let known = || self.accelerator(name);
+        find(name).or_else(|| find(known()?.name)).or_else(|| of_sheet(known()?))
+    }
+
+    /// A number of the throughput estimate, and how it is known: `fitted` or `reasoned`.
+    pub fn throughput(&self, term: &str, class: &str) -> Option<f64> {
+        let mut row = self.block.table("throughput").find(&[term, class])?;
+        row.text();
+        row.text();
+        row.number()
+    }
+
+    /// The measurements on so many accelerators of a kind.
+    pub fn published<'c>(&'c self, accelerator: &'c str, count: f64) -> impl Iterator<Item = Published<'c>> {
+        self.block.table("measured_throughput").rows().filter_map(move |mut row| {
+            let same = row.text() == accelerator && row.number() == Some(count);
+            same.then(|| read_published(row, accelerator, count))?
+        })
+    }
+}
+
+/// What the table of accelerators says of those that nobody measured.
+fn of_sheet(known: Accelerator<'_>) -> Option<Peak<'_>> {
+    const BUS: f64 = 25.0;
+    const LINK: f64 = 300.0;
+    Some(Peak {
+        accelerator: known.name,
+        vendor: known.vendor,
+        memory_gb: known.memory_gib,
+        gb_per_second: known.bandwidth_gb_per_second?,
+        bf16_tflops: known.bf16_tflops?,
+        fp8_tflops: known.fp8_tflops,
+        int8_tops: None,
+        fp4_tflops: None,
+        link_gb_per_second: if known.interconnect_gb_per_second? > 0.0 { LINK } else { BUS },
+    })
+}
+
+fn read_peak(mut row: Cells<'_>) -> Option<Peak<'_>> {
+    Some(Peak {
+        accelerator: row.text(),
+        vendor: row.text(),
+        memory_gb: row.number()?,
+        gb_per_second: row.number()?,
+        bf16_tflops: row.number()?,
+        fp8_tflops: row.number(),
+        int8_tops: row.number(),
+        fp4_tflops: row.number(),
+        link_gb_per_second: row.number()?,
+    })
+}
+
+fn read_published<'c>(mut row: Cells<'c>, accelerator: &'c str, accelerators: f64) -> Option<Published<'c>> {
+    Some(Published {
+        accelerator,
+        accelerators,
+        publisher: row.text(),
+        engine: row.text(),
+        engine_version: row.text(),
+        model: row.text(),
+        tensor_parallel: row.number(),
+        precision: row.text(),
+        input_tokens: row.number()?,
+        output_tokens: row.number()?,
+        concurrency: row.number(),
+        scenario: row.text(),
+        tokens_per_second: row.number()?,
+        measured: row.text(),
+        source: {
+            row.text();
+            row.text()
+        },
+    })
+}

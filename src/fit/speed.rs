@@ -1,0 +1,362 @@
+//! How many tokens a second a server writes: a range, and the terms behind it.
+//!
+//! A step writes one token for each sequence in flight. It reads the weights and the caches, computes, starts its
+//! kernels, and crosses from accelerator to accelerator. What of these lies at the limit of the hardware is reasoned; how
+//! far an engine stays away from that limit was fitted to published measurements, and the range is how far these lay from
+//! the estimate where their source had not been seen. All numbers stand in `pricing/throughput.csv`. Where the measurements
+//! of a group were too few or too far apart, there is no number.
+
+use crate::catalog::{Catalog, Model, Peak, Precision};
+
+/// How an engine works, as far as measurements tell engines apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineClass {
+    /// Built for the card: TensorRT-LLM and NIM, LMDeploy.
+    Tuned,
+    /// Servers as they come: vLLM, SGLang, TGI.
+    Default,
+}
+
+impl EngineClass {
+    /// `None` for engines of which too little was measured, and those that do not work on many sequences at a time.
+    pub fn of(engine: &str) -> Option<EngineClass> {
+        let engine = engine.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| engine.contains(word));
+        if says(&["tensorrt", "trt-llm", "nim", "lmdeploy", "turbomind"]) {
+            Some(EngineClass::Tuned)
+        } else if says(&["vllm", "sglang", "tgi", "text-generation-inference", "deepspeed-mii"]) || engine == "lorax" {
+            Some(EngineClass::Default)
+        } else {
+            None
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineClass::Tuned => "tuned",
+            EngineClass::Default => "default",
+        }
+    }
+}
+
+/// How many requests there are at a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// So many, over all replicas.
+    Given(f64),
+    /// As many as the engine takes; a limit where one is set.
+    Full(Option<f64>),
+}
+
+/// A server whose speed is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Server<'m> {
+    pub model: &'m Model,
+    pub engine: EngineClass,
+    pub precision: Precision,
+    /// The cache takes one byte an element, not two.
+    pub small_cache: bool,
+    pub accelerator: Peak<'m>,
+    /// All that it has, of all replicas.
+    pub accelerators: f64,
+    /// Of one replica; all where nothing is said.
+    pub of_replica: Option<f64>,
+    pub input_tokens: f64,
+    pub output_tokens: f64,
+    pub load: Load,
+}
+
+/// The numbers of the estimate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coefficients {
+    read: f64,
+    exchange: f64,
+    memory_filled: f64,
+    memory_lost_gb: f64,
+    tuned: OfClass,
+    default: OfClass,
+    one_given: Band,
+    one_full: Band,
+    several: Band,
+}
+
+/// What differs from engine to engine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct OfClass {
+    arithmetic: f64,
+    launch_ms: f64,
+    crossing_ms: f64,
+    sequence_ms: f64,
+    most_sequences: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Band {
+    floor: f64,
+    ceiling: f64,
+}
+
+/// Floor, expected, ceiling.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SpeedRange {
+    pub floor: f64,
+    pub expected: f64,
+    pub ceiling: f64,
+}
+
+impl SpeedRange {
+    pub fn times(self, factor: f64) -> SpeedRange {
+        SpeedRange { floor: self.floor * factor, expected: self.expected * factor, ceiling: self.ceiling * factor }
+    }
+}
+
+/// The parts of one step, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    pub weights_read: f64,
+    pub cache_read: f64,
+    pub arithmetic: f64,
+    pub launches: f64,
+    pub crossing: f64,
+    /// What the host does for each sequence.
+    pub sequences: f64,
+}
+
+impl Terms {
+    pub fn named(&self) -> [(&'static str, f64); 6] {
+        [
+            ("weights read", self.weights_read),
+            ("cache read", self.cache_read),
+            ("arithmetic", self.arithmetic),
+            ("launches", self.launches),
+            ("crossing", self.crossing),
+            ("sequences", self.sequences),
+        ]
+    }
+
+    pub fn step_ms(&self) -> f64 {
+        self.named().iter().map(|(_, ms)| ms).sum()
+    }
+
+    /// What takes longest.
+    pub fn longest(&self) -> &'static str {
+        let longest = self.named().into_iter().max_by(|(_, one), (_, two)| one.total_cmp(two));
+        longest.map_or("nothing", |(name, _)| name)
+    }
+}
+
+/// How fast a server is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    /// Of all accelerators.
+    pub tokens_per_second: SpeedRange,
+    /// Between two tokens of one answer; the floor is the fastest.
+    pub ms_per_token: SpeedRange,
+    pub terms: Terms,
+    /// Sequences that one replica works on at a time.
+    pub in_flight: f64,
+    pub replicas: f64,
+    /// What the range was measured on.
+    pub group: &'static str,
+}
+
+/// Requests at a time above which too little was measured.
+const MOST_REQUESTS: f64 = 64.0;
+/// Accelerators above which too little was measured.
+const MOST_ACCELERATORS: f64 = 8.0;
+
+impl Coefficients {
+    /// `None` where the tables lack a number, which a test rules out.
+    pub fn of(catalog: &Catalog) -> Option<Coefficients> {
+        let all = |term| catalog.throughput(term, "*");
+        let class = |class: &str| {
+            Some(OfClass {
+                arithmetic: catalog.throughput("arithmetic", class)?,
+                launch_ms: catalog.throughput("launch", class)?,
+                crossing_ms: catalog.throughput("crossing", class)?,
+                sequence_ms: catalog.throughput("sequence", class)?,
+                most_sequences: catalog.throughput("most-sequences", class)?,
+            })
+        };
+        let band = |group: &str| {
+            Some(Band { floor: catalog.throughput("floor", group)?, ceiling: catalog.throughput("ceiling", group)? })
+        };
+        Some(Coefficients {
+            read: all("read")?,
+            exchange: all("exchange")?,
+            memory_filled: all("memory-filled")?,
+            memory_lost_gb: all("memory-lost")?,
+            tuned: class("tuned")?,
+            default: class("default")?,
+            one_given: band("one-given")?,
+            one_full: band("one-full")?,
+            several: band("several")?,
+        })
+    }
+
+    fn class(&self, engine: EngineClass) -> &OfClass {
+        match engine {
+            EngineClass::Tuned => &self.tuned,
+            EngineClass::Default => &self.default,
+        }
+    }
+}
+
+/// How fast a server is, or why no number is good enough.
+pub fn estimate_speed(server: &Server<'_>, coefficients: &Coefficients) -> Result<Speed, &'static str> {
+    let (band, group) = group(server, coefficients)?;
+    let shape = Shape::of(server, coefficients)?;
+    let terms = terms(server, &shape, coefficients);
+    let step_ms = terms.step_ms();
+    let rate = shape.replicas * shape.in_flight / step_ms * 1e3;
+    if !rate.is_finite() || rate <= 0.0 {
+        return Err("the numbers of this server make no sense");
+    }
+    // Nobody reads faster than the memory gives.
+    let least_ms = (terms.weights_read + terms.cache_read) / coefficients.read;
+    let fastest_ms = (step_ms / band.ceiling).max(least_ms);
+    let of = |floor: f64, expected: f64, ceiling: f64| SpeedRange { floor, expected, ceiling };
+    Ok(Speed {
+        tokens_per_second: of(rate * band.floor, rate, rate * step_ms / fastest_ms),
+        ms_per_token: of(fastest_ms, step_ms, step_ms / band.floor),
+        terms,
+        in_flight: shape.in_flight,
+        replicas: shape.replicas,
+        group,
+    })
+}
+
+/// The band of the group that a server belongs to, or why its group has none.
+fn group(server: &Server<'_>, coefficients: &Coefficients) -> Result<(Band, &'static str), &'static str> {
+    if server.accelerator.vendor != "nvidia" {
+        return Err("on accelerators of this vendor too few published measurements agree");
+    }
+    if server.model.is_mixture() {
+        return Err("for mixtures of experts published measurements lie too far from any estimate");
+    }
+    if server.accelerators > MOST_ACCELERATORS {
+        return Err("on more than 8 accelerators too little was measured");
+    }
+    match (server.accelerators > 1.0, server.load) {
+        (_, Load::Given(requests)) if requests > MOST_REQUESTS => {
+            Err("for a given number of more than 64 requests at a time too little was measured")
+        }
+        (true, _) => Ok((coefficients.several, "dense models on 2 to 8 NVIDIA accelerators")),
+        (false, Load::Given(_)) => {
+            Ok((coefficients.one_given, "dense models on one NVIDIA accelerator, up to 64 requests at a time"))
+        }
+        (false, Load::Full(_)) => Ok((coefficients.one_full, "dense models on one NVIDIA accelerator at full load")),
+    }
+}
+
+/// How the server is laid out.
+struct Shape {
+    weight_bytes: f64,
+    cache_bytes: f64,
+    /// Accelerators of one replica.
+    devices: f64,
+    replicas: f64,
+    in_flight: f64,
+}
+
+impl Shape {
+    fn of(server: &Server<'_>, coefficients: &Coefficients) -> Result<Shape, &'static str> {
+        let weight_bytes = server.model.params_b * 1e9 * bytes_per_weight(server.precision);
+        let cache_bytes = cache_bytes_of(server);
+        let room = |devices: f64| {
+            let memory = coefficients.memory_filled * server.accelerator.memory_gb - coefficients.memory_lost_gb;
+            devices * memory * 1e9 - weight_bytes
+        };
+        let all = server.accelerators;
+        let mut devices = server.of_replica.map_or(all, |some| some.min(all));
+        // Who declares fewer than hold it means something else: parts of the model one after another.
+        while room(devices) <= cache_bytes && devices < all {
+            devices = (2.0 * devices).min(all);
+        }
+        let held = room(devices) / cache_bytes;
+        if held.is_nan() || held < 1.0 {
+            return Err("model and one request do not fit these accelerators");
+        }
+        let replicas = (all / devices).max(1.0);
+        let most = coefficients.class(server.engine).most_sequences;
+        let in_flight = match server.load {
+            Load::Given(requests) => (requests / replicas).min(held),
+            Load::Full(limit) => limit.map_or(most, |limit| (limit / replicas).min(most)).min(held),
+        };
+        Ok(Shape { weight_bytes, cache_bytes, devices, replicas, in_flight: in_flight.max(1.0) })
+    }
+}
+
+fn terms(server: &Server<'_>, shape: &Shape, coefficients: &Coefficients) -> Terms {
+    let class = coefficients.class(server.engine);
+    let (model, peak) = (server.model, &server.accelerator);
+    let layers = layers(model);
+    // Tokens that go through the model for each that is written: the prompt is read once.
+    let passed = 1.0 + server.input_tokens / server.output_tokens;
+    let active = model.active_b.unwrap_or(model.params_b) * 1e9;
+    let read_ms = |bytes: f64| coefficients.read * bytes / (shape.devices * peak.gb_per_second * 1e9) * 1e3;
+    let flops = 2.0 * active * shape.in_flight * passed;
+    let at_most = shape.devices * tflops(peak, server.precision) * 1e12;
+    let crossing = if shape.devices > 1.0 {
+        // Two sums a layer over all accelerators, of two bytes for each unit of width.
+        let bytes = 4.0 * layers * width(model) * shape.in_flight * passed;
+        let share = (shape.devices - 1.0) / shape.devices;
+        let exchange = bytes / (peak.link_gb_per_second * 1e9) * share * 1e3;
+        class.crossing_ms * layers + coefficients.exchange * exchange
+    } else {
+        0.0
+    };
+    Terms {
+        weights_read: read_ms(shape.weight_bytes),
+        cache_read: read_ms(shape.in_flight * shape.cache_bytes),
+        arithmetic: class.arithmetic * flops / at_most * 1e3,
+        launches: class.launch_ms * layers,
+        crossing,
+        sequences: class.sequence_ms * shape.in_flight,
+    }
+}
+
+/// Bytes of cache of one sequence half way through its answer.
+fn cache_bytes_of(server: &Server<'_>) -> f64 {
+    let model = server.model;
+    let tokens = server.input_tokens + server.output_tokens / 2.0;
+    let whole = if model.kv_bytes_per_token > 0.0 { model.kv_bytes_per_token } else { 4096.0 * layers(model) };
+    let window = model.window_bytes_per_token * tokens.min(model.window);
+    (whole * tokens + window) * if server.small_cache { 0.5 } else { 1.0 }
+}
+
+fn layers(model: &Model) -> f64 {
+    if model.layers > 0.0 { model.layers } else { (13.5 * model.params_b.powf(0.415)).round().max(8.0) }
+}
+
+fn width(model: &Model) -> f64 {
+    if model.hidden > 0.0 { model.hidden } else { 128.0 * layers(model) }
+}
+
+/// What the accelerator multiplies at most in this precision; weights of four bits by integers are multiplied in sixteen.
+fn tflops(peak: &Peak<'_>, precision: Precision) -> f64 {
+    let eight = || peak.fp8_tflops.or(peak.int8_tops);
+    let narrow = match precision {
+        Precision::Fp8 => peak.fp8_tflops,
+        Precision::Int8 => eight(),
+        Precision::Nvfp4 | Precision::Mxfp4 => peak.fp4_tflops.or(peak.fp8_tflops),
+        Precision::Fp4Mix => peak.fp8_tflops,
+        _ => None,
+    };
+    narrow.unwrap_or(peak.bf16_tflops)
+}
+
+/// Bytes of a weight with the scales that belong to it.
+fn bytes_per_weight(precision: Precision) -> f64 {
+    match precision {
+        Precision::Fp32 => 4.0,
+        Precision::Bf16 | Precision::Fp16 => 2.0,
+        Precision::Fp8 | Precision::Int8 | Precision::Gptq8 => 1.0,
+        Precision::Awq | Precision::Gptq4 | Precision::Int4 | Precision::Nf4 => 0.55,
+        Precision::Nvfp4 => 0.5625,
+        Precision::Mxfp4 => 0.53,
+        Precision::Fp4Mix => 0.6,
+        Precision::Gguf(bytes) => f64::from(bytes),
+        Precision::Exl2(bits) => f64::from(bits) / 8.0,
+    }
+}

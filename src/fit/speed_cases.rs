@@ -1,0 +1,198 @@
+//! Reads rows of servers and writes how fast each is said to be, for measuring the estimate in bulk.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::published::{self, Question};
+use super::speed::{Coefficients, EngineClass, Load, Server, SpeedRange, estimate_speed};
+use crate::catalog::{Catalog, Model, Precision, TableError, records};
+
+/// One JSON object a line for each row of the table, in its order. What a row says of its own result is never read.
+pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
+    let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
+    let coefficients = Coefficients::of(catalog).ok_or_else(|| error(1, "the tables lack numbers".into()))?;
+    let mut header: Option<Vec<String>> = None;
+    let mut lines = String::new();
+    for (line, record) in records(text) {
+        let record = record.map_err(|message| error(line, message))?;
+        let Some(header) = &header else {
+            let needed = ["engine", "model", "accelerator"];
+            if let Some(missing) = needed.iter().find(|name| !record.iter().any(|cell| cell == *name)) {
+                return Err(error(line, format!("column `{missing}` is missing")));
+            }
+            header = Some(record);
+            continue;
+        };
+        let cells = header.iter().map(String::as_str).zip(record.iter().map(String::as_str)).collect();
+        let _ = writeln!(lines, "{}", answer(&Row { cells }, catalog, &coefficients));
+    }
+    Ok(lines)
+}
+
+struct Row<'t> {
+    cells: HashMap<&'t str, &'t str>,
+}
+
+impl Row<'_> {
+    fn text(&self, column: &str) -> &str {
+        self.cells.get(column).copied().unwrap_or_default()
+    }
+
+    fn number(&self, column: &str) -> Option<f64> {
+        self.text(column).parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0)
+    }
+}
+
+fn answer(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Value {
+    if let Some((range, because)) = quoted(row, catalog) {
+        return said(range, "measured", &because);
+    }
+    match estimated(row, catalog, coefficients) {
+        Ok((range, because)) => said(range, "estimate", &because),
+        Err(because) => json!({ "tokens_per_s": null, "basis": null, "because": because }),
+    }
+}
+
+fn said(range: SpeedRange, basis: &str, because: &str) -> Value {
+    let SpeedRange { floor, expected, ceiling } = range;
+    let range = json!({ "floor": rounded(floor), "expected": rounded(expected), "ceiling": rounded(ceiling) });
+    json!({ "tokens_per_s": range, "basis": basis, "because": because })
+}
+
+/// To four digits: no estimate is better, whatever its size.
+fn rounded(rate: f64) -> f64 {
+    let unit = 10_f64.powf(rate.log10().floor() - 3.0);
+    if unit.is_normal() { ((rate / unit).round() * unit * 1e9).round() / 1e9 } else { rate }
+}
+
+/// A name as it may stand in a message, whoever wrote it.
+fn shown(name: &str) -> String {
+    const MOST: usize = 80;
+    name.chars()
+        .map(|letter| if letter.is_alphanumeric() || letter.is_ascii_graphic() { letter } else { ' ' })
+        .take(MOST)
+        .collect()
+}
+
+/// What somebody else measured of the same thing. A row of the table that comes from the same source as the case is not
+/// taken: a table would be measured by itself.
+fn quoted(row: &Row<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
+    let question = Question {
+        engine: row.text("engine"),
+        model: row.text("model"),
+        accelerator: row.text("accelerator"),
+        accelerators: row.number("accelerators")?,
+        tensor_parallel: row.number("tensor_parallel"),
+        precision: row.text("precision"),
+        input_tokens: row.number("input_tokens")?,
+        output_tokens: row.number("output_tokens")?,
+        concurrency: row.number("concurrency_or_batch"),
+        scenario: row.text("scenario"),
+        not_by: row.text("source_id"),
+    };
+    if unusual(row.text("note")).is_some() {
+        return None;
+    }
+    let found = published::matching(&question, catalog)?;
+    Some((found.range(), found.told()))
+}
+
+fn estimated(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Result<(SpeedRange, String), String> {
+    if let Some(why) = unusual(row.text("note")) {
+        return Err(why.to_owned());
+    }
+    let name = row.text("accelerator");
+    let accelerator =
+        catalog.peak(name).ok_or_else(|| format!("nothing is known of the accelerator `{}`", shown(name)))?;
+    let engine = EngineClass::of(row.text("engine")).ok_or_else(|| {
+        let engine = shown(row.text("engine"));
+        format!("of the engine `{engine}` too little was measured, or it answers one request after another")
+    })?;
+    let model =
+        model(row, catalog).ok_or_else(|| format!("nothing is known of the model `{}`", shown(row.text("model"))))?;
+    let precision = precision(row, &model, catalog);
+    let small_cache = match row.text("kv_precision") {
+        "" => engine == EngineClass::Tuned && matches!(precision, Precision::Fp8 | Precision::Nvfp4),
+        said => said.to_ascii_lowercase().starts_with("fp8"),
+    };
+    let server = Server {
+        model: &model,
+        engine,
+        precision,
+        small_cache,
+        accelerator,
+        accelerators: row.number("accelerators").ok_or("the number of accelerators is missing")?,
+        of_replica: row.number("tensor_parallel"),
+        input_tokens: row.number("input_tokens").ok_or(NO_LENGTHS)?,
+        output_tokens: row.number("output_tokens").ok_or(NO_LENGTHS)?,
+        load: load(row)?,
+    };
+    if server.output_tokens < LEAST_OUTPUT {
+        return Err("with so short answers it is the reading of prompts that was measured".to_owned());
+    }
+    let speed = estimate_speed(&server, coefficients)?;
+    let flight = speed.in_flight;
+    let because = format!(
+        "{}; of {flight:.0} at a time, a step takes about {:.1} ms, most of it {}",
+        speed.group,
+        speed.terms.step_ms(),
+        speed.terms.longest()
+    );
+    Ok((speed.tokens_per_second, because))
+}
+
+/// The same server writes many times as much where prompts are short: without lengths there is nothing to estimate.
+const NO_LENGTHS: &str = "how long prompts and answers are is not said, and most hangs on it";
+
+/// Tokens of an answer below which its writing hardly counts.
+const LEAST_OUTPUT: f64 = 17.0;
+
+/// What makes a row something else than a server that reads prompts and writes answers.
+fn unusual(note: &str) -> Option<&'static str> {
+    let note = note.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| note.contains(word));
+    if says(&["speculative"]) && !says(&["no speculative"]) {
+        Some("how much a draft model gains depends on what is asked")
+    } else if says(&["prefix cach", "disaggregat", "prefill-decode"]) {
+        Some("shared prompts and split servers are not estimated")
+    } else if says(&["client limited"]) {
+        Some("its clients were the limit")
+    } else {
+        None
+    }
+}
+
+fn load(row: &Row<'_>) -> Result<Load, &'static str> {
+    let requests = row.number("concurrency_or_batch");
+    match row.text("scenario") {
+        "single-stream" => Ok(Load::Given(1.0)),
+        "server-with-latency-limit" => Err("how much a limit of latency costs was published by one source only"),
+        "offline-max" => Ok(Load::Full(requests)),
+        _ => Ok(requests.map_or(Load::Full(None), Load::Given)),
+    }
+}
+
+/// The model of the row, with the sizes that the row gives.
+fn model(row: &Row<'_>, catalog: &Catalog) -> Option<Model> {
+    let params = row.number("params_b");
+    let active = row.number("active_params_b");
+    let found = catalog.models().identify(row.text("model")).map(|found| found.model.into_owned());
+    let near = |model: &Model| params.is_none_or(|params| (0.8..1.25).contains(&(model.params_b / params)));
+    let mut model = found.filter(near).or_else(|| catalog.models().of_size(params?))?;
+    model.params_b = params.unwrap_or(model.params_b);
+    model.active_b = active.or(model.active_b).filter(|active| *active < 0.9 * model.params_b);
+    Some(model)
+}
+
+fn precision(row: &Row<'_>, model: &Model, catalog: &Catalog) -> Precision {
+    let said = match &*row.text("precision").to_ascii_lowercase() {
+        "w8a16" => Some(Precision::Gptq8),
+        "int8_sq" => Some(Precision::Int8),
+        "uint4" => Some(Precision::Int4),
+        other => Precision::parse(other),
+    };
+    let named = || catalog.models().identify(row.text("model"))?.precision;
+    said.or_else(named).unwrap_or(model.published)
+}

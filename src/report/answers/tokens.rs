@@ -1,0 +1,205 @@
+//! Which machine writes tokens for the least money, for `gpulint fit --by token`.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::catalog::Currency;
+use crate::fit::speed::SpeedRange;
+use crate::fit::tokens::{BreakEven, ByToken, Priced};
+use crate::fit::{ASSUMED_ANSWER, ASSUMED_PROMPT};
+use crate::report::formats::json;
+use crate::report::formats::json::Number;
+use crate::report::formats::text::TextTable;
+use crate::report::{Format, escape};
+
+/// Configurations that are shown.
+const MOST: usize = 12;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    input_tokens: Number,
+    output_tokens: Number,
+    options: Vec<Row<'a>>,
+    not_estimated: Vec<NotEstimated<'a>>,
+    too_slow: usize,
+    hosted: Option<Hosted<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    provider: &'a str,
+    machine: &'a str,
+    accelerator: &'a str,
+    count: Number,
+    usd_per_hour: Number,
+    tokens_per_s: Ends,
+    ms_per_token: Ends,
+    usd_per_million_at_full_load: Ends,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usd_per_million_at_traffic: Option<Number>,
+    beside_cheapest: &'static str,
+}
+
+#[derive(Serialize)]
+struct Ends {
+    floor: Number,
+    expected: Number,
+    ceiling: Number,
+}
+
+#[derive(Serialize)]
+struct NotEstimated<'a> {
+    configurations: usize,
+    because: &'a str,
+}
+
+#[derive(Serialize)]
+struct Hosted<'a> {
+    host: &'a str,
+    hosts: usize,
+    as_of: &'a str,
+    source: &'a str,
+    usd_per_million: Number,
+    cheaper_below_million_tokens_per_day: Number,
+    machine_could_write_so_many: bool,
+    confidence: &'static str,
+}
+
+/// The answer in a format; `None` where there is no such format for it.
+pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>) -> Option<String> {
+    match format {
+        Format::Json => Some(as_json(found, hosted)),
+        Format::Text => Some(as_text(found, hosted)),
+        _ => None,
+    }
+}
+
+fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
+    json::print(&Document {
+        version: json::VERSION,
+        input_tokens: Number(ASSUMED_PROMPT),
+        output_tokens: Number(ASSUMED_ANSWER),
+        options: found.priced.iter().map(row).collect(),
+        not_estimated: found
+            .without
+            .iter()
+            .map(|(configurations, because)| NotEstimated { configurations: *configurations, because })
+            .collect(),
+        too_slow: found.too_slow,
+        hosted: hosted.map(|it| Hosted {
+            host: it.host.host,
+            hosts: it.hosts,
+            as_of: it.host.as_of,
+            source: it.host.source,
+            usd_per_million: digits(it.per_million),
+            cheaper_below_million_tokens_per_day: digits(it.millions_per_day),
+            machine_could_write_so_many: it.in_reach,
+            confidence: "low",
+        }),
+    })
+}
+
+fn row(it: &Priced) -> Row<'_> {
+    Row {
+        provider: &it.choice.provider,
+        machine: &it.choice.machine,
+        accelerator: &it.choice.accelerator,
+        count: Number(it.choice.count),
+        usd_per_hour: it.choice.per_hour.into(),
+        tokens_per_s: ends(it.speed.tokens_per_second),
+        ms_per_token: ends(it.speed.ms_per_token),
+        usd_per_million_at_full_load: ends(it.at_load),
+        usd_per_million_at_traffic: it.at_traffic.map(digits),
+        beside_cheapest: it.beside_cheapest.name(),
+    }
+}
+
+fn ends(range: SpeedRange) -> Ends {
+    Ends { floor: digits(range.floor), expected: digits(range.expected), ceiling: digits(range.ceiling) }
+}
+
+/// To three digits: the estimate has no more.
+fn digits(number: f64) -> Number {
+    let unit = 10_f64.powf(number.abs().log10().floor() - 2.0);
+    let rounded = if unit.is_normal() { (number / unit).round() * unit } else { number };
+    Number((rounded * 1e6).round() / 1e6)
+}
+
+fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
+    let mut text = String::new();
+    if found.priced.is_empty() {
+        text.push_str("no machine of the catalog holds it, is fast enough and has an estimate\n");
+    } else {
+        text.push_str(&table(&found.priced));
+        let hidden = found.priced.len().saturating_sub(MOST);
+        if hidden > 0 {
+            let _ = writeln!(text, "and {hidden} that cost more for each token");
+        }
+        let _ = writeln!(
+            text,
+            "\nestimates for prompts of {ASSUMED_PROMPT} tokens and answers of {ASSUMED_ANSWER}; how long the first token \
+             takes is not estimated\nfull load is what real servers never have: at half of it a token costs twice as much"
+        );
+    }
+    if found.too_slow > 0 {
+        let _ = writeln!(text, "{} others are not surely fast enough", found.too_slow);
+    }
+    for (configurations, why) in &found.without {
+        let _ = writeln!(text, "no number for {configurations} configurations: {why}");
+    }
+    if let Some(it) = hosted {
+        text.push_str(&note(it));
+    }
+    text
+}
+
+/// A note of low confidence: prices of hosts move by a quarter in months, and no two serve quite the same.
+fn note(it: &BreakEven<'_>) -> String {
+    let (host, as_of) = (escape::one_line(it.host.host), it.host.as_of);
+    let reach = if it.in_reach { "" } else { ", which is more than the first machine above can write" };
+    format!(
+        "\nnote (low confidence): below {} million written tokens a day{reach}, the same model costs less at {host}, the \
+         middle one of {} hosts ({as_of}): ${} for a million with their prompts; it may be served in another precision\n",
+        plain(it.millions_per_day),
+        it.hosts,
+        plain(it.per_million)
+    )
+}
+
+fn plain(number: f64) -> String {
+    let Number(number) = digits(number);
+    number.to_string()
+}
+
+fn span(range: SpeedRange) -> String {
+    format!("{} to {}", plain(range.floor), plain(range.ceiling))
+}
+
+fn table(priced: &[Priced]) -> String {
+    let with_traffic = priced.iter().any(|it| it.at_traffic.is_some());
+    let mut heads = vec!["it fits on", "", "an hour", "tokens a second", "ms a token", "$ a million at full load"];
+    if with_traffic {
+        heads.push("at the traffic");
+    }
+    heads.push("for each token");
+    let mut table = TextTable::new(&heads, 2..heads.len() - 1);
+    for it in priced.iter().take(MOST) {
+        let choice = &it.choice;
+        let mut cells = vec![
+            format!("{} {}", choice.provider, choice.machine),
+            format!("{} × {}", choice.count, choice.accelerator),
+            Currency::USD.per_hour(choice.per_hour),
+            span(it.speed.tokens_per_second),
+            span(it.speed.ms_per_token),
+            span(it.at_load),
+        ];
+        if with_traffic {
+            cells.push(it.at_traffic.map(plain).unwrap_or_default());
+        }
+        cells.push(it.beside_cheapest.name().to_owned());
+        table.row(cells);
+    }
+    table.print()
+}

@@ -355,7 +355,8 @@ fn judge(seed: u64, scores: &mut BTreeMap<&'static str, Score>, slips: &mut Stri
         wanted.push((it.name.clone(), may, must, is_usable, is_new));
     }
     let sources = Sources::new(tree.with(row::FILE_NAME, row::write(&rows)));
-    let rules = Arc::new(Rules::load(&[], rules::Settings::default()).0);
+    let every = rules::Settings { profile: rules::Profile::All, ..rules::Settings::default() };
+    let rules = Arc::new(Rules::load(&[], every).0);
     let mut settings = Settings { catalog: Catalog::examples(), rules, ..Settings::default() };
     settings.today = Some("2026-11-25".parse().unwrap());
     let said = said(&analyze(&sources, &paths, &settings));

@@ -27,11 +27,22 @@ pub struct Import {
 /// Reads files by their names and bytes. `cluster` is the one that is meant, and what it is called in the rows.
 pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&str>) -> Result<Import, String> {
     let (mut done, mut prometheus, mut points) = (Import::default(), Vec::new(), Points::default());
+    let mut known: BTreeMap<&[u8], &str> = BTreeMap::new();
+    let mut answered: BTreeMap<(String, Date), &str> = BTreeMap::new();
     for (name, text) in files {
+        // A file that was copied says nothing more, and its hours must not count twice.
+        if let Some(before) = known.insert(text, name) {
+            done.report.notes.push(format!("`{name}` is the same as `{before}`, and was left out"));
+            continue;
+        }
         let wrong = |why: String| format!("`{name}`: {why}");
         match MeterAnswer::read(text) {
             Ok(answer) if answer.is_of_prometheus() => {
                 let (what, day) = what(name, &answer).map_err(wrong)?;
+                let before = day.and_then(|day| answered.insert((what.clone(), day), name));
+                if let Some(before) = before {
+                    return Err(wrong(format!("{} stands in `{before}` too", told(&what, day))));
+                }
                 *done.taken.entry("answers of a Prometheus API".to_owned()).or_default() += 1;
                 prometheus.push((what, day, answer));
             }
@@ -43,7 +54,9 @@ pub fn import(files: &[(String, Vec<u8>)], catalog: &Catalog, cluster: Option<&s
         }
     }
     if !prometheus.is_empty() {
+        let notes = std::mem::take(&mut done.report.notes);
         done.report = of_prometheus(prometheus, catalog, cluster)?;
+        done.report.notes.extend(notes);
     }
     if points.refused > 0 {
         let what = format!("{} values of clouds or tools are no shares from 0 to 1, and were left out", points.refused);
@@ -102,6 +115,16 @@ fn of_prometheus(
     }
     if let Some(why) = gathered.refusal() {
         return Err(why);
+    }
+    let is_there =
+        |name: &str, it: &MeterAnswer| name == "kube" && matches!(&it.said, Answered::Samples(all) if !all.is_empty());
+    let has_pods = answers.iter().any(|(name, _, it)| is_there(name, it));
+    let is_owner = |it: &MeterAnswer| match &it.said {
+        Answered::Series(all) => all.iter().any(|labels| label(labels, "__name__") == "kube_pod_owner"),
+        _ => false,
+    };
+    if has_pods && !answers.iter().any(|(.., it)| is_owner(it)) {
+        gathered.lacks("owners of pods: no answer names them, and workloads have no names without".to_owned());
     }
     let to = Date::from_unix_days(last.unix_days() + 1).unwrap_or(last);
     Ok(gathered.report(from, to))

@@ -131,13 +131,18 @@ impl Judge<'_> {
         let age = self.today.map(|today| today.since(row.to));
         match age {
             Some(age) if age as f64 > self.options.max_age_days => {
-                return Some(format!("measured until {}, {age} days ago", last_day(row)));
+                let most = trimmed(self.options.max_age_days);
+                return Some(format!(
+                    "measured until {}, {age} days ago; after {most} it is not relied on",
+                    last_day(row)
+                ));
             }
             Some(age) if age < -1 => return Some(format!("measured until {}, which is still to come", last_day(row))),
             _ => {}
         }
         if days(row) < self.options.min_days {
-            return Some(format!("measured on {} of {} days only", trimmed(days(row)), trimmed(window(row))));
+            let least = trimmed(self.options.min_days);
+            return Some(format!("measured on {} days, and {least} are needed", trimmed(days(row))));
         }
         if coverage < LEAST_COVERAGE {
             return Some(format!("only {:.0}% of its hours are measured", coverage * 100.0));

@@ -42,6 +42,8 @@ fn text(report: &Report) -> String {
     let mut table = TextTable::new(&["resource", "busy", "idle", "hours", "over, or why not"], 1..4);
     for (resource, why, rows) in listed(report) {
         let window = resource.text(Key::MeasuredWindow).map(str::to_owned);
+        let is_unseen = resource.flag(Key::MeasuredSeen) == Some(false);
+        let window = window.map(|it| if is_unseen { format!("not seen, {it}") } else { it });
         let said = window.or_else(|| why.map(shown)).unwrap_or_default();
         let place = rows.first().map(|it| report.paths.locate(report.sources, it.span).line);
         let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();

@@ -1,54 +1,25 @@
 //! Reads rows of workloads and writes what the estimator says about each, for measuring it in bulk.
 
-use std::collections::HashMap;
-use std::fmt::Write;
-
 use serde_json::json;
 
+use super::case_rows::{CaseRow, answers};
 use super::demand::FactReader;
 use super::estimate::{budget, cache_bytes, estimate};
 use super::memory::{GIB, weight_bytes};
 use super::workload::{Recompute, Training, Workload};
 use super::{FitVerdict, verdict};
-use crate::catalog::{Catalog, Precision, TableError, records};
+use crate::catalog::{Catalog, Precision, TableError};
 use crate::inventory::{Fact, FrontEnd, Key, Resource, Role, Task, Value};
 use crate::source::{MemoryTree, Sources, Span};
 
 /// One JSON object a line for each row of the table: `id`, `verdict`, and the numbers behind it.
 pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
-    let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
     let sources = Sources::new(MemoryTree::new());
     let span = Span::new(sources.derive(path, String::new(), Vec::new()), 0, 0);
-    let mut header: Option<Vec<String>> = None;
-    let mut lines = String::new();
-    for (line, record) in records(text) {
-        let record = record.map_err(|message| error(line, message))?;
-        let Some(header) = &header else {
-            if let Some(missing) = ["id", "model"].iter().find(|name| !record.iter().any(|cell| cell == *name)) {
-                return Err(error(line, format!("column `{missing}` is missing")));
-            }
-            header = Some(record);
-            continue;
-        };
-        let cells = header.iter().map(String::as_str).zip(record.iter().map(String::as_str)).collect();
-        let _ = writeln!(lines, "{}", answer(&Row { cells }, catalog, span));
-    }
-    Ok(lines)
+    answers(path, text, &["id", "model"], |row| answer(row, catalog, span))
 }
 
-struct Row<'t> {
-    cells: HashMap<&'t str, &'t str>,
-}
-
-impl Row<'_> {
-    fn text(&self, column: &str) -> &str {
-        self.cells.get(column).copied().unwrap_or_default()
-    }
-
-    fn number(&self, column: &str) -> Option<f64> {
-        self.text(column).parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0)
-    }
-
+impl CaseRow<'_> {
     /// A number that the notes give: `tp=2`, `sequence_parallel=8`.
     fn noted(&self, name: &str) -> Option<f64> {
         let mut words = self.text("notes").split(|c: char| !c.is_alphanumeric() && c != '=' && c != '_');
@@ -60,7 +31,7 @@ impl Row<'_> {
     }
 }
 
-fn answer(row: &Row<'_>, catalog: &Catalog, span: Span) -> serde_json::Value {
+fn answer(row: &CaseRow<'_>, catalog: &Catalog, span: Span) -> serde_json::Value {
     let id = row.text("id");
     let resource = resource(row, span);
     let mut reader = FactReader::new(&resource);
@@ -92,7 +63,7 @@ fn round(gib: f64) -> f64 {
 const USUAL_WINDOW: f64 = 8192.0;
 
 /// What a row says, as the facts that text would tell.
-fn resource(row: &Row<'_>, span: Span) -> Resource {
+fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     let mut resource = Resource::new(FrontEnd::Terraform, Role::Requested, "case", row.text("id"), span, span);
     let task = Task::from_name(row.text("task")).unwrap_or(Task::Serve);
     let offload = if row.text("offload") == "model cpu offload" { "weights" } else { row.text("offload") };
@@ -142,7 +113,7 @@ fn program(engine: &str) -> &str {
 }
 
 /// What a table says of a measurement and no text says of a deployment.
-fn measured<'m>(row: &Row<'_>, workload: Workload<'m>) -> Workload<'m> {
+fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
     const SHORT_SAMPLE: f64 = 512.0;
     // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
     let window = if workload.model.max_context > 0.0 { workload.model.max_context } else { USUAL_WINDOW };

@@ -9,6 +9,7 @@
 
 mod assess;
 mod by_measure;
+mod case_rows;
 pub mod cases;
 mod choose;
 mod demand;

@@ -1,51 +1,20 @@
 //! Reads rows of servers and writes how fast each is said to be, for measuring the estimate in bulk.
 
-use std::collections::HashMap;
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
+use super::case_rows::{CaseRow, answers};
 use super::published::{self, Question};
 use super::speed::{Coefficients, EngineClass, Load, Server, SpeedRange, estimate_speed};
-use crate::catalog::{Catalog, Model, Precision, TableError, records};
+use crate::catalog::{Catalog, Model, Precision, TableError};
 
 /// One JSON object a line for each row of the table, in its order. What a row says of its own result is never read.
 pub fn run(path: &str, text: &str, catalog: &Catalog) -> Result<String, TableError> {
-    let error = |line: usize, message: String| TableError { path: path.to_owned(), line, message };
-    let coefficients = Coefficients::of(catalog).ok_or_else(|| error(1, "the tables lack numbers".into()))?;
-    let mut header: Option<Vec<String>> = None;
-    let mut lines = String::new();
-    for (line, record) in records(text) {
-        let record = record.map_err(|message| error(line, message))?;
-        let Some(header) = &header else {
-            let needed = ["engine", "model", "accelerator"];
-            if let Some(missing) = needed.iter().find(|name| !record.iter().any(|cell| cell == *name)) {
-                return Err(error(line, format!("column `{missing}` is missing")));
-            }
-            header = Some(record);
-            continue;
-        };
-        let cells = header.iter().map(String::as_str).zip(record.iter().map(String::as_str)).collect();
-        let _ = writeln!(lines, "{}", answer(&Row { cells }, catalog, &coefficients));
-    }
-    Ok(lines)
+    let error = |message: &str| TableError { path: path.to_owned(), line: 1, message: message.to_owned() };
+    let coefficients = Coefficients::of(catalog).ok_or_else(|| error("the tables lack numbers"))?;
+    answers(path, text, &["engine", "model", "accelerator"], |row| answer(row, catalog, &coefficients))
 }
 
-struct Row<'t> {
-    cells: HashMap<&'t str, &'t str>,
-}
-
-impl Row<'_> {
-    fn text(&self, column: &str) -> &str {
-        self.cells.get(column).copied().unwrap_or_default()
-    }
-
-    fn number(&self, column: &str) -> Option<f64> {
-        self.text(column).parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0)
-    }
-}
-
-fn answer(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Value {
+fn answer(row: &CaseRow<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Value {
     if let Some((range, because)) = quoted(row, catalog) {
         return said(range, "measured", &because);
     }
@@ -78,7 +47,7 @@ fn shown(name: &str) -> String {
 
 /// What somebody else measured of the same thing. A row of the table that comes from the same source as the case is not
 /// taken: a table would be measured by itself.
-fn quoted(row: &Row<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
+fn quoted(row: &CaseRow<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
     let question = Question {
         engine: row.text("engine"),
         model: row.text("model"),
@@ -99,7 +68,11 @@ fn quoted(row: &Row<'_>, catalog: &Catalog) -> Option<(SpeedRange, String)> {
     Some((found.range(), found.told()))
 }
 
-fn estimated(row: &Row<'_>, catalog: &Catalog, coefficients: &Coefficients) -> Result<(SpeedRange, String), String> {
+fn estimated(
+    row: &CaseRow<'_>,
+    catalog: &Catalog,
+    coefficients: &Coefficients,
+) -> Result<(SpeedRange, String), String> {
     if let Some(why) = unusual(row.text("note")) {
         return Err(why.to_owned());
     }
@@ -164,7 +137,7 @@ fn unusual(note: &str) -> Option<&'static str> {
     }
 }
 
-fn load(row: &Row<'_>) -> Result<Load, &'static str> {
+fn load(row: &CaseRow<'_>) -> Result<Load, &'static str> {
     let requests = row.number("concurrency_or_batch");
     match row.text("scenario") {
         "single-stream" => Ok(Load::Given(1.0)),
@@ -175,7 +148,7 @@ fn load(row: &Row<'_>) -> Result<Load, &'static str> {
 }
 
 /// The model of the row, with the sizes that the row gives.
-fn model(row: &Row<'_>, catalog: &Catalog) -> Option<Model> {
+fn model(row: &CaseRow<'_>, catalog: &Catalog) -> Option<Model> {
     let params = row.number("params_b");
     let active = row.number("active_params_b");
     let found = catalog.models().identify(row.text("model")).map(|found| found.model.into_owned());
@@ -186,7 +159,7 @@ fn model(row: &Row<'_>, catalog: &Catalog) -> Option<Model> {
     Some(model)
 }
 
-fn precision(row: &Row<'_>, model: &Model, catalog: &Catalog) -> Precision {
+fn precision(row: &CaseRow<'_>, model: &Model, catalog: &Catalog) -> Precision {
     let said = match &*row.text("precision").to_ascii_lowercase() {
         "w8a16" => Some(Precision::Gptq8),
         "int8_sq" => Some(Precision::Int8),

@@ -15,6 +15,7 @@ pub use client::{Client, HttpRequest, Method, Sink};
 pub use error::{Error, HttpErrorKind};
 pub use pace::Clock;
 pub use reply::Reply;
+pub(crate) use reply::has_more_values;
 pub use secret::{Credential, Secret};
 pub use target::HttpOrigin;
 

@@ -51,7 +51,7 @@ impl Reply {
 }
 
 /// Whether a JSON text has more values than a reader should make of it, by what separates them.
-fn has_more_values(text: &[u8], most: usize) -> bool {
+pub(crate) fn has_more_values(text: &[u8], most: usize) -> bool {
     let (mut values, mut in_text, mut escaped) = (0, false, false);
     for byte in text {
         match byte {

@@ -128,6 +128,12 @@ pub fn of_rows(rows: &str) -> String {
 }
 
 impl UsageRow {
+    /// `prod/serving/Deployment/llama`, for people.
+    pub fn shown(&self) -> String {
+        let parts = [&self.cluster, &self.namespace, &self.kind, &self.name].into_iter().filter(|it| !it.is_empty());
+        parts.map(String::as_str).collect::<Vec<_>>().join("/")
+    }
+
     /// What a second row cannot be about: the same thing, measured by the same meter over the same days.
     pub fn identity(&self) -> String {
         let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::http::has_more_values;
+
 /// Labels of one series.
 pub(super) type Labels = BTreeMap<String, String>;
 
@@ -77,7 +79,7 @@ impl MeterAnswer {
     /// What an answer says; why it cannot be used, in words without the names in it.
     pub(super) fn read(text: &[u8]) -> Result<MeterAnswer, Unread> {
         let refused = |message: String| Unread { message, is_final: true };
-        if has_more_values(text) {
+        if has_more_values(text, MOST_VALUES) {
             return Err(refused(format!("the answer has more than {MOST_VALUES} values")));
         }
         if let Ok(refusal) = serde_json::from_slice::<Refusal>(text)
@@ -157,21 +159,6 @@ pub(super) fn said(kind: &str, error: &str) -> String {
         (true, false) => plain,
         (false, false) => format!("{kind}: {plain}"),
     }
-}
-
-/// Whether there are more values than should be made of a text, by what separates them.
-fn has_more_values(text: &[u8]) -> bool {
-    let (mut values, mut in_text, mut escaped) = (0, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            b',' | b'[' | b'{' if !in_text => values += 1,
-            _ => {}
-        }
-    }
-    values > MOST_VALUES
 }
 
 #[cfg(test)]

@@ -92,7 +92,11 @@ pub(in crate::cli) fn places_of_usage(beside: String, place: &Place, tree: &Poli
         let mut inside = directory.and_then(|it| place.in_tree(it));
         while let Some(directory) = inside {
             let file = if directory.is_empty() { FILE_NAME.to_owned() } else { format!("{directory}/{FILE_NAME}") };
-            places.push(tree.file(file));
+            let file = tree.file(file);
+            // A hook names many files of few directories: each is looked at once.
+            if !places.contains(&file) {
+                places.push(file);
+            }
             inside = (!directory.is_empty()).then(|| source::parent(&directory).to_owned());
         }
     }

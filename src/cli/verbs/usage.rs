@@ -101,8 +101,12 @@ fn fetch(arguments: &UsageFetch) -> Result<Outcome, Failure> {
     };
     let (catalog, _) = prices::catalog(None)?;
     let mut done = usage::fetch(&metering, &window, &catalog).map_err(|error| Failure::new(error.message))?;
-    for row in done.report.rows.iter_mut().filter(|row| row.cluster.is_empty()) {
-        row.cluster.clone_from(arguments.cluster.as_ref().unwrap_or(&row.cluster.clone()));
+    if let Some(cluster) = &arguments.cluster {
+        done.report
+            .rows
+            .iter_mut()
+            .filter(|row| row.cluster.is_empty())
+            .for_each(|row| row.cluster.clone_from(cluster));
     }
     output::complain(&format!("{} requests, {:.1} MiB", done.requests, done.bytes as f64 / f64::from(1 << 20)));
     written(&done.report, &arguments.output, arguments.allow_partial)

@@ -62,10 +62,9 @@ fn text(report: &Report) -> String {
         for (at, why) in &report.measured.unmatched {
             let Some(it) = report.measured.rows.get(*at) else { continue };
             let row = &it.row;
-            let parts = [&row.cluster, &row.namespace, &row.kind, &row.name].into_iter().filter(|it| !it.is_empty());
             table.row(vec![
                 row.line.to_string(),
-                shown(&parts.map(String::as_str).collect::<Vec<_>>().join("/")),
+                shown(&row.shown()),
                 row.gpu_hours.map_or_else(String::new, |it| format!("{it:.0}")),
                 shown(why),
             ]);

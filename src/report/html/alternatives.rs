@@ -11,6 +11,7 @@ use crate::inventory::{Resource, ResourceId};
 use crate::pricing::{BillItem, Elsewhere, Period, Scenario, cheaper_provider, cheaper_region};
 use crate::report::Report;
 use crate::report::views::money::mark_of;
+use crate::report::views::scorecard::best_savings;
 
 /// Resources that are looked at.
 const MOST: usize = 10;
@@ -80,7 +81,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
 const CONDITIONS: &str = "Spot can be taken away at any moment, and its prices move. Commitments are paid whether or not they are \
     used. Elsewhere counts neither transfer nor what moving takes.";
 
-fn dearest<'a>(report: &Report<'a>) -> Vec<Choices<'a>> {
+fn dearest<'a>(report: &'a Report<'a>) -> Vec<Choices<'a>> {
     let all = report.inventory.resources.iter().zip(&report.bill.items).enumerate();
     let counted =
         all.filter(|(_, (resource, item))| resource.is_added() && item.per == Period::Month && !item.is_within);
@@ -90,13 +91,15 @@ fn dearest<'a>(report: &Report<'a>) -> Vec<Choices<'a>> {
         .collect();
     priced.sort_by_key(|(_, resource, _, now)| (Reverse(*now), resource.address.clone()));
     priced.truncate(MOST);
+    let best = best_savings(report);
+    let saved = |id| best.get(&Some(id)).filter(|it| it.per == Period::Month)?.saves;
     let choices = |(id, resource, item, now): (ResourceId, &'a Resource, &'a BillItem, Money)| Choices {
         resource,
         item,
         now,
         scenarios: SCENARIOS.map(|it| item.amount_if.get(&it).map(|range| range.expected)),
         elsewhere: report.market.and_then(|catalog| elsewhere(resource, item, now, catalog)),
-        after: super::waste::largest(report, id).map(|saves| now - saves.expected).filter(|left| *left >= Money::ZERO),
+        after: saved(id).map(|saves| now - saves.expected).filter(|left| *left >= Money::ZERO),
     };
     priced.into_iter().map(choices).collect()
 }

@@ -62,9 +62,7 @@ fn unmatched(page: &mut Html, report: &Report) {
             for (at, why) in report.measured.unmatched.iter().take(500) {
                 let Some(it) = report.measured.rows.get(*at) else { continue };
                 let row = &it.row;
-                let parts = [&row.cluster, &row.namespace, &row.kind, &row.name];
-                let named: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).map(String::as_str).collect();
-                page.leaf("li", &[], &format!("line {}: {}: {why}", row.line, named.join("/")));
+                page.leaf("li", &[], &format!("line {}: {}: {why}", row.line, row.shown()));
             }
         });
         left_out(page, report.measured.unmatched.len().saturating_sub(500), "of them");

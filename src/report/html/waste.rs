@@ -7,14 +7,15 @@ use super::bars::{Bar, Color, Hatch, Scale, picture, rect};
 use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, Table, left_out, number};
-use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{LinkKind, Resource, ResourceId};
+use crate::catalog::Money;
+use crate::inventory::{ResourceId, Role};
 use crate::pricing::Period;
 use crate::report::views::first::advice;
+use crate::report::views::judged;
 use crate::report::views::money::mark;
-use crate::report::views::scorecard::best_savings;
+use crate::report::views::scorecard::{best_savings, saving};
 use crate::report::{Report, escape};
-use crate::rules::{Finding, Risk, link};
+use crate::rules::{Risk, link};
 
 /// What acting on everything up to a risk saves, of each resource the most.
 pub(in crate::report) struct SavingStep {
@@ -28,7 +29,7 @@ pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
     let step = |risk: Risk| {
         let mut best: HashMap<Option<ResourceId>, Money> = HashMap::new();
         let mut findings = 0;
-        for finding in monthly(report).filter(|it| it.risk <= risk) {
+        for finding in saving(report).filter(|it| it.per == Period::Month && it.risk <= risk) {
             let saves = finding.saves.map_or(Money::ZERO, |it| it.expected);
             let most = best.entry(finding.resource).or_default();
             *most = (*most).max(saves);
@@ -41,18 +42,6 @@ pub(in crate::report) fn steps(report: &Report) -> Vec<SavingStep> {
 
 pub(in crate::report) fn is_estimated(report: &Report) -> bool {
     best_savings(report).values().any(|it| it.per == Period::Month && it.is_estimated)
-}
-
-/// Findings that save money of a month; what a pod wastes of a pool is part of what the pool costs.
-fn monthly<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
-    let inventory = report.inventory;
-    let is_part = move |id: Option<ResourceId>| {
-        let resource = id.and_then(|id| inventory.resources.get(id.0));
-        let is_part = |it: &Resource| !it.is_added() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
-        resource.is_some_and(is_part)
-    };
-    let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
-    counting.filter(move |it| it.saves.is_some() && it.per == Period::Month && !is_part(it.resource))
 }
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
@@ -149,6 +138,8 @@ fn safe_first(page: &mut Html, report: &Report) {
         return;
     }
     let scale = Scale::to(now);
+    let is_at_least = [Role::Rented, Role::Requested].into_iter().any(|role| judged::is_at_least(report, role));
+    let at_least = if is_at_least { "at least " } else { "" };
     let told = |risk: Risk| match risk {
         Risk::Low => "after all of low risk",
         Risk::Medium => "after all of medium risk",
@@ -184,7 +175,7 @@ fn safe_first(page: &mut Html, report: &Report) {
                 }
             });
         });
-        number(page, &report.currency.amount(left), left.usd());
+        number(page, &format!("{at_least}{}", report.currency.amount(left)), left.usd());
         number(page, &report.currency.amount(saves), saves.usd());
         number(page, &findings.to_string(), findings as f64);
     });
@@ -221,9 +212,4 @@ fn legend(page: &mut Html) {
             });
         }
     });
-}
-
-/// The largest saving of a resource.
-pub(in crate::report) fn largest(report: &Report, id: ResourceId) -> Option<MoneyRange> {
-    best_savings(report).get(&Some(id)).filter(|it| it.per == Period::Month)?.saves
 }

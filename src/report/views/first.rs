@@ -1,7 +1,7 @@
 //! What to do first: the least risk, then the most money.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::catalog::Money;
 use crate::inventory::ResourceId;
@@ -9,17 +9,14 @@ use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::escape::shortened;
 use crate::report::views::money::mark;
-use crate::report::views::scorecard::best_savings;
+use crate::report::views::scorecard::saving;
 use crate::rules::Finding;
 
 /// Findings that save money, in the order in which a person would act on them: of each resource the best of the least risk,
 /// and then what saves more at a higher one.
 fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
-    let told: BTreeSet<Option<ResourceId>> = best_savings(report).into_keys().collect();
     let expected = |it: &Finding| it.saves.map_or(Money::ZERO, |it| it.expected);
-    let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
-    let mut all: Vec<&Finding> =
-        counting.filter(|it| told.contains(&it.resource) && expected(it) > Money::ZERO).collect();
+    let mut all: Vec<&Finding> = saving(report).filter(|it| expected(it) > Money::ZERO).collect();
     all.sort_by_key(|it| (it.risk, Reverse(it.per == Period::Month), Reverse(expected(it)), it.span, it.rule.clone()));
     let mut most: BTreeMap<(Option<ResourceId>, Period), Money> = BTreeMap::new();
     all.retain(|it| {

@@ -249,16 +249,24 @@ impl Scorecard {
     }
 }
 
+/// Findings that count and say what they save of what sums count. What a pod wastes of a pool is part of what the pool costs.
+pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
+    let inventory = report.inventory;
+    let is_part = |it: &Resource| !it.is_added() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
+    let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
+    counting.filter(move |it| {
+        let resource = it.resource.and_then(|id| inventory.resources.get(id.0));
+        it.saves.is_some() && !resource.is_some_and(is_part)
+    })
+}
+
 /// The finding of each resource that saves most. Savings on one resource overlap, and what a pod wastes of a pool is part
 /// of what the pool costs: neither is counted twice. What sums do not count, as examples, saves nothing of them.
 pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     let mut best: BTreeMap<Option<ResourceId>, &Finding> = BTreeMap::new();
-    for finding in report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding) {
-        let resource = report.resource(finding.resource);
-        let is_part = |it: &Resource| !it.is_added() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
-        let Some(saves) = finding.saves.filter(|_| !resource.is_some_and(is_part)) else { continue };
+    for finding in saving(report) {
         let known = best.entry(finding.resource).or_insert(finding);
-        if known.saves.is_none_or(|before| before.expected < saves.expected) {
+        if known.saves.map(|it| it.expected) < finding.saves.map(|it| it.expected) {
             *known = finding;
         }
     }

@@ -31,6 +31,8 @@ pub struct Report<'a> {
     pub measured: &'a Measured,
     pub verdict: Verdict,
     pub catalog: Catalog,
+    /// Nothing was there to check: that is no clean tree.
+    pub is_empty: bool,
     /// What it is about, as somebody names it.
     pub title: Option<&'a str>,
     /// In which other things are looked up; a saved report has none.

@@ -108,6 +108,7 @@ impl Run {
             verdict: gpulint::decide::Verdict::new(false, &self.analysis.inventory.unjudged),
             currency: gpulint::catalog::Currency::USD,
             market: None,
+            is_empty: false,
             title: None,
             measured: &self.analysis.measured,
             catalog: report::Catalog { version: "1".to_owned(), as_of: "2026-11-01".to_owned() },

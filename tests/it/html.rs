@@ -261,3 +261,39 @@ fn a_browser_reads_it_as_it_was_meant() {
     assert!(added.is_empty(), "{added:?}");
     assert!(theirs.contains("button"), "the script of the page makes tables sortable:\n{dom}");
 }
+
+/// A file that was read and holds nothing of it is something that was checked; an empty directory is not.
+#[test]
+fn nothing_to_check_is_told_from_nothing_found() {
+    let place = Place::new();
+    place.write("clean/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n");
+    place.write("empty/", "");
+    let said = |directory: &str, format: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(place.directory()).args(["check", directory, "--format", format]).args(TODAY);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for format in ["html", "slack"] {
+        assert!(said("empty", format).to_lowercase().contains("nothing was checked"), "{format}");
+        assert!(!said("clean", format).to_lowercase().contains("nothing was checked"), "{format}");
+    }
+}
+
+/// What runs and ends stands in no month: the page never says that it costs nothing.
+#[test]
+fn what_has_no_month_is_not_nothing() {
+    let place = Place::new();
+    let object = |kind: &str, numbers: &str| {
+        format!(
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {{ name: {kind}, labels: {{ team: {kind} }} }}\nspec:\n  {numbers}\n  template:\n    spec:\n      \
+             nodeSelector: {{ node.kubernetes.io/instance-type: g5.xlarge }}\n      containers:\n        - name: c\n          \
+             resources: {{ limits: {{ nvidia.com/gpu: 1 }} }}\n---\n"
+        )
+    };
+    let serving = object("search", "replicas: 1");
+    let serving = serving.replace("batch/v1", "apps/v1").replace("kind: Job", "kind: Deployment");
+    place.write("all.yaml", &format!("{}{serving}", object("train", "parallelism: 1\n  completions: 1")));
+    let text = shown(&page(&place, &["check"]));
+    assert!(text.contains("1 that run and end, beside the month"), "{text}");
+    assert!(text.contains("not by the month"), "{text}");
+}

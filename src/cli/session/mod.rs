@@ -414,6 +414,7 @@ impl Session {
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
             market: Some(&self.settings.catalog),
+            is_empty: !self.was_anything_checked(analysis),
             title: None,
             catalog: self.catalog_in_use(),
         }

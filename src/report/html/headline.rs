@@ -137,16 +137,18 @@ fn not_counted(page: &mut Html, report: &Report) {
     let (unjudged, undetermined) = (report.inventory.unjudged.len(), report.undetermined.len());
     let unknown = report.unknown_machines.len();
     let apart: usize = report.bill.apart.values().map(|it| it.resources).sum();
+    let ends: usize = report.bill.endings(report.inventory).values().map(|it| it.resources).sum();
     let told = [
         (unpriced, "without a price"),
+        (ends, "that run and end, beside the month"),
         (unjudged, "not judged"),
         (unknown, "that may carry accelerators"),
         (undetermined, "questions without an answer"),
         (apart, "set apart"),
     ];
-    // Of what could be money; what nobody could answer and what is set apart is told beside it.
-    let total = unpriced + unjudged + unknown;
-    card(page, "Not counted", &if total == 0 { "no money".to_owned() } else { total.to_string() }, |page| {
+    // Of what could be money of it; what nobody could answer and what is set apart is told beside it.
+    let total = unpriced + ends + unjudged + unknown;
+    card(page, "Not counted", &if total == 0 { "nothing known".to_owned() } else { total.to_string() }, |page| {
         let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if told.is_empty() {
             page.leaf("p", &[("class", "soft small")], "Everything that was read has a price.");

@@ -26,7 +26,7 @@ use page::{HtmlPage, PageSection};
 
 /// The findings and the bill of one tree.
 pub(super) fn check(report: &Report) -> String {
-    if nothing_was_read(report) {
+    if report.is_empty {
         return nothing(report);
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn check(report: &Report) -> String {
 
 /// The bill alone.
 pub(super) fn cost(report: &Report) -> String {
-    if nothing_was_read(report) {
+    if report.is_empty {
         return nothing(report);
     }
     page(report, &cost_line(report), Vec::new(), Vec::new(), Rest::Bill).print()
@@ -45,15 +45,6 @@ pub(super) fn cost(report: &Report) -> String {
 fn nothing(report: &Report) -> String {
     let lines = vec!["No Terraform and no Kubernetes was found where it was looked for.".to_owned()];
     page(report, "nothing was checked", lines, Vec::new(), Rest::Bill).print()
-}
-
-/// An empty directory is no clean one.
-fn nothing_was_read(report: &Report) -> bool {
-    let inventory = report.inventory;
-    inventory.runs.is_empty()
-        && inventory.resources.is_empty()
-        && inventory.unjudged.is_empty()
-        && report.findings.is_empty()
 }
 
 /// What stands behind the parts that come first.

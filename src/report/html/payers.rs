@@ -8,6 +8,7 @@ use crate::catalog::MoneyRange;
 use crate::inventory::Role;
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, Slice, counted, slices};
+use crate::report::views::judged;
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let roles: Vec<Role> = [Role::Rented, Role::Requested]
@@ -47,6 +48,7 @@ fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<Strin
     let (part, all) =
         (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
     let whose = if role == Role::Rented { "rented" } else { "requested by pods" };
+    let all = if judged::is_at_least(report, role) { format!("at least {all}") } else { all };
     let share = of(first).expected.usd() / total(report, role).expected.usd();
     let how_much = match share {
         share if share > 0.999 => "All of it".to_owned(),
@@ -115,7 +117,7 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
             });
             for role in roles {
                 let range = amount(slice, *role);
-                number(page, &shown(report, range), range.expected.usd());
+                number(page, &shown(report, slice, range), range.expected.usd());
             }
             let count = match slice.unpriced {
                 0 => slice.resources.to_string(),
@@ -127,11 +129,18 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
     });
 }
 
-fn shown(report: &Report, range: MoneyRange) -> String {
+/// No amount is nothing only where everything of it has a month.
+fn shown(report: &Report, slice: &Slice, range: MoneyRange) -> String {
+    match (range == MoneyRange::ZERO, slice.unpriced, slice.beside) {
+        (true, 1.., _) => return "not known".to_owned(),
+        (true, 0, 1..) => return "not by the month".to_owned(),
+        _ => {}
+    }
+    let at_least = if slice.unpriced > 0 { "at least " } else { "" };
     let (expected, most) = (report.currency.amount(range.expected), report.currency.amount(range.ceiling));
     match (range.expected.is_zero(), range.ceiling > range.expected) {
         (true, true) => format!("up to {most}"),
-        (false, true) => format!("{expected}, up to {most}"),
-        (_, false) => expected,
+        (false, true) => format!("{at_least}{expected}, up to {most}"),
+        (_, false) => format!("{at_least}{expected}"),
     }
 }

@@ -25,8 +25,7 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
 
 /// The findings of one tree.
 pub(in crate::report) fn check(report: &Report) -> Message {
-    let inventory = report.inventory;
-    if inventory.runs.is_empty() && inventory.resources.is_empty() && inventory.unjudged.is_empty() {
+    if report.is_empty {
         return Message {
             title: titled(report, "nothing was checked"),
             footer: "gpulint".to_owned(),

@@ -25,8 +25,8 @@ pub struct Review<'a> {
 /// What a month did, by the commits of it.
 pub(super) struct Moved<'a> {
     /// At its beginning and at its end; none where nothing of that time is known.
-    before: Option<Money>,
-    after: Option<Money>,
+    before: Option<&'a Snapshot>,
+    after: Option<&'a Snapshot>,
     commits: usize,
     unknown: usize,
     /// The largest first.
@@ -41,9 +41,8 @@ impl<'a> Review<'a> {
     pub(super) fn moved(&self) -> Moved<'a> {
         let (sum, month) = (self.sum(), self.month);
         let points = &self.history.points;
-        let last = |is_in: &dyn Fn(&Point) -> bool| -> Option<Money> {
-            let known = points.iter().rev().filter(|it| is_in(it)).find_map(Point::snapshot);
-            known.map(|it: &std::sync::Arc<Snapshot>| sum.amount(it))
+        let last = |is_in: &dyn Fn(&Point) -> bool| -> Option<&'a Snapshot> {
+            points.iter().rev().filter(|it| is_in(it)).find_map(Point::snapshot).map(|it| &**it)
         };
         let is_of = |point: &&Point| month.holds(point.commit.date());
         let in_month = |step: &&Step| {
@@ -62,18 +61,30 @@ impl<'a> Review<'a> {
         }
     }
 
-    /// `In 2026-10: $3,000 → $9,000 a month (+$6,000) by 12 commits`
+    /// `at least $9,000 a month`: a state of which something was not judged costs no less, and maybe more.
+    fn stated(&self, state: &Snapshot) -> String {
+        let amount = self.sum().amount(state);
+        match (state.is_at_least(), amount.is_zero()) {
+            (true, true) => "not known".to_owned(),
+            (true, false) => format!("at least {} a month", self.history.currency.amount(amount)),
+            (false, _) => format!("{} a month", self.history.currency.amount(amount)),
+        }
+    }
+
+    /// `In 2026-10: $3,000 a month → $9,000 a month (+$6,000), 12 commits`
     pub(super) fn said(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };
         let whose = if self.sum() == Sum::Requested { "requested by pods, " } else { "" };
         let course = match (moved.before, moved.after) {
-            (Some(before), Some(after)) if before == after => format!("{} a month as before", currency.amount(after)),
-            (Some(before), Some(after)) => {
-                let by = signed(currency, after - before);
-                format!("{} → {} a month ({by})", currency.amount(before), currency.amount(after))
+            (Some(before), Some(after)) if self.sum().amount(before) == self.sum().amount(after) => {
+                format!("{} as before", self.stated(after))
             }
-            (None, Some(after)) => format!("{} a month at its end", currency.amount(after)),
+            (Some(before), Some(after)) => {
+                let by = signed(currency, self.sum().amount(after) - self.sum().amount(before));
+                format!("{} → {} ({by})", self.stated(before), self.stated(after))
+            }
+            (None, Some(after)) => format!("{} at its end", self.stated(after)),
             _ => "not known".to_owned(),
         };
         let unknown = match moved.unknown {

@@ -121,6 +121,7 @@ impl State {
             verdict: self.verdict,
             catalog: self.catalog.clone(),
             market: None,
+            is_empty: false,
             title: None,
             currency: self.currency,
         }

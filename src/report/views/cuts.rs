@@ -113,6 +113,8 @@ pub struct Slice {
     pub resources: usize,
     /// Of them, those of which it is not known what they cost.
     pub unpriced: usize,
+    /// And those that are paid by the run or the hour, and stand in no month.
+    pub beside: usize,
 }
 
 /// The dearest first; what has no name comes last. Rented and requested add up to the sums of the bill, each for itself.
@@ -131,12 +133,14 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
             requested: MoneyRange::ZERO,
             resources: 0,
             unpriced: 0,
+            beside: 0,
         });
         slice.resources += 1;
         match (item.monthly, resource.role) {
             (Some(monthly), Role::Rented) => slice.rented += monthly,
             (Some(monthly), Role::Requested) => slice.requested += monthly,
-            (None, _) => slice.unpriced += usize::from(item.amount.is_none()),
+            (None, _) if item.amount.is_none() => slice.unpriced += 1,
+            (None, _) => slice.beside += 1,
         }
     }
     let mut slices: Vec<Slice> = slices.into_values().collect();

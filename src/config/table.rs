@@ -66,6 +66,13 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "optimizer",
     "purpose",
     "schedule",
+    "tokens-per-day",
+    "input-tokens",
+    "output-tokens",
+    "ms-per-token",
+    "requests-per-day",
+    "seats",
+    "private-data",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
@@ -172,6 +179,13 @@ settings! {
     "usage[].hours_per_month" SettingKind::Number, None, "hours of a month that they run";
     "usage[].runs_per_month" SettingKind::Number, None, "runs of a month, instead of hours";
     "usage[].hours_per_run" SettingKind::Number, None, "hours of a run; the time limit of the text where not set";
+    "traffic[].address" SettingKind::Text, None, "the servers that it is about; `*` stands for anything";
+    "traffic[].label" SettingKind::Text, None, "key=value: the servers that it is about";
+    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all copies of such a server write on a usual day together";
+    "traffic[].requests_per_day" SettingKind::Number, None, "requests, pictures or other answers of a usual day";
+    "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt";
+    "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer";
+    "traffic[].ms_per_token" SettingKind::Number, None, "the most milliseconds between two tokens of an answer";
     "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files of measured use, as `gpulint usage` writes them";
     "measured.max-age-days" SettingKind::Number, Some("30"), "days after which a measurement is not relied on any more";
     "measured.min-days" SettingKind::Number, Some("7"), "days that a measurement needs at least";

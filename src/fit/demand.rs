@@ -30,6 +30,9 @@ pub struct Demand<'m> {
     pub batch: f64,
     /// Requests that it is told to answer at a time.
     pub concurrent: Option<f64>,
+    /// Tokens of a usual prompt and of a usual answer, where somebody declares them.
+    pub prompt: Option<f64>,
+    pub answer: Option<f64>,
     /// As declared; 0 where all devices of a pod share each layer.
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
@@ -125,6 +128,8 @@ impl<'r> FactReader<'r> {
             context,
             batch: self.batch(task, program)?,
             concurrent: self.concurrent(task, engine)?,
+            prompt: self.resource.number(Key::PromptTokens).filter(|it| *it >= 1.0),
+            answer: self.resource.number(Key::AnswerTokens).filter(|it| *it >= 1.0),
             tensor_parallel,
             pipeline_parallel: self.number(Key::PipelineParallel)?.unwrap_or(1.0),
             data_parallel: self.number(Key::DataParallel)?.unwrap_or(1.0),
@@ -425,7 +430,7 @@ impl Demand<'_> {
         }
         let engine = self.class.ok_or("of this engine too little was measured")?;
         let coefficients = Coefficients::of(catalog).ok_or("the tables lack numbers")?;
-        let answer = ASSUMED_ANSWER.min(self.context / 2.0).max(1.0);
+        let (input_tokens, output_tokens) = self.lengths();
         let server = Server {
             model: &self.model,
             engine,
@@ -434,11 +439,18 @@ impl Demand<'_> {
             accelerator: catalog.peak(accelerator).ok_or("nothing is known of what this accelerator can do")?,
             accelerators,
             of_replica: Some(of_copy),
-            input_tokens: ASSUMED_PROMPT.min(self.context - answer).max(1.0),
-            output_tokens: answer,
+            input_tokens,
+            output_tokens,
             load,
         };
         estimate_speed(&server, &coefficients)
+    }
+
+    /// Tokens of a prompt and of an answer, as declared or else assumed, no longer than the context.
+    pub fn lengths(&self) -> (f64, f64) {
+        let answer = self.answer.unwrap_or(ASSUMED_ANSWER.min(self.context / 2.0)).min(self.context).max(1.0);
+        let prompt = self.prompt.unwrap_or(ASSUMED_PROMPT);
+        (prompt.min(self.context - answer).max(1.0), answer)
     }
 
     /// Devices of one copy of the model, where so many are given to it.

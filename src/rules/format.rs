@@ -31,6 +31,22 @@ pub(super) fn number(n: f64) -> String {
     }
 }
 
+/// A number of which nobody knows more than two digits: `5.3 million`, `1,200`, `0.41`.
+pub(super) fn rounded(n: f64) -> String {
+    if !n.is_finite() || n <= 0.0 {
+        return number(n);
+    }
+    let unit = 10_f64.powf(n.log10().floor() - 1.0);
+    let n = (n / unit).round() * unit;
+    match n {
+        n if n >= 1e9 => format!("{} billion", number(n / 1e9)),
+        n if n >= 1e6 => format!("{} million", number(n / 1e6)),
+        n if n >= 10.0 => grouped(n.round() as u64),
+        n if n >= 0.01 => number(n),
+        n => format!("{n:.1e}"),
+    }
+}
+
 /// Seconds in the largest unit that leaves no odd fraction.
 pub(super) fn time(seconds: f64) -> String {
     let units = [(86_400.0, "day", "days"), (3600.0, "hour", "hours"), (60.0, "minute", "minutes")];
@@ -63,6 +79,8 @@ mod tests {
             (time(86_400.0).as_str(), time(5400.0).as_str(), time(90.0).as_str()),
             ("1 day", "1.5 hours", "1.5 minutes")
         );
+        let shown = [5_312_000.0, 1234.0, 99.6, 0.4123, 7.25e9, 0.0].map(rounded);
+        assert_eq!(shown, ["5.3 million", "1,200", "100", "0.41", "7.3 billion", "0"]);
         assert_eq!((number(8.0).as_str(), number(0.5).as_str(), number(1.239).as_str()), ("8", "0.5", "1.24"));
     }
 }

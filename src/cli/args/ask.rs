@@ -92,6 +92,12 @@ pub(in crate::cli) struct Fit {
     /// By token: what is written on a usual day, as in 5M
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) tokens_per_day: Option<String>,
+    /// By token: tokens of a usual prompt [default: 1024]
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) input_tokens: Option<String>,
+    /// By token: tokens of a usual answer [default: 256]
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) output_tokens: Option<String>,
     /// By token: requests at a time [default: as many as the server takes]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) concurrency: Option<f64>,

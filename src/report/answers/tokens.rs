@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
 use crate::fit::tokens::{BreakEven, ByToken, Priced};
-use crate::fit::{ASSUMED_ANSWER, ASSUMED_PROMPT};
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
@@ -79,8 +78,8 @@ pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>)
 fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
     json::print(&Document {
         version: json::VERSION,
-        input_tokens: Number(ASSUMED_PROMPT),
-        output_tokens: Number(ASSUMED_ANSWER),
+        input_tokens: Number(found.lengths.0),
+        output_tokens: Number(found.lengths.1),
         options: found.priced.iter().map(row).collect(),
         not_estimated: found
             .without
@@ -89,11 +88,11 @@ fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
             .collect(),
         too_slow: found.too_slow,
         hosted: hosted.map(|it| Hosted {
-            host: it.host.host,
-            hosts: it.hosts,
-            as_of: it.host.as_of,
-            source: it.host.source,
-            usd_per_million: digits(it.per_million),
+            host: it.host.host.host,
+            hosts: it.host.hosts,
+            as_of: it.host.host.as_of,
+            source: it.host.host.source,
+            usd_per_million: digits(it.host.per_million),
             cheaper_below_million_tokens_per_day: digits(it.millions_per_day),
             machine_could_write_so_many: it.in_reach,
             confidence: "low",
@@ -137,9 +136,10 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
         if hidden > 0 {
             let _ = writeln!(text, "and {hidden} that cost more for each token");
         }
+        let (prompt, answer) = found.lengths;
         let _ = writeln!(
             text,
-            "\nestimates for prompts of {ASSUMED_PROMPT} tokens and answers of {ASSUMED_ANSWER}; how long the first token \
+            "\nestimates for prompts of {prompt} tokens and answers of {answer}; how long the first token \
              takes is not estimated\nfull load is what real servers never have: at half of it a token costs twice as much"
         );
     }
@@ -157,14 +157,14 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
 
 /// A note of low confidence: prices of hosts move by a quarter in months, and no two serve quite the same.
 fn note(it: &BreakEven<'_>) -> String {
-    let (host, as_of) = (escape::one_line(it.host.host), it.host.as_of);
+    let (host, as_of) = (escape::one_line(it.host.host.host), it.host.host.as_of);
     let reach = if it.in_reach { "" } else { ", which is more than the first machine above can write" };
     format!(
         "\nnote (low confidence): below {} million written tokens a day{reach}, the same model costs less at {host}, the \
          middle one of {} hosts ({as_of}): ${} for a million with their prompts; it may be served in another precision\n",
         plain(it.millions_per_day),
-        it.hosts,
-        plain(it.per_million)
+        it.host.hosts,
+        plain(it.host.per_million)
     )
 }
 

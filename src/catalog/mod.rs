@@ -42,7 +42,7 @@ pub use format::{CsvFile, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
-pub use money::{Currency, Money, MoneyRange, grouped};
+pub use money::{Currency, Money, MoneyRange, grouped, rounded};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;

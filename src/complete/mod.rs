@@ -36,7 +36,7 @@ use crate::source::{Date, Sources, Span};
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{CapacityRequest, Exact, devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
-pub use traffic::{Selector, Traffic};
+pub use traffic::{ResourceFilter, Traffic};
 
 /// What stands for what the text leaves open, and is then marked as assumed.
 #[derive(Debug, Clone, Default)]

@@ -7,14 +7,14 @@ use crate::inventory::{Fact, Key, Origin, Resource, Value};
 
 /// Which resources a table of the settings is about.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Selector {
+pub struct ResourceFilter {
     /// A form of addresses, `*` for any text; every resource where this is missing.
     pub address: Option<String>,
     /// A label that the resource must carry, with its value.
     pub label: Option<(String, String)>,
 }
 
-impl Selector {
+impl ResourceFilter {
     pub fn covers(&self, resource: &Resource) -> bool {
         let address = self.address.as_ref().is_none_or(|form| covers(form, &resource.address));
         let label = self.label.as_ref().is_none_or(|(key, value)| {
@@ -28,7 +28,7 @@ impl Selector {
 /// What some servers are asked for on a usual day.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
-    pub about: Selector,
+    pub about: ResourceFilter,
     pub said: Vec<(Key, f64)>,
 }
 

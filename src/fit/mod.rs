@@ -5,7 +5,8 @@
 //! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both. `tokens` finds what writes them for the least money; `traffic` says what a server must reach.
+//! both. `tokens` finds what writes them for the least money; `traffic` says what a server must reach,
+//! `unit_costs` what a unit of its work costs.
 
 mod assess;
 mod by_measure;
@@ -23,6 +24,7 @@ pub mod speed_cases;
 pub mod tokens;
 mod traffic;
 mod training;
+mod unit_costs;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -40,6 +42,7 @@ pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
 pub use speed::Speed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
+pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.

@@ -5,12 +5,12 @@ use crate::inventory::{Key, Purchase, Range, Resource, Role};
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
-use crate::complete::{Selector, plain};
+use crate::complete::{ResourceFilter, plain};
 
 /// What the configuration says about the hours of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
-    pub about: Selector,
+    pub about: ResourceFilter,
     pub hours_per_month: Option<f64>,
     pub runs_per_month: Option<f64>,
     /// Of one run; the time limit of the text where this is missing.

@@ -1,7 +1,7 @@
 //! Cases of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::complete::{Defaults, LeftOut, Selector, complete_machines};
+use crate::complete::{Defaults, LeftOut, ResourceFilter, complete_machines};
 use crate::inventory::{
     CountedIn, Disk, DiskSpeed, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
 };
@@ -311,7 +311,7 @@ fn g5() -> Resource {
 #[test]
 fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let usage = |hours, runs, each| Usage {
-        about: Selector { address: Some("kind.*".into()), label: None },
+        about: ResourceFilter { address: Some("kind.*".into()), label: None },
         hours_per_month: hours,
         runs_per_month: runs,
         hours_per_run: each,

@@ -1,5 +1,6 @@
 //! Numbers as messages write them.
 
+pub(super) use crate::catalog::rounded;
 use crate::catalog::{Currency, Money, grouped};
 
 /// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
@@ -28,22 +29,6 @@ pub(super) fn number(n: f64) -> String {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
-    }
-}
-
-/// A number of which nobody knows more than two digits: `5.3 million`, `1,200`, `0.41`.
-pub(super) fn rounded(n: f64) -> String {
-    if !n.is_finite() || n <= 0.0 {
-        return number(n);
-    }
-    let unit = 10_f64.powf(n.log10().floor() - 1.0);
-    let n = (n / unit).round() * unit;
-    match n {
-        n if n >= 1e9 => format!("{} billion", number(n / 1e9)),
-        n if n >= 1e6 => format!("{} million", number(n / 1e6)),
-        n if n >= 10.0 => grouped(n.round() as u64),
-        n if n >= 0.01 => number(n),
-        n => format!("{n:.1e}"),
     }
 }
 

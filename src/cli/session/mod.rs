@@ -406,6 +406,7 @@ impl Session {
             hosted_paths: &self.scope.hosted_paths,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
+            fits: &analysis.fits,
             findings,
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
-use crate::complete::{Defaults, Selector, Traffic};
+use crate::complete::{Defaults, ResourceFilter, Traffic};
 use crate::config::{Config, Table, setting};
 use crate::inventory::Key;
 use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Terms, Usage};
@@ -129,9 +129,9 @@ fn traffic_of(table: &Table<'_>) -> Traffic {
     }
 }
 
-fn selector(address: Option<&str>, label: Option<&str>) -> Selector {
+fn selector(address: Option<&str>, label: Option<&str>) -> ResourceFilter {
     let label = label.and_then(|label| label.split_once('='));
-    Selector {
+    ResourceFilter {
         address: address.map(str::to_owned),
         label: label.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())),
     }

@@ -41,9 +41,10 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
         });
     }
     let tell = |id: ResourceId| {
-        let speed = analysis.fits.get(id.0);
-        let speed = speed.map(|fact| report::explain_speed(fact, analysis.bill.items.get(id.0))).unwrap_or_default();
-        report::explain(&report, id) + &speed
+        let known = analysis.fits.get(id.0).zip(analysis.bill.items.get(id.0)).zip(all.get(id.0));
+        let speed = known
+            .map(|((fact, item), resource)| report::explain_speed(resource, item, fact, &session.settings.catalog));
+        report::explain(&report, id) + &speed.unwrap_or_default()
     };
     let told: Vec<String> = found.into_iter().map(tell).collect();
     output::print(&told.join("\n"))?;

@@ -92,8 +92,8 @@ fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
             hosts: it.host.hosts,
             as_of: it.host.host.as_of,
             source: it.host.host.source,
-            usd_per_million: digits(it.host.per_million),
-            cheaper_below_million_tokens_per_day: digits(it.millions_per_day),
+            usd_per_million: Number::three_digits(it.host.per_million),
+            cheaper_below_million_tokens_per_day: Number::three_digits(it.millions_per_day),
             machine_could_write_so_many: it.in_reach,
             confidence: "low",
         }),
@@ -110,20 +110,17 @@ fn row(it: &Priced) -> Row<'_> {
         tokens_per_s: ends(it.speed.tokens_per_second),
         ms_per_token: ends(it.speed.ms_per_token),
         usd_per_million_at_full_load: ends(it.at_load),
-        usd_per_million_at_traffic: it.at_traffic.map(digits),
+        usd_per_million_at_traffic: it.at_traffic.map(Number::three_digits),
         beside_cheapest: it.beside_cheapest.name(),
     }
 }
 
 fn ends(range: SpeedRange) -> Ends {
-    Ends { floor: digits(range.floor), expected: digits(range.expected), ceiling: digits(range.ceiling) }
-}
-
-/// To three digits: the estimate has no more.
-fn digits(number: f64) -> Number {
-    let unit = 10_f64.powf(number.abs().log10().floor() - 2.0);
-    let rounded = if unit.is_normal() { (number / unit).round() * unit } else { number };
-    Number((rounded * 1e6).round() / 1e6)
+    Ends {
+        floor: Number::three_digits(range.floor),
+        expected: Number::three_digits(range.expected),
+        ceiling: Number::three_digits(range.ceiling),
+    }
 }
 
 fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
@@ -169,7 +166,7 @@ fn note(it: &BreakEven<'_>) -> String {
 }
 
 fn plain(number: f64) -> String {
-    let Number(number) = digits(number);
+    let Number(number) = Number::three_digits(number);
     number.to_string()
 }
 

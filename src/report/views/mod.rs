@@ -23,3 +23,4 @@ pub(super) mod scorecard;
 pub(super) mod sentence;
 pub(super) mod suggestion;
 pub(super) mod teams;
+pub(super) mod unit_work;

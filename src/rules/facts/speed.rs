@@ -5,10 +5,9 @@ use std::sync::LazyLock;
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
 use crate::fit::speed::SpeedRange;
-use crate::fit::{Alternative, Choice, PlacedModel, Speed, cost_of_tokens, tokens_per_day};
-use crate::inventory::Key;
+use crate::fit::{Alternative, Choice, PlacedModel, Speed, UnitCosts, cost_of_tokens};
+use crate::inventory::Fact;
 use crate::languages::cel::{CelValue, Type};
-use crate::pricing::HOURS_PER_MONTH;
 
 /// A number with its ends.
 pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
@@ -136,30 +135,20 @@ fn of_choice(choice: &Choice, what: What) -> Option<SpeedRange> {
 }
 
 fn as_it_is(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange> {
-    let resource = asking.world.inventory.resources.get(id as usize)?;
     match what {
         What::Rate => Some(of(asking, id)?.tokens_per_second),
         What::Pace => Some(of(asking, id)?.ms_per_token),
-        What::AtFullLoad => {
-            let hour = asking.item(id)?.per_hour?;
-            let rate = of(asking, id)?.tokens_per_second;
-            Some(cost_of_tokens(rate, hour.floor.usd(), hour.expected.usd(), hour.ceiling.usd()))
-        }
-        What::AtTraffic => month_over(asking, id, tokens_per_day(resource)? * HOURS_PER_MONTH / 24.0 / 1e6),
-        What::Requests => {
-            let measured = resource.number(Key::MeasuredRequests).map(|rate| rate * 86_400.0);
-            let a_day = measured.or_else(|| resource.number(Key::RequestsPerDay))?;
-            month_over(asking, id, a_day * HOURS_PER_MONTH / 24.0 / 1e3)
-        }
-        What::Seat => month_over(asking, id, resource.number(Key::Seats)?),
+        What::AtFullLoad => unit_costs(asking, id)?.per_million_at_full_load,
+        What::AtTraffic => unit_costs(asking, id)?.per_million_at_traffic,
+        What::Requests => unit_costs(asking, id)?.per_thousand_requests,
+        What::Seat => unit_costs(asking, id)?.per_seat,
     }
 }
 
-/// What a month costs, for each of so many.
-fn month_over(asking: &FactContext<'_>, id: u32, number: f64) -> Option<SpeedRange> {
-    let month = asking.item(id)?.monthly.filter(|_| number > 0.0)?;
-    let each = |end: crate::catalog::Money| end.usd() / number;
-    Some(SpeedRange { floor: each(month.floor), expected: each(month.expected), ceiling: each(month.ceiling) })
+fn unit_costs(asking: &FactContext<'_>, id: u32) -> Option<UnitCosts> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let fact = asking.world.fit.get(id as usize).unwrap_or(&Fact::Absent);
+    Some(UnitCosts::new(resource, asking.item(id)?, fact))
 }
 
 /// Tokens a second of an alternative, as a share of what is written now. The middles: the error of both is much the same.

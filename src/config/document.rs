@@ -123,6 +123,8 @@ fn sample(path: &str, kind: SettingKind) -> String {
         "hardware[].purchase_usd" => "250_000".to_owned(),
         "hardware[].gpus" => "8".to_owned(),
         "hardware[].years" => "4".to_owned(),
+        "hardware[].staff_usd_per_year" => "12_000".to_owned(),
+        "hardware[].usd_per_month" => "900".to_owned(),
         "usage[].address" => "\"Job/**\"".to_owned(),
         "usage[].label" => "\"schedule=office-hours\"".to_owned(),
         "usage[].hours_per_month" => "220".to_owned(),

@@ -12,8 +12,10 @@ mod either;
 mod hours;
 mod item;
 mod market;
+mod owned;
 mod plan;
 mod purchase;
+mod restarts;
 mod searches;
 mod share;
 mod sustained;
@@ -32,12 +34,14 @@ use crate::source::{Date, Span};
 
 pub use attached::Attached;
 pub use bill::bill;
-pub use contract::{Contract, Owned, Purchased, Terms};
+pub use contract::{Contract, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_range, delta};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
-pub use plan::{PlannedHours, Way, ways};
+pub use owned::{Against, Crossing, Owned, Purchased, crossing};
+pub use plan::{OwnMachine, Planned, PlannedHours, Way, ways};
+pub use restarts::Restarts;
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;

@@ -379,6 +379,7 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
         watts: 10_000.0,
         usd_per_kwh: 0.2,
         utilization: 0.8,
+        ..Purchased::default()
     };
     let owned = Owned::purchased("H100*", purchased).unwrap();
     // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8

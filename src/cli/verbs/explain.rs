@@ -43,7 +43,10 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let tell = |id: ResourceId| {
         let speed = analysis.fits.get(id.0);
         let speed = speed.map(|fact| report::explain_speed(fact, analysis.bill.items.get(id.0))).unwrap_or_default();
-        report::explain(&report, id) + &speed
+        let resource = analysis.inventory.resources.get(id.0);
+        let owned = &session.settings.pricing.owned;
+        let own = resource.map(|it| report::explain_own(it, analysis.bill.items.get(id.0), owned)).unwrap_or_default();
+        report::explain(&report, id) + &speed + &own
     };
     let told: Vec<String> = found.into_iter().map(tell).collect();
     output::print(&told.join("\n"))?;

@@ -15,6 +15,7 @@ pub(super) mod judged;
 pub(super) mod markup;
 pub(super) mod measured;
 pub(super) mod money;
+pub(super) mod own_hardware;
 pub(super) mod page_link;
 pub(super) mod paths;
 pub(super) mod price_age;

@@ -66,6 +66,8 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "optimizer",
     "purpose",
     "schedule",
+    "tokens-per-day",
+    "train-tokens",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);

@@ -5,7 +5,7 @@
 //! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both. `tokens` finds what writes them for the least money.
+//! both. `training_run` says how many days training takes. `tokens` finds what writes them for the least money.
 
 mod assess;
 mod by_measure;
@@ -21,6 +21,7 @@ pub mod speed;
 pub mod speed_cases;
 pub mod tokens;
 mod training;
+mod training_run;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
 pub use memory::{Estimate, weight_bytes};
 pub use speed::Speed;
+pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
 /// Share of the budget that a recommendation fills at most.
@@ -82,6 +84,8 @@ pub struct PlacedModel {
     pub fraction: Option<Fraction>,
     /// How fast one machine or pod of it answers at full load, or why that is not said.
     pub speed: Result<Speed, &'static str>,
+    /// How long the run of declared tokens takes, or why that is not said; nothing where none are declared.
+    pub training: Option<Result<TrainingRun, &'static str>>,
 }
 
 /// What else would be changed, beside the machine.

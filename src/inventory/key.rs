@@ -361,6 +361,8 @@ keys! {
     Parameters "parameters_b" Number;
     /// Tokens that it writes on a usual day, all its replicas together.
     TokensPerDay "tokens_per_day" Number;
+    /// Tokens that one training run reads, all its machines or pods together, those that one block makes by its count too.
+    TrainTokens "train_tokens" Number;
     /// A smaller model that drafts tokens and is held beside the main one.
     DraftModel "draft_model" Text;
 

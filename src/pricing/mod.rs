@@ -160,10 +160,22 @@ pub struct BillItem {
     pub is_within: bool,
     /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.
     pub is_unnamed: bool,
+    /// One run of all of them, where a limit or the settings say how long it is.
+    pub run: Option<PricedRun>,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
     /// Why what it would cost on spot is no price of today, if it is none.
     pub spot_in_doubt: Option<String>,
+}
+
+/// What one run costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PricedRun {
+    pub hours: Range,
+    /// What says so.
+    pub because: String,
+    /// Price of an hour × count × hours.
+    pub amount: MoneyRange,
 }
 
 /// What an amount of money is for.

@@ -53,7 +53,7 @@ impl Owned {
         let hours = HOURS_PER_MONTH * it.utilization;
         let rate = Money::from_usd((it.fixed_per_month() / hours + it.power_per_hour()) / it.accelerators);
         let how = format!(
-            "({} a month / ({} h x {}% used) + {} kW x ${}/kWh) / {} accelerators",
+            "({} / ({} h x {}% used) + {} kW x ${}/kWh) / {} accelerators",
             it.fixed_terms(),
             plain(HOURS_PER_MONTH),
             plain(it.utilization * 100.0),
@@ -179,7 +179,7 @@ mod tests {
         let own = Owned::purchased("H100*", machine()).unwrap();
         // (6,500 / 365 + 2) / 8 = 2.476027
         assert_eq!((own.per_accelerator_hour.usd() * 1e6).round(), 2_476_027.0);
-        let said = "(($240000 / 48 months + $12000 of staff / 12 + $500) a month / (730 h x 50% used) + 10 kW x $0.2/kWh) / 8 \
+        let said = "(($240000 / 48 months + $12000 of staff / 12 + $500) / (730 h x 50% used) + 10 kW x $0.2/kWh) / 8 \
                     accelerators";
         assert_eq!(own.how, said);
         for wrong in [

@@ -19,6 +19,7 @@ mod views;
 pub use crate::compare::{Spent, budgets};
 pub use answers::explain::explain;
 pub use answers::explain_own::explain_own;
+pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};

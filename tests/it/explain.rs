@@ -330,7 +330,7 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
         ("lambdalabs_instance.cloud", 2, "everywhere"),
         ("google_container_node_pool.l4", 4, "10% off the list of gcp"),
         ("Deployment/share", 4, "16 of its 24 CPUs, which leaves 0.33 of 2 accelerators to nobody"),
-        ("Pod/owned", 4, "$150000 / (4 years x 8760 h x 60% used) + 6.5 kW x $0.18/kWh) / 8 accelerators"),
+        ("Pod/owned", 4, "($150000 / 48 months / (730 h x 60% used) + 6.5 kW x $0.18/kWh) / 8 accelerators"),
         ("CronJob/nightly", 4, "30.4 starts a month of at most 1.5 hours each"),
     ] {
         let text = explained(&place, address);

@@ -101,6 +101,12 @@ pub(in crate::cli) struct Fit {
     /// By token: requests at a time [default: as many as the server takes]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) concurrency: Option<f64>,
+    /// Training: the tokens that the run reads, as in 15B: how many days, and what they cost
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) train_tokens: Option<String>,
+    /// Training: so many of the machine train together
+    #[arg(long, value_name = "N", requires = "machine", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(in crate::cli) machines: Option<u32>,
     /// Training: what is trained
     #[arg(long, value_parser = ["full", "lora", "qlora"])]
     pub(in crate::cli) method: Option<String>,

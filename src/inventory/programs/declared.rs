@@ -78,6 +78,7 @@ fn key_of(name: &str) -> Option<Key> {
         Key::Optimizer,
         Key::Purpose,
         Key::TokensPerDay,
+        Key::TrainTokens,
     ];
     let name = name.replace('-', "_");
     let name = if name == "params" { "parameters_b" } else { &name };

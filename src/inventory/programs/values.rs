@@ -33,7 +33,7 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
     }
     match key {
         Key::Context => context(text),
-        Key::TokensPerDay => tokens(text),
+        Key::TokensPerDay | Key::TrainTokens => tokens(text),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),
         Key::Precision | Key::CachePrecision => typed(key, &word.replace('-', "_")),

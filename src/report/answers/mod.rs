@@ -2,6 +2,7 @@
 
 pub(super) mod explain;
 pub(super) mod explain_own;
+pub(super) mod explain_run;
 pub(super) mod explain_speed;
 pub(super) mod fit;
 pub(super) mod notes;

@@ -24,3 +24,4 @@ pub(super) mod scorecard;
 pub(super) mod sentence;
 pub(super) mod suggestion;
 pub(super) mod teams;
+pub(super) mod training_run;

@@ -132,6 +132,7 @@ mod kinds {
     pub(super) const SPEED: usize = 18;
     pub(super) const COST: usize = 19;
     pub(super) const ENDS: usize = 20;
+    pub(super) const RUN: usize = 21;
 }
 
 /// The records of a kind.

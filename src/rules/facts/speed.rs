@@ -1,11 +1,11 @@
-//! How fast the declared model answers, and what its tokens cost.
+//! How fast the declared model answers, how long it trains, and what its tokens and runs cost.
 
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
-use crate::fit::Speed;
 use crate::fit::speed::SpeedRange;
+use crate::fit::{Speed, TrainingRun, cost_per_run};
 use crate::inventory::Key;
 use crate::languages::cel::{CelValue, Type};
 use crate::pricing::HOURS_PER_MONTH;
@@ -51,6 +51,18 @@ pub(super) static COST: LazyLock<Records> = LazyLock::new(|| {
         rows! {
             per_million_tokens: ENDS.holds(), "Dollars for a million written tokens at full load, which real servers never have." => |asking, id| ends(asking, id, What::AtFullLoad);
             per_million_at_traffic: ENDS.holds(), "Dollars for a million written tokens of the traffic that is declared or was measured." => |asking, id| ends(asking, id, What::AtTraffic);
+            per_run: ENDS.holds(), "Dollars for one run of all of them: by its time limit or the settings, else by the tokens that training is declared to read." => |asking, id| ends(asking, id, What::PerRun);
+        },
+    )
+});
+
+pub(super) static RUN: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "run",
+        kinds::RUN,
+        None,
+        rows! {
+            days: ENDS.holds(), "Days that training takes for the tokens that it is declared to read, where enough was measured of such training." => |asking, id| ends(asking, id, What::Days);
         },
     )
 });
@@ -62,15 +74,17 @@ enum What {
     Pace,
     AtFullLoad,
     AtTraffic,
+    Days,
+    PerRun,
 }
 
 impl What {
-    const ALL: [What; 4] = [What::Rate, What::Pace, What::AtFullLoad, What::AtTraffic];
+    const ALL: [What; 6] = [What::Rate, What::Pace, What::AtFullLoad, What::AtTraffic, What::Days, What::PerRun];
     const COUNT: u32 = What::ALL.len() as u32;
 }
 
-pub(super) fn all() -> [&'static Records; 3] {
-    [&SPEED, &COST, &ENDS]
+pub(super) fn all() -> [&'static Records; 4] {
+    [&SPEED, &COST, &RUN, &ENDS]
 }
 
 pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -80,6 +94,11 @@ pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
 fn of<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a Speed> {
     let placed = asking.world.fit.get(id as usize)?.value()?.placed.value()?;
     placed.speed.as_ref().ok()
+}
+
+fn training<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a TrainingRun> {
+    let placed = asking.world.fit.get(id as usize)?.value()?.placed.value()?;
+    placed.training.as_ref()?.as_ref().ok()
 }
 
 /// Each resource has as many such records as there are numbers.
@@ -100,6 +119,8 @@ fn range(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange> {
     match what {
         What::Rate => Some(of(asking, id)?.tokens_per_second),
         What::Pace => Some(of(asking, id)?.ms_per_token),
+        What::Days => Some(training(asking, id)?.days),
+        What::PerRun => cost_per_run(asking.item(id)?, training(asking, id)),
         What::AtFullLoad => {
             let hour = asking.item(id)?.per_hour?;
             let each = of(asking, id)?.tokens_per_second.times(3600.0 / 1e6);

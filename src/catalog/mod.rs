@@ -46,7 +46,7 @@ pub use money::{Currency, Money, MoneyRange, grouped, rounded};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
-pub use throughput::{Peak, Published};
+pub use throughput::{Peak, Published, TrainingShare};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]

@@ -130,6 +130,8 @@ fn sample(path: &str, kind: SettingKind) -> String {
         "traffic[].input_tokens" => "1024".to_owned(),
         "traffic[].output_tokens" => "256".to_owned(),
         "traffic[].ms_per_token" => "40".to_owned(),
+        "hardware[].staff_usd_per_year" => "12_000".to_owned(),
+        "hardware[].usd_per_month" => "900".to_owned(),
         "usage[].address" => "\"Job/**\"".to_owned(),
         "usage[].label" => "\"schedule=office-hours\"".to_owned(),
         "usage[].hours_per_month" => "220".to_owned(),

@@ -73,6 +73,7 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "requests-per-day",
     "seats",
     "private-data",
+    "train-tokens",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
@@ -173,6 +174,8 @@ settings! {
     "hardware[].years" SettingKind::Number, None, "years over which its cost is spread";
     "hardware[].watts" SettingKind::Number, Some("0"), "power of the machine at work";
     "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "dollars for a kilowatt-hour";
+    "hardware[].staff_usd_per_year" SettingKind::Number, Some("0"), "a machine's share of those who look after it";
+    "hardware[].usd_per_month" SettingKind::Number, Some("0"), "what else is paid for a machine each month: its place in a rack, support";
     "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which it works, 0 to 1";
     "usage[].address" SettingKind::Text, None, "the resources that it is about; `*` stands for anything";
     "usage[].label" SettingKind::Text, None, "key=value: the resources that it is about";

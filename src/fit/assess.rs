@@ -12,6 +12,7 @@ use super::published::{Question, Quotation, matching};
 use super::speed::{Load, Speed};
 use super::tokens::Standing;
 use super::traffic::ServerGoal;
+use super::training_run::{TrainingRun, training_run};
 use super::workload::{Engine, Workload};
 use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
@@ -143,6 +144,7 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
             (_, estimated) => estimated,
         },
         measured_by: measured.filter(|_| estimated.is_ok()).map(|found| found.told()),
+        training: search.training(given, verdict),
     })
 }
 
@@ -368,6 +370,18 @@ impl Search<'_, '_> {
             not_by: "",
         };
         matching(&question, self.catalog)
+    }
+
+    /// How long the run takes that the text declares.
+    fn training(&self, given: &Given, verdict: FitVerdict) -> Option<Result<TrainingRun, &'static str>> {
+        if self.demand.task != Task::Train {
+            return None;
+        }
+        let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
+        let run = training_run(self.resource, self.demand, self.catalog, accelerator)?;
+        // Memory is judged of those that are known to hold one model together; several machines may share it all the same.
+        let of_all = run.as_ref().is_ok_and(|run| run.accelerators <= given.all);
+        Some(if verdict == FitVerdict::DoesNotFit && of_all { Err("it does not fit") } else { run })
     }
 
     /// The smallest slice of the same accelerator that would hold it, where it uses one device alone.

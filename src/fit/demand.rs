@@ -30,6 +30,8 @@ pub struct Demand<'m> {
     pub batch: f64,
     /// Requests that it is told to answer at a time.
     pub concurrent: Option<f64>,
+    /// Nothing is known of the model but how large it is: it may not even write tokens.
+    pub known_by_size: bool,
     /// Tokens of a usual prompt and of a usual answer, where somebody declares them.
     pub prompt: Option<f64>,
     pub answer: Option<f64>,
@@ -99,6 +101,7 @@ impl<'r> FactReader<'r> {
             Some(Origin::Inferred(why)) if **why == *SERVED_NAME
         );
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
+        let known_by_size = found.by == Identification::Size;
         let model = found.model;
         let context = self.context(&model, task, program)?;
         // What is not known to take a share of the memory at its start is not said to refuse it.
@@ -128,6 +131,7 @@ impl<'r> FactReader<'r> {
             context,
             batch: self.batch(task, program)?,
             concurrent: self.concurrent(task, engine)?,
+            known_by_size,
             prompt: self.resource.number(Key::PromptTokens).filter(|it| *it >= 1.0),
             answer: self.resource.number(Key::AnswerTokens).filter(|it| *it >= 1.0),
             tensor_parallel,
@@ -424,6 +428,9 @@ impl Demand<'_> {
     ) -> Result<Speed, &'static str> {
         if self.task != Task::Serve {
             return Err("only servers of language models are estimated");
+        }
+        if self.known_by_size {
+            return Err("of this model only the size is known");
         }
         if self.draft_b > 0.0 || self.offloaded {
             return Err("draft models and weights on the host are not estimated");

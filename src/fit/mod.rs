@@ -5,8 +5,8 @@
 //! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both. `tokens` finds what writes them for the least money; `traffic` says what a server must reach,
-//! `unit_costs` what a unit of its work costs.
+//! both. `training_run` says how many days training takes. `tokens` finds what writes them for the least money; `traffic`
+//! says what a server must reach, `unit_costs` what a unit of its work costs.
 
 mod assess;
 mod by_measure;
@@ -24,6 +24,7 @@ pub mod speed_cases;
 pub mod tokens;
 mod traffic;
 mod training;
+mod training_run;
 mod unit_costs;
 mod workload;
 
@@ -42,6 +43,7 @@ pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
 pub use speed::Speed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
+pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
 
@@ -93,6 +95,8 @@ pub struct PlacedModel {
     pub speed: Result<Speed, &'static str>,
     /// Who measured the same server, where its rate is that instead of an estimate.
     pub measured_by: Option<String>,
+    /// How long the run of declared tokens takes, or why that is not said; nothing where none are declared.
+    pub training: Option<Result<TrainingRun, &'static str>>,
 }
 
 /// What else would be changed, beside the machine.

@@ -373,6 +373,8 @@ keys! {
     Seats "seats" Number;
     /// What it works on may not be given to others.
     PrivateData "private_data" Flag;
+    /// Tokens that one training run reads, all its machines or pods together, those that one block makes by its count too.
+    TrainTokens "train_tokens" Number;
     /// A smaller model that drafts tokens and is held beside the main one.
     DraftModel "draft_model" Text;
 

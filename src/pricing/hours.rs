@@ -79,8 +79,7 @@ pub(super) fn count_in_words(count: Range) -> String {
 
 /// How long a resource runs, of which there are so many.
 pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
-    let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
-    let limit = limit.map(|hours| hours * rounds(resource, count));
+    let limit = limit_of_run(resource, count);
     let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
         return Runtime::new(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
@@ -109,6 +108,26 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
         Some(share) => reserved_while_stopped(&runtime, share),
         None => runtime,
     }
+}
+
+/// How long one run is, and what says so: the settings, else a limit of the text, up to which it may run.
+pub(super) fn hours_of_run(
+    resource: &Resource,
+    settings: &PricingSettings,
+    count: Option<Range>,
+) -> Option<(Range, String)> {
+    let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
+    if let Some(hours) = usage.and_then(|usage| usage.hours_per_run).filter(|hours| *hours > 0.0) {
+        return Some((Range::exactly(hours), format!("{} hours a run, by `usage` of the configuration", plain(hours))));
+    }
+    let hours = limit_of_run(resource, count).filter(|hours| *hours > 0.0)?;
+    Some((Range { floor: 0.0, expected: hours, ceiling: hours }, format!("at most {} hours a run", plain(hours))))
+}
+
+/// The hours after which a run is ended.
+fn limit_of_run(resource: &Resource, count: Option<Range>) -> Option<f64> {
+    let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
+    limit.map(|hours| hours * rounds(resource, count))
 }
 
 /// How often pods run one after the other, where the time limit is that of each of them.

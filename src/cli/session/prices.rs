@@ -96,6 +96,8 @@ fn owned(table: &Table<'_>) -> Option<Owned> {
         years: table.number(setting!("hardware[].years"))?,
         watts: table.number(setting!("hardware[].watts")).unwrap_or(0.0),
         usd_per_kwh: table.number(setting!("hardware[].usd_per_kwh")).unwrap_or(0.0),
+        staff_usd_per_year: table.number(setting!("hardware[].staff_usd_per_year")).unwrap_or(0.0),
+        usd_per_month: table.number(setting!("hardware[].usd_per_month")).unwrap_or(0.0),
         utilization: table.number(setting!("hardware[].utilization")).unwrap_or(1.0),
     };
     Owned::purchased(accelerator, purchased)

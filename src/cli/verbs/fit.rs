@@ -12,7 +12,7 @@ use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
+use crate::inventory::{Fact, FrontEnd, Inventory, Key, Range, Resource, Role, Value};
 use crate::pricing;
 use crate::report::{self, Format};
 use crate::source::{Limits, MemoryTree, Sources, Span};
@@ -61,7 +61,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
-    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
+    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &item, &options))?;
     let placed = fact.value().and_then(|it| it.placed.value());
     Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {
         Outcome::Failed
@@ -176,6 +176,9 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     let role = if arguments.machine.is_some() { Role::Rented } else { Role::Requested };
     let mut resource = Resource::new(FrontEnd::Terraform, role, "question", "question", span, span);
     let trains = arguments.task == "train";
+    if !trains && (arguments.train_tokens.is_some() || arguments.machines.is_some()) {
+        return Err(Failure::new("--train-tokens and --machines are about training").with_help("say --task train"));
+    }
     if trains && (arguments.method.is_none() || arguments.context.is_none()) {
         return Err(Failure::new("what training needs depends on how it is done")
             .with_help("say --method full, lora or qlora, and --sequence with the tokens of a sequence"));
@@ -216,6 +219,11 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     if let Some(count) = count {
         resource.set(Key::AcceleratorCount, Fact::written(Value::Number(f64::from(count)), span));
     }
+    if let Some(machines) = arguments.machines {
+        let machines = f64::from(machines);
+        resource.count = Fact::written(Range::exactly(machines), span);
+        resource.set(Key::GroupSize, Fact::written(Value::Number(machines), span));
+    }
     if trains {
         resource.set(Key::Recompute, Fact::written(Value::Flag(!arguments.keep_activations), span));
         if arguments.batch_size.is_none() {
@@ -237,6 +245,7 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
         ("--tokens-per-day", "gpulint.dev/tokens-per-day", &arguments.tokens_per_day),
         ("--input-tokens", "gpulint.dev/input-tokens", &arguments.input_tokens),
         ("--output-tokens", "gpulint.dev/output-tokens", &arguments.output_tokens),
+        ("--train-tokens", "gpulint.dev/train-tokens", &arguments.train_tokens),
         ("--optimizer", "gpulint.dev/optimizer", &arguments.optimizer),
         ("--sharding", "gpulint.dev/sharding", &arguments.sharding),
     ];

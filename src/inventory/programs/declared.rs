@@ -84,6 +84,7 @@ fn key_of(name: &str) -> Option<Key> {
         Key::RequestsPerDay,
         Key::Seats,
         Key::PrivateData,
+        Key::TrainTokens,
     ];
     let name = name.replace('-', "_");
     let name = if name == "params" { "parameters_b" } else { &name };

@@ -33,7 +33,9 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
     }
     match key {
         Key::Context => context(text),
-        Key::TokensPerDay | Key::PromptTokens | Key::AnswerTokens | Key::RequestsPerDay => amount(key, text),
+        Key::TokensPerDay | Key::TrainTokens | Key::PromptTokens | Key::AnswerTokens | Key::RequestsPerDay => {
+            amount(key, text)
+        }
         Key::MsPerToken | Key::Seats => positive(key, text),
         Key::PrivateData => ValueMeaning::Value(Value::Flag(!OPEN.contains(&&*word))),
         Key::MemoryUtilization => share(text),

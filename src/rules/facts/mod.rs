@@ -134,6 +134,7 @@ mod kinds {
     pub(super) const COST: usize = 19;
     pub(super) const ENDS: usize = 20;
     pub(super) const HOSTED: usize = 21;
+    pub(super) const RUN: usize = 22;
 }
 
 /// The records of a kind.

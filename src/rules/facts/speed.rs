@@ -1,11 +1,12 @@
-//! How fast the declared model answers, and what its tokens cost: as it is, and with one of its alternatives.
+//! How fast the declared model answers, how long it trains, and what its tokens and runs cost: as it is, and with one of its
+//! alternatives.
 
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
 use crate::fit::speed::SpeedRange;
-use crate::fit::{Alternative, Choice, PlacedModel, Speed, UnitCosts, cost_of_tokens};
+use crate::fit::{Alternative, Choice, PlacedModel, Speed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run};
 use crate::inventory::Fact;
 use crate::languages::cel::{CelValue, Type};
 
@@ -55,6 +56,18 @@ pub(super) static COST: LazyLock<Records> = LazyLock::new(|| {
             per_million_at_traffic: ENDS.holds(), "Dollars for a million written tokens of the traffic that is declared or was measured." => |asking, id| ends(asking, id, None, What::AtTraffic);
             per_thousand_requests: ENDS.holds(), "Dollars for a thousand requests, pictures or other answers, as many as are declared or were measured." => |asking, id| ends(asking, id, None, What::Requests);
             per_seat: ENDS.holds(), "Dollars a month for each person who has a seat on it." => |asking, id| ends(asking, id, None, What::Seat);
+            per_run: ENDS.holds(), "Dollars for one run of all of them: by its time limit or the settings, else by the tokens that training is declared to read." => |asking, id| ends(asking, id, None, What::PerRun);
+        },
+    )
+});
+
+pub(super) static RUN: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "run",
+        kinds::RUN,
+        None,
+        rows! {
+            days: ENDS.holds(), "Days that training takes for the tokens that it is declared to read, where enough was measured of such training." => |asking, id| ends(asking, id, None, What::Days);
         },
     )
 });
@@ -68,18 +81,29 @@ pub(super) enum What {
     AtTraffic,
     Requests,
     Seat,
+    Days,
+    PerRun,
 }
 
 impl What {
-    const ALL: [What; 6] = [What::Rate, What::Pace, What::AtFullLoad, What::AtTraffic, What::Requests, What::Seat];
+    const ALL: [What; 8] = [
+        What::Rate,
+        What::Pace,
+        What::AtFullLoad,
+        What::AtTraffic,
+        What::Requests,
+        What::Seat,
+        What::Days,
+        What::PerRun,
+    ];
     const COUNT: u32 = What::ALL.len() as u32;
 }
 
 /// As it is, and each alternative.
 const SIDES: u32 = 1 + Alternative::ALL.len() as u32;
 
-pub(super) fn all() -> [&'static Records; 3] {
-    [&SPEED, &COST, &ENDS]
+pub(super) fn all() -> [&'static Records; 4] {
+    [&SPEED, &COST, &RUN, &ENDS]
 }
 
 pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -88,6 +112,10 @@ pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
 
 fn of<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a Speed> {
     placed(asking, id)?.speed.as_ref().ok()
+}
+
+fn training<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a TrainingRun> {
+    placed(asking, id)?.training.as_ref()?.as_ref().ok()
 }
 
 fn placed<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a PlacedModel> {
@@ -130,7 +158,7 @@ fn of_choice(choice: &Choice, what: What) -> Option<SpeedRange> {
         What::Rate => Some(speed.tokens_per_second),
         What::Pace => Some(speed.ms_per_token),
         What::AtFullLoad => Some(cost_of_tokens(speed.tokens_per_second, hour, hour, hour)),
-        What::AtTraffic | What::Requests | What::Seat => None,
+        What::AtTraffic | What::Requests | What::Seat | What::Days | What::PerRun => None,
     }
 }
 
@@ -142,6 +170,8 @@ fn as_it_is(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange>
         What::AtTraffic => unit_costs(asking, id)?.per_million_at_traffic,
         What::Requests => unit_costs(asking, id)?.per_thousand_requests,
         What::Seat => unit_costs(asking, id)?.per_seat,
+        What::Days => Some(training(asking, id)?.days),
+        What::PerRun => cost_per_run(asking.item(id)?, training(asking, id)),
     }
 }
 

@@ -371,6 +371,26 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // Which share of its peak an accelerator reaches in training.
+    TableSchema {
+        name: "training_shares",
+        keys: 2,
+        columns: &[
+            ("accelerator", Text),
+            ("precision", Text),
+            ("least_share", Number),
+            ("middle_share", Number),
+            ("most_share", Number),
+            ("rows", Number),
+            ("sources", Number),
+            ("least_accelerators", Number),
+            ("most_accelerators", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
 ];
 
 impl TableSchema {

@@ -43,12 +43,12 @@ pub use format::{CsvFile, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
-pub use money::{Currency, Money, MoneyRange, grouped};
+pub use money::{Currency, Money, MoneyRange, grouped, rounded};
 pub use peers::{COMPOSED, Check, Doubt, Peers, Priced};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
-pub use throughput::{Peak, Published};
+pub use throughput::{Peak, Published, TrainingShare};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]

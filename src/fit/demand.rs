@@ -239,8 +239,9 @@ impl<'r> FactReader<'r> {
         match (said, model.modality) {
             (Some(Task::Train), _) => Ok(Task::Train),
             (_, Modality::Diffusion) => Ok(Task::Diffusion),
-            (_, Modality::Speech) => Ok(Task::Speech),
-            (_, Modality::Embedding) => Ok(Task::Embed),
+            // What speaks and what sees passes over its input once, as what listens and what embeds does.
+            (_, Modality::Speech | Modality::Audio) => Ok(Task::Speech),
+            (_, Modality::Embedding | Modality::Image) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
             (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
         }

@@ -187,8 +187,8 @@ impl ModelName {
 
     /// What the words say that it reads or makes.
     pub(super) fn modality(&self) -> Option<Modality> {
-        let said = |word: &&str| self.words.iter().any(|known| known == *word);
-        KINDS.iter().find_map(|(word, modality)| modality.filter(|_| said(&word)))
+        let said = |word: &str| self.words.iter().any(|known| known == word);
+        KINDS.iter().find_map(|(word, modality)| modality.filter(|_| said(word)))
     }
 
     /// A model that is listed under fewer of these words may be the one that this name was made from: what the other words

@@ -1,5 +1,6 @@
 //! What a workload asks of memory: model, precision, context, batch, sharding.
 
+use super::readings::Unsaid;
 use crate::catalog::{Model, Precision};
 use crate::inventory::Task;
 
@@ -34,6 +35,8 @@ pub struct Workload<'m> {
     /// Attention writes its scores out instead of fusing them away.
     pub eager_attention: bool,
     pub training: Training,
+    /// What nothing says, so that it stands here as it usually is.
+    pub unsaid: Unsaid,
 }
 
 /// How an engine manages memory.

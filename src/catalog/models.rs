@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::Catalog;
 use super::format::{TableError, records};
 use super::model::{self, Modality, Model};
+use super::model_config;
 use super::names::{ModelName, UNCLEAR};
 use super::precision::Precision;
 
@@ -63,9 +64,24 @@ impl Catalog {
     pub fn with_models(self, path: &str, text: &str) -> Result<Self, TableError> {
         Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
     }
+
+    /// With a model of the user's own, called `name`, as its `config.json` has it. `path` is for messages.
+    pub fn with_model_config(self, name: &str, path: &str, text: &str) -> Result<Self, TableError> {
+        let model = model_config::read(name, path, text)?;
+        let mut models = self.models;
+        models.add(model, &[]);
+        Ok(Catalog { models, ..self })
+    }
 }
 
 impl Models {
+    fn add(&mut self, model: Model, aliases: &[String]) {
+        for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
+            self.own_keys.insert(ModelName::parse(name).exact_key(), self.own.len());
+        }
+        self.own.push(model);
+    }
+
     /// With rows of the user's own, which come before the table. The columns are those of the table; only `model_id` and
     /// `params_b` are needed.
     pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
@@ -78,10 +94,7 @@ impl Models {
                 continue;
             };
             let (model, aliases) = model::read(places, &record).map_err(|message| error(line, message))?;
-            for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
-                self.own_keys.insert(ModelName::parse(name).exact_key(), self.own.len());
-            }
-            self.own.push(model);
+            self.add(model, &aliases);
         }
         Ok(self)
     }

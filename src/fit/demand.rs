@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::hardware::{Device, device};
-use super::readings::{Unsaid, usual_sequence};
+use super::readings::usual_sequence;
 use super::speed::{Coefficients, EngineClass, Load, Server, Speed, estimate_speed};
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::programs::SERVED_NAME;
 use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};

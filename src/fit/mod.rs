@@ -36,9 +36,8 @@ pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
 pub use memory::{Estimate, weight_bytes};
-pub use readings::Unsaid;
 pub use speed::Speed;
-pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
+pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;

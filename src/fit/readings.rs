@@ -7,26 +7,6 @@ use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
 use crate::catalog::Precision;
 use crate::inventory::Task;
 
-/// What nothing says of a workload, so that an estimate rests on what is usual.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unsaid {
-    /// Tokens of a training sequence.
-    pub sequence: bool,
-    /// Samples that a device works on at a time.
-    pub batch: bool,
-    pub recompute: bool,
-    pub optimizer: bool,
-    pub sharding: bool,
-    /// Whether weights of 32 bits stand beside those that are trained in sixteen.
-    pub copy: bool,
-    /// Whether the loss is computed in pieces.
-    pub loss: bool,
-    /// Tokens that a server must hold.
-    pub context: bool,
-    /// Bits of the weights.
-    pub precision: bool,
-}
-
 /// Tokens of a training sequence where nothing says how many: what trainers take by themselves.
 const USUAL_SEQUENCE: f64 = 2048.0;
 const SHORT_SEQUENCE: f64 = 512.0;
@@ -45,23 +25,6 @@ pub(super) fn usual_sequence(batch: f64) -> f64 {
 
 fn long_sequence(batch: f64) -> f64 {
     LONG_SEQUENCE.min(MOST_TOKENS / batch).max(SHORT_SEQUENCE)
-}
-
-impl Unsaid {
-    /// What is not said, as people call it.
-    pub fn names(&self) -> Vec<&'static str> {
-        let parts = [
-            (self.sequence, "sequence length"),
-            (self.batch, "batch"),
-            (self.recompute, "recomputation"),
-            (self.optimizer, "optimizer"),
-            (self.sharding, "sharding"),
-            (self.copy, "a copy in 32 bits"),
-            (self.context, "context"),
-            (self.precision, "precision"),
-        ];
-        parts.into_iter().filter_map(|(is_open, name)| is_open.then_some(name)).collect()
-    }
 }
 
 impl<'m> Workload<'m> {

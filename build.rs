@@ -32,6 +32,7 @@ const SHARED: &[&str] = &[
     "throughput",
     "throughput_peaks",
     "measured_throughput",
+    "training_shares",
 ];
 
 /// Tables that are read elsewhere.

@@ -53,6 +53,8 @@ pub struct Settings {
     pub raw: WantedRaw,
     /// Labels by which the user's workloads declare a fact: `acme.example/llm` → `model`.
     pub declaring_labels: BTreeMap<String, String>,
+    /// What servers are asked for, where no label says it.
+    pub traffic: Vec<complete::Traffic>,
     /// The day that dates are compared with.
     pub today: Option<Date>,
 }
@@ -66,6 +68,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         defaults: &settings.pricing.defaults,
         runs: &settings.runs,
         declaring_labels: &settings.declaring_labels,
+        traffic: &settings.traffic,
         today: settings.today,
     };
     let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);

@@ -281,6 +281,21 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // What is strange about a price and true all the same.
+    TableSchema {
+        name: "exceptions",
+        keys: 0,
+        columns: &[
+            ("check", Text),
+            ("provider", Text),
+            ("pattern", Text),
+            ("region", Text),
+            ("reason", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
     // What those ask for a model who serve it to everybody.
     TableSchema {
         name: "apis",
@@ -354,6 +369,26 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("as_of", Text),
             ("source", Text),
             ("confidence", Text),
+        ],
+    },
+    // Which share of its peak an accelerator reaches in training.
+    TableSchema {
+        name: "training_shares",
+        keys: 2,
+        columns: &[
+            ("accelerator", Text),
+            ("precision", Text),
+            ("least_share", Number),
+            ("middle_share", Number),
+            ("most_share", Number),
+            ("rows", Number),
+            ("sources", Number),
+            ("least_accelerators", Number),
+            ("most_accelerators", Number),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
         ],
     },
 ];

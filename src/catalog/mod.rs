@@ -19,6 +19,7 @@ mod models;
 mod money;
 mod names;
 mod own;
+mod peers;
 mod precision;
 mod quote;
 mod search;
@@ -43,11 +44,12 @@ pub use format::{CsvFile, TableError, records};
 pub use machine::{Host, Machine, Recognized};
 pub use model::{Modality, Model};
 pub use models::{Identification, Identified, Models};
-pub use money::{Currency, Money, MoneyRange, grouped};
+pub use money::{Currency, Money, MoneyRange, grouped, rounded};
+pub use peers::{COMPOSED, Check, Doubt, Peers, Priced};
 pub use precision::Precision;
 pub use quote::{Basis, Commitment, Offer, Quote, QuotePart};
 pub use search::Search;
-pub use throughput::{Peak, Published};
+pub use throughput::{Peak, Published, TrainingShare};
 
 /// The tables, and what is laid over them: a user's own prices first, then refreshed ones.
 #[derive(Clone)]
@@ -212,7 +214,7 @@ mod tests {
         let catalog = Catalog::embedded();
         let is_family = |provider, name| matches!(catalog.recognize(provider, name), Recognized::Family { .. });
         assert!(is_family("aws", "p7.48xlarge"));
-        assert!(is_family("azure", "Standard_ND128isr_GB300_v6"));
+        assert!(is_family("azure", "Standard_ND256isr_GB300_v6"));
         assert_eq!(catalog.recognize("aws", "m5.large"), Recognized::Plain);
         assert_eq!(catalog.recognize("azure", "Standard_NP10s"), Recognized::Plain);
         assert!(matches!(catalog.recognize("gcp", "n1-standard-4"), Recognized::Host(_)));

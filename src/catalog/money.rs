@@ -164,6 +164,26 @@ impl MoneyRange {
     }
 }
 
+/// A number of which nobody knows more than two digits: `5.3 million`, `1,200`, `0.41`.
+pub fn rounded(n: f64) -> String {
+    if !n.is_finite() {
+        return "no limit".to_owned();
+    }
+    if n <= 0.0 {
+        return format!("{n}");
+    }
+    let unit = 10_f64.powf(n.log10().floor() - 1.0);
+    let n = (n / unit).round() * unit;
+    let short = |n: f64| format!("{n:.2}").trim_end_matches('0').trim_end_matches('.').to_owned();
+    match n {
+        n if n >= 1e9 => format!("{} billion", short(n / 1e9)),
+        n if n >= 1e6 => format!("{} million", short(n / 1e6)),
+        n if n >= 10.0 => grouped(n.round() as u64),
+        n if n >= 0.01 => short(n),
+        n => format!("{n:.1e}"),
+    }
+}
+
 /// Digits in groups of three: `39,821`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();

@@ -88,7 +88,8 @@ impl Catalog {
         if near.is_empty() { lists.to_owned() } else { format!("did you mean {}? {lists}", near.join(", ")) }
     }
 
-    fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
+    /// What a machine costs in the region that was asked for, else where its provider's list is most complete.
+    pub fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
         let region = match region {
             Some(region) => self.region(&machine.provider, region)?,
             None => self.base_region(&machine.provider),

@@ -42,7 +42,41 @@ pub struct Published<'c> {
     pub source: &'c str,
 }
 
+/// Which share of its peak an accelerator reached in training: dense models, tuned recipes, six operations for each weight
+/// and token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrainingShare<'c> {
+    /// 10 % of the measurements were below it.
+    pub least: f64,
+    pub middle: f64,
+    /// 10 % of the measurements were above it.
+    pub most: f64,
+    pub rows: f64,
+    pub sources: f64,
+    /// On how many accelerators at a time.
+    pub accelerators: (f64, f64),
+    pub as_of: &'c str,
+    pub source: &'c str,
+}
+
 impl Catalog {
+    /// What was measured of training on an accelerator in a precision, `bf16` or `fp8`.
+    pub fn training_share(&self, accelerator: &str, precision: &str) -> Option<TrainingShare<'_>> {
+        let name = self.accelerator(accelerator).map_or(accelerator, |known| known.name);
+        let mut row = self.block.table("training_shares").find(&[name, precision])?;
+        let _keys = (row.text(), row.text());
+        Some(TrainingShare {
+            least: row.number()?,
+            middle: row.number()?,
+            most: row.number()?,
+            rows: row.number()?,
+            sources: row.number()?,
+            accelerators: (row.number()?, row.number()?),
+            as_of: row.text(),
+            source: row.text(),
+        })
+    }
+
     /// The peaks of an accelerator, by any name that it goes by.
     pub fn peak(&self, name: &str) -> Option<Peak<'_>> {
         let table = self.block.table("throughput_peaks");

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::outgrown::{self, Outgrown, States};
+use super::tokens::note_token_costs;
 use super::{Gate, Spent, State, budgets, difference, lost};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
@@ -76,7 +77,8 @@ pub(crate) fn reconsider(
     let undecided = lost::undecided(stopped, change, head.sources, after);
     after.inventory.unjudged.extend(undecided);
     let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
-    let Reconsidered { delta, grown, .. } = Reconsidered::without_text(gate, &was, &is);
+    let Reconsidered { mut delta, grown, .. } = Reconsidered::without_text(gate, &was, &is);
+    note_token_costs(&mut delta, before, after);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
     let states = States { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
     let (outgrown, removed) = (states.outgrown(), states.removed());

@@ -11,6 +11,7 @@ mod findings;
 mod gate;
 mod lost;
 mod outgrown;
+mod tokens;
 mod uncounted;
 mod unexplained;
 mod unjudged;

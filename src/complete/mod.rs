@@ -3,7 +3,8 @@
 //! Front ends see one object at a time. Here the inventory is finished, in an order that matters:
 //!
 //! 1. runs are settled, and each resource learns whether sums count it;
-//! 2. labels by which people declare a fact are read: what is declared is stronger than what is recognized;
+//! 2. labels by which people declare a fact are read: what is declared is stronger than what is recognized; what the settings
+//!    say of traffic fills in the rest;
 //! 3. each resource learns where it is deployed from, which decides what may be joined;
 //! 4. machines tell their accelerators, CPUs and memory; what rents none is left out;
 //! 5. pods are joined to their pools, and pools learn from their pods what they are for;
@@ -23,6 +24,7 @@ mod machines;
 mod pools;
 mod purposes;
 mod surroundings;
+mod traffic;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +36,7 @@ use crate::source::{Date, Sources, Span};
 pub use allocatable::{allocatable_cpus, allocatable_gib};
 pub use capacity::{CapacityRequest, Exact, devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
+pub use traffic::{ResourceFilter, Traffic};
 
 /// What stands for what the text leaves open, and is then marked as assumed.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,8 @@ pub struct Tools<'a> {
     pub runs: &'a runs::RunOptions,
     /// Labels by which the user's workloads declare a fact.
     pub declaring_labels: &'a BTreeMap<String, String>,
+    /// What the settings say of the traffic of servers.
+    pub traffic: &'a [Traffic],
     /// The day that the dates of labels are compared with.
     pub today: Option<Date>,
 }
@@ -71,6 +76,7 @@ pub fn complete(
     count_unread(inventory, sources);
     for resource in &mut inventory.resources {
         programs::declare(resource, tools.declaring_labels);
+        traffic::settle_traffic(resource, tools.traffic);
         if resource.fact(Key::Schedule).is_absent() {
             resource.set(Key::Schedule, lease(resource, tools.declaring_labels, tools.today));
         }

@@ -148,10 +148,18 @@ impl Config {
         ];
         let hardware = [setting!("hardware[].usd_per_gpu_hour"), setting!("hardware[].purchase_usd")];
         let usage = [setting!("usage[].hours_per_month"), setting!("usage[].runs_per_month")];
+        let traffic = [
+            setting!("traffic[].tokens_per_day"),
+            setting!("traffic[].requests_per_day"),
+            setting!("traffic[].input_tokens"),
+            setting!("traffic[].output_tokens"),
+            setting!("traffic[].ms_per_token"),
+        ];
         for (list, one_of, who) in [
             (setting!("contracts"), &contract[..], "a contract"),
             (setting!("hardware"), &hardware, "hardware"),
             (setting!("usage"), &usage, "usage"),
+            (setting!("traffic"), &traffic, "traffic"),
         ] {
             for table in self.tables(list) {
                 judge_commitment(&table, refuse);

@@ -66,6 +66,14 @@ const DECLARED: SettingKind = SettingKind::OneOf(&[
     "optimizer",
     "purpose",
     "schedule",
+    "tokens-per-day",
+    "input-tokens",
+    "output-tokens",
+    "ms-per-token",
+    "requests-per-day",
+    "seats",
+    "private-data",
+    "train-tokens",
 ]);
 const UNEXPLAINED: SettingKind = SettingKind::OneOf(&["fail", "tell"]);
 const PROFILES: SettingKind = SettingKind::OneOf(&["essential", "standard", "all"]);
@@ -167,12 +175,21 @@ settings! {
     "hardware[].years" SettingKind::Number, None, "years over which its cost is spread";
     "hardware[].watts" SettingKind::Number, Some("0"), "power of the machine at work";
     "hardware[].usd_per_kwh" SettingKind::Number, Some("0"), "dollars for a kilowatt-hour";
+    "hardware[].staff_usd_per_year" SettingKind::Number, Some("0"), "a machine's share of those who look after it";
+    "hardware[].usd_per_month" SettingKind::Number, Some("0"), "what else is paid for a machine each month: its place in a rack, support";
     "hardware[].utilization" SettingKind::Number, Some("1"), "share of the hours in which it works, 0 to 1";
     "usage[].address" SettingKind::Text, None, "the resources that it is about; `*` stands for anything";
     "usage[].label" SettingKind::Text, None, "key=value: the resources that it is about";
     "usage[].hours_per_month" SettingKind::Number, None, "hours of a month that they run";
     "usage[].runs_per_month" SettingKind::Number, None, "runs of a month, instead of hours";
     "usage[].hours_per_run" SettingKind::Number, None, "hours of a run; the time limit of the text where not set";
+    "traffic[].address" SettingKind::Text, None, "the servers that it is about; `*` stands for anything";
+    "traffic[].label" SettingKind::Text, None, "key=value: the servers that it is about";
+    "traffic[].tokens_per_day" SettingKind::Number, None, "tokens that all copies of such a server write on a usual day together";
+    "traffic[].requests_per_day" SettingKind::Number, None, "requests, pictures or other answers of a usual day";
+    "traffic[].input_tokens" SettingKind::Number, None, "tokens of a usual prompt";
+    "traffic[].output_tokens" SettingKind::Number, None, "tokens of a usual answer";
+    "traffic[].ms_per_token" SettingKind::Number, None, "the most milliseconds between two tokens of an answer";
     "measured.files" SettingKind::Paths, Some("[\"gpulint-usage.csv\"]"), "files of measured use, as `gpulint usage` writes them";
     "measured.max-age-days" SettingKind::Number, Some("30"), "days after which a measurement is not relied on any more";
     "measured.min-days" SettingKind::Number, Some("7"), "days that a measurement needs at least";

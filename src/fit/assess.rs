@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::choose::{Market, MarketPlace};
+use super::choose::{Market, MarketPlace, fits};
 use super::demand::{Demand, FactReader, Missing, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
+use super::published::{Question, Quotation, matching};
 use super::speed::{Load, Speed};
+use super::tokens::Standing;
+use super::traffic::ServerGoal;
+use super::training_run::{TrainingRun, training_run};
 use super::workload::{Engine, Workload};
 use super::{Alternative, Assessment, Choice, FitVerdict, Fraction, LIMITED, MARGIN, PlacedModel, verdict};
 use crate::catalog::{Catalog, Precision};
@@ -51,7 +55,8 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
     };
     let span = place_of(Key::Model, Key::Parameters);
     let given = Given::read(&mut reader, resource, catalog, &demand);
-    let search = Search { demand: &demand, resource, item, catalog, market };
+    let goal = ServerGoal::of(resource, catalog);
+    let search = Search { demand: &demand, resource, item, catalog, market, goal };
     let placed = match given.and_then(|given| judge(&demand, &given, &search)) {
         Ok(placed) => Fact::known(placed, span, reader.origin.clone()),
         Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
@@ -70,6 +75,7 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
         context: demand.context,
         window_assumed: demand.window_assumed,
         concurrent: demand.concurrent,
+        lengths: demand.lengths(),
         placed,
     };
     Fact::known(assessment, span, reader.origin)
@@ -123,6 +129,8 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
         // What even the reading needs that asks for least.
         false => estimate(&workload.lightest()),
     };
+    let measured = search.measured(given);
+    let estimated = search.speed(given, verdict);
     Ok(PlacedModel {
         verdict,
         not_said: if verdict == FitVerdict::Borderline { demand.unsaid.names() } else { Vec::new() },
@@ -139,9 +147,14 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
         ]),
         fits_in_eight_bits: !fits && fits_in_eight_bits(demand, &workload, usable_gib),
         fits_limited: !fits && fits_limited(demand, &workload, usable_gib),
-        instead: search.instead(fits),
+        instead: search.instead(given, fits, &estimated),
         fraction: search.fraction(given),
-        speed: search.speed(given, verdict),
+        speed: match (&measured, estimated) {
+            (Some(found), Ok(speed)) => Ok(Speed { tokens_per_second: found.range(), ..speed }),
+            (_, estimated) => estimated,
+        },
+        measured_by: measured.filter(|_| estimated.is_ok()).map(|found| found.told()),
+        training: search.training(given, verdict),
     })
 }
 
@@ -180,12 +193,14 @@ struct Search<'a, 'c> {
     item: &'a BillItem,
     catalog: &'a Catalog,
     market: &'a Market<'c>,
+    /// What anything else must reach as well.
+    goal: ServerGoal,
 }
 
 impl Search<'_, '_> {
     /// The cheapest configurations, by what else would be changed: those that cost less than this one, and one that
     /// holds the model where this one does not.
-    fn instead(&self, fits: bool) -> BTreeMap<Alternative, Choice> {
+    fn instead(&self, given: &Given, fits: bool, speed: &Result<Speed, &str>) -> BTreeMap<Alternative, Choice> {
         let mut found = BTreeMap::new();
         if self.demand.guessed().is_some() {
             return found;
@@ -211,6 +226,10 @@ impl Search<'_, '_> {
             found.extend(still_cheaper(demand).map(|choice| (alternative, choice)));
         }
         found.extend(smallest.map(|choice| (Alternative::Smallest, choice)));
+        if let Ok(now) = speed {
+            found.extend(self.narrower(given, now).map(|choice| (Alternative::Narrower, choice)));
+            found.extend(self.cheapest_by_token(now).map(|choice| (Alternative::PerToken, choice)));
+        }
         found
     }
 
@@ -243,9 +262,87 @@ impl Search<'_, '_> {
         (choice.per_hour < now && !same).then_some(choice)
     }
 
+    /// What is too slow for what is asked of it is no alternative; nor is what nobody can say that of.
     fn cheapest(&self, demand: &Demand<'_>) -> Option<Choice> {
         let place = place(self.resource, self.catalog);
-        where_it_is(self.resource, self.catalog, &place, &|place| self.market.cheapest(demand, place))
+        where_it_is(self.resource, self.catalog, &place, &|place| {
+            if self.goal.asks_nothing() || demand.task != Task::Serve {
+                return self.market.cheapest(demand, place).map(|choice| self.with_speed(demand, choice));
+            }
+            let all = self.market.configurations(demand, place).into_iter();
+            all.map(|choice| self.with_speed(demand, choice)).find(|choice| self.is_fast_enough(choice))
+        })
+    }
+
+    fn with_speed(&self, demand: &Demand<'_>, choice: Choice) -> Choice {
+        let of_copy = choice.devices / demand.data_parallel.max(1.0);
+        let load = Load::Full(demand.concurrent);
+        let speed = demand.speed(self.catalog, &choice.accelerator, choice.devices, of_copy, load).ok();
+        Choice { speed, ..choice }
+    }
+
+    fn is_fast_enough(&self, choice: &Choice) -> bool {
+        choice.speed.is_some_and(|speed| self.goal.is_met(&speed, self.copies()))
+    }
+
+    /// Pods or machines that share what is asked for.
+    fn copies(&self) -> f64 {
+        let count = self.item.count.or_else(|| self.resource.count.value().copied());
+        count.map_or(1.0, |count| count.expected).max(1.0)
+    }
+
+    /// The same accelerators with fewer of them for each copy, where all of them together write more.
+    fn narrower(&self, given: &Given, now: &Speed) -> Option<Choice> {
+        if given.used < 2.0 || self.demand.pipeline_parallel > 1.0 {
+            return None;
+        }
+        let all = given.used * self.demand.data_parallel.max(1.0);
+        let accelerator = self.resource.text(Key::Accelerator)?;
+        let fewer = [1u32, 2, 4].into_iter().filter(|devices| f64::from(*devices) < given.used);
+        let choices = fewer.filter_map(|devices| {
+            let (need_gib, budget_gib) = fits(self.demand, &given.device, devices)?;
+            let (of_copy, load) = (f64::from(devices), Load::Full(self.demand.concurrent));
+            let speed = self.demand.speed(self.catalog, accelerator, all, of_copy, load).ok()?;
+            Some(Choice {
+                provider: self.resource.text(Key::Provider).unwrap_or_default().to_owned(),
+                machine: self.resource.text(Key::Machine).unwrap_or_default().to_owned(),
+                accelerator: accelerator.to_owned(),
+                count: self.resource.number(Key::AcceleratorCount)?,
+                devices: of_copy,
+                per_hour: self.item.per_hour?.expected,
+                need_gib,
+                budget_gib,
+                speed: Some(speed),
+            })
+        });
+        let rate = |choice: &Choice| choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
+        let is_better = |choice: &Choice| {
+            rate(choice) > now.tokens_per_second.expected
+                && (self.goal.ms_per_token.is_none() || self.is_fast_enough(choice))
+        };
+        choices.filter(is_better).max_by(|one, two| rate(one).total_cmp(&rate(two)))
+    }
+
+    /// What writes a token for the least money where the resource is, if one is clearly dearer now.
+    fn cheapest_by_token(&self, now: &Speed) -> Option<Choice> {
+        if self.resource.number(Key::GroupSize).is_some_and(|size| size > 1.0) {
+            return None;
+        }
+        let cost = |choice: &Choice| {
+            let rate = choice.speed.map_or(0.0, |speed| speed.tokens_per_second.expected);
+            choice.per_hour.usd() / rate
+        };
+        let least = |place: &MarketPlace<'_>| {
+            let all = self.market.configurations(self.demand, place).into_iter();
+            let fast =
+                all.map(|choice| self.with_speed(self.demand, choice)).filter(|choice| self.is_fast_enough(choice));
+            fast.min_by(|one, two| cost(one).total_cmp(&cost(two)))
+        };
+        let place = MarketPlace { whole: true, ..place(self.resource, self.catalog) };
+        let choice = where_it_is(self.resource, self.catalog, &place, &least)?;
+        let is_same = Some(&*choice.accelerator) == self.resource.text(Key::Accelerator);
+        let now = self.item.per_hour?.expected.usd() / now.tokens_per_second.expected;
+        (!is_same && Standing::of(now / cost(&choice)) == Standing::Dearer).then_some(choice)
     }
 
     /// How fast it answers at full load.
@@ -260,7 +357,44 @@ impl Search<'_, '_> {
             return Err("parts of accelerators and several machines for one model are not estimated");
         }
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
-        self.demand.speed(self.catalog, accelerator, given.all, given.used, Load::Full(self.demand.concurrent))
+        // More of them than its own parallelism uses do nothing.
+        let at_work = given.used * self.demand.data_parallel.max(1.0);
+        self.demand.speed(self.catalog, accelerator, at_work, given.used, Load::Full(self.demand.concurrent))
+    }
+
+    /// What somebody measured of the same server: only where it is said how long prompts and answers are.
+    fn measured(&self, given: &Given) -> Option<Quotation<'_>> {
+        let demand = self.demand;
+        let lengths = demand.prompt.zip(demand.answer)?;
+        let question = Question {
+            engine: match self.resource.text(Key::Program)? {
+                "trt-llm" => "TensorRT-LLM",
+                program => program,
+            },
+            model: &demand.model.id,
+            accelerator: self.resource.text(Key::Accelerator)?,
+            accelerators: given.used * demand.data_parallel.max(1.0),
+            tensor_parallel: Some(given.used).filter(|_| demand.pipeline_parallel <= 1.0),
+            precision: demand.precision.name(),
+            input_tokens: lengths.0,
+            output_tokens: lengths.1,
+            concurrency: None,
+            scenario: "offline-max",
+            not_by: "",
+        };
+        matching(&question, self.catalog)
+    }
+
+    /// How long the run takes that the text declares.
+    fn training(&self, given: &Given, verdict: FitVerdict) -> Option<Result<TrainingRun, &'static str>> {
+        if self.demand.task != Task::Train {
+            return None;
+        }
+        let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
+        let run = training_run(self.resource, self.demand, self.catalog, accelerator)?;
+        // Memory is judged of those that are known to hold one model together; several machines may share it all the same.
+        let of_all = run.as_ref().is_ok_and(|run| run.accelerators <= given.all);
+        Some(if verdict == FitVerdict::DoesNotFit && of_all { Err("it does not fit") } else { run })
     }
 
     /// The smallest slice of the same accelerator that would hold it, where it uses one device alone.

@@ -72,6 +72,8 @@ pub struct MarketPlace<'p> {
     pub purchase: Option<Purchase>,
     /// A pod pays for its part of a machine; otherwise the whole machine is rented.
     pub shared: bool,
+    /// All of a machine is paid for all the same: nobody is known to fill the rest of it.
+    pub whole: bool,
     pub cpus: f64,
     pub memory_gib: f64,
     /// Only machines of the managed service that has this prefix: `ml.`.
@@ -221,6 +223,7 @@ impl Fitting<'_, '_> {
             per_hour: self.per_hour,
             need_gib: self.need_gib,
             budget_gib: self.budget_gib,
+            speed: None,
         }
     }
 }
@@ -239,7 +242,7 @@ fn fitting<'o, 'c>(shelves: &'o [Shelf<'c>], demand: &Demand<'_>, place: &Market
             });
             let shared = suitable.filter_map(|offer| {
                 let share = if place.shared { share(&offer.candidate.machine, devices, place)? } else { 1.0 };
-                Some((offer, share))
+                Some((offer, if place.whole { 1.0 } else { share }))
             });
             let cheapest = shared.min_by(|(one, _), (two, _)| (one.whole, &one.name).cmp(&(two.whole, &two.name)));
             // What fits depends on the accelerator and on how many there are, not on the machine around them.
@@ -286,7 +289,7 @@ pub(super) fn supports(device: &Device, precision: Precision) -> bool {
 }
 
 /// Need and budget on so many devices, if it fits with the margin.
-fn fits(demand: &Demand<'_>, device: &Device, tensor_parallel: u32) -> Option<(f64, f64)> {
+pub(super) fn fits(demand: &Demand<'_>, device: &Device, tensor_parallel: u32) -> Option<(f64, f64)> {
     let devices = f64::from(tensor_parallel);
     let workload = match demand.task {
         Task::Serve if divides(demand, devices) => demand.on(devices, devices, 1.0),

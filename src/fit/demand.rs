@@ -31,6 +31,11 @@ pub struct Demand<'m> {
     pub batch: f64,
     /// Requests that it is told to answer at a time.
     pub concurrent: Option<f64>,
+    /// Nothing is known of the model but how large it is: it may not even write tokens.
+    pub known_by_size: bool,
+    /// Tokens of a usual prompt and of a usual answer, where somebody declares them.
+    pub prompt: Option<f64>,
+    pub answer: Option<f64>,
     /// As declared; 0 where all devices of a pod share each layer.
     pub tensor_parallel: f64,
     pub pipeline_parallel: f64,
@@ -102,6 +107,7 @@ impl<'r> FactReader<'r> {
             Some(Origin::Inferred(why)) if **why == *SERVED_NAME
         );
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
+        let known_by_size = found.by == Identification::Size;
         let model = found.model;
         let context = self.context(&model, task, program)?;
         // What is not known to take a share of the memory at its start is not said to refuse it.
@@ -131,6 +137,9 @@ impl<'r> FactReader<'r> {
             context,
             batch: self.batch(task, engine)?,
             concurrent: self.concurrent(task, engine)?,
+            known_by_size,
+            prompt: self.resource.number(Key::PromptTokens).filter(|it| *it >= 1.0),
+            answer: self.resource.number(Key::AnswerTokens).filter(|it| *it >= 1.0),
             tensor_parallel,
             pipeline_parallel: self.number(Key::PipelineParallel)?.unwrap_or(1.0),
             data_parallel: self.number(Key::DataParallel)?.unwrap_or(1.0),
@@ -460,12 +469,15 @@ impl Demand<'_> {
         if self.task != Task::Serve {
             return Err("only servers of language models are estimated");
         }
+        if self.known_by_size {
+            return Err("of this model only the size is known");
+        }
         if self.draft_b > 0.0 || self.offloaded {
             return Err("draft models and weights on the host are not estimated");
         }
         let engine = self.class.ok_or("of this engine too little was measured")?;
         let coefficients = Coefficients::of(catalog).ok_or("the tables lack numbers")?;
-        let answer = ASSUMED_ANSWER.min(self.context / 2.0).max(1.0);
+        let (input_tokens, output_tokens) = self.lengths();
         let server = Server {
             model: &self.model,
             engine,
@@ -474,11 +486,18 @@ impl Demand<'_> {
             accelerator: catalog.peak(accelerator).ok_or("nothing is known of what this accelerator can do")?,
             accelerators,
             of_replica: Some(of_copy),
-            input_tokens: ASSUMED_PROMPT.min(self.context - answer).max(1.0),
-            output_tokens: answer,
+            input_tokens,
+            output_tokens,
             load,
         };
         estimate_speed(&server, &coefficients)
+    }
+
+    /// Tokens of a prompt and of an answer, as declared or else assumed, no longer than the context.
+    pub fn lengths(&self) -> (f64, f64) {
+        let answer = self.answer.unwrap_or(ASSUMED_ANSWER.min(self.context / 2.0)).min(self.context).max(1.0);
+        let prompt = self.prompt.unwrap_or(ASSUMED_PROMPT);
+        (prompt.min(self.context - answer).max(1.0), answer)
     }
 
     /// Devices of one copy of the model, where so many are given to it.

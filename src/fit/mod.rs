@@ -5,7 +5,8 @@
 //! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
-//! both. `tokens` finds what writes them for the least money.
+//! both. `training_run` says how many days training takes. `tokens` finds what writes them for the least money; `traffic`
+//! says what a server must reach, `unit_costs` what a unit of its work costs.
 
 mod assess;
 mod by_measure;
@@ -15,13 +16,17 @@ mod choose;
 mod demand;
 mod estimate;
 mod hardware;
+mod hosted;
 mod memory;
 pub mod published;
 mod readings;
 pub mod speed;
 pub mod speed_cases;
 pub mod tokens;
+mod traffic;
 mod training;
+mod training_run;
+mod unit_costs;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -35,8 +40,12 @@ pub use choose::{Market, MarketPlace};
 pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
+pub use hosted::{MiddleHost, host_of, middle_host};
 pub use memory::{Estimate, weight_bytes};
 pub use speed::Speed;
+pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
+pub use training_run::{TrainingRun, by_tokens, cost_per_run};
+pub use unit_costs::{UnitCosts, placed};
 pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 
 /// Share of the budget that a recommendation fills at most.
@@ -57,6 +66,8 @@ pub struct Assessment {
     pub window_assumed: bool,
     /// Requests that it is told to answer at a time.
     pub concurrent: Option<f64>,
+    /// Tokens of a prompt and of an answer, as declared or else assumed.
+    pub lengths: (f64, f64),
     /// On its accelerators; unknown where these are.
     pub placed: Fact<PlacedModel>,
 }
@@ -85,6 +96,10 @@ pub struct PlacedModel {
     pub fraction: Option<Fraction>,
     /// How fast one machine or pod of it answers at full load, or why that is not said.
     pub speed: Result<Speed, &'static str>,
+    /// Who measured the same server, where its rate is that instead of an estimate.
+    pub measured_by: Option<String>,
+    /// How long the run of declared tokens takes, or why that is not said; nothing where none are declared.
+    pub training: Option<Result<TrainingRun, &'static str>>,
 }
 
 /// What else would be changed, beside the machine.
@@ -100,11 +115,22 @@ pub enum Alternative {
     Limited,
     /// Nothing: the cheapest there is, where it does not fit what it has.
     Larger,
+    /// Fewer accelerators for each copy of the model, and so more copies on as many.
+    Narrower,
+    /// Nothing: the cheapest for each token that it writes.
+    PerToken,
 }
 
 impl Alternative {
-    pub const ALL: [Alternative; 5] =
-        [Alternative::Smallest, Alternative::Quantized, Alternative::Halved, Alternative::Limited, Alternative::Larger];
+    pub const ALL: [Alternative; 7] = [
+        Alternative::Smallest,
+        Alternative::Quantized,
+        Alternative::Halved,
+        Alternative::Limited,
+        Alternative::Larger,
+        Alternative::Narrower,
+        Alternative::PerToken,
+    ];
 }
 
 /// Tokens of context that most requests stay below.
@@ -183,4 +209,6 @@ pub struct Choice {
     pub per_hour: Money,
     pub need_gib: f64,
     pub budget_gib: f64,
+    /// How fast the workload is on it, where that is estimated.
+    pub speed: Option<Speed>,
 }

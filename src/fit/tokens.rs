@@ -2,20 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, FactReader};
+use super::demand::FactReader;
+use super::hosted::MiddleHost;
 use super::speed::{Load, Speed, SpeedRange};
+use super::traffic::{ServerGoal, cost_of_tokens};
 use super::{Choice, Market, MarketPlace};
-use crate::catalog::{Catalog, Hosted};
+use crate::catalog::Catalog;
 use crate::inventory::Resource;
-
-/// What a server must reach.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TokenWish {
-    pub ms_per_token: Option<f64>,
-    pub tokens_per_day: Option<f64>,
-    /// Requests at a time; as many as it takes where nothing is said.
-    pub concurrency: Option<f64>,
-}
 
 /// A configuration with its speed and what its tokens cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +60,8 @@ pub struct ByToken {
     /// Why others have no number: how many, and why.
     pub without: Vec<(usize, &'static str)>,
     pub too_slow: usize,
+    /// Tokens of a prompt and of an answer that all of this is for.
+    pub lengths: (f64, f64),
 }
 
 /// Everything that holds the model, in the order of what a token costs.
@@ -75,10 +70,11 @@ pub fn by_token(
     catalog: &Catalog,
     market: &Market<'_>,
     places: &[MarketPlace<'_>],
-    wanted: &TokenWish,
+    wanted: &ServerGoal,
 ) -> ByToken {
     let mut found = ByToken::default();
     let Ok(demand) = FactReader::new(resource).demand(catalog) else { return found };
+    found.lengths = demand.lengths();
     let load = wanted.concurrency.map_or(Load::Full(None), Load::Given);
     for choice in places.iter().flat_map(|place| market.configurations(&demand, place)) {
         // The whole machine is paid for, so all of it may work.
@@ -88,7 +84,7 @@ pub fn by_token(
                 Some((count, _)) => *count += 1,
                 None => found.without.push((1, why)),
             },
-            Ok(speed) if !reaches(&speed, wanted) => found.too_slow += 1,
+            Ok(speed) if !wanted.is_met(&speed, 1.0) => found.too_slow += 1,
             Ok(speed) => found.priced.push(priced(choice, speed, wanted)),
         }
     }
@@ -107,59 +103,25 @@ pub fn by_token(
     found
 }
 
-/// Only what is surely fast enough: estimates of one answer are right within a factor of two.
-fn reaches(speed: &Speed, wanted: &TokenWish) -> bool {
-    let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
-    wanted.ms_per_token.is_none_or(|most| slowest <= most)
-        && wanted.tokens_per_day.is_none_or(|least| speed.tokens_per_second.floor * 86_400.0 >= least)
-}
-
-fn priced(choice: Choice, speed: Speed, wanted: &TokenWish) -> Priced {
+fn priced(choice: Choice, speed: Speed, wanted: &ServerGoal) -> Priced {
     let hour = choice.per_hour.usd();
-    let millions = speed.tokens_per_second.times(3600.0 / 1e6);
-    let at_load = SpeedRange {
-        floor: hour / millions.ceiling,
-        expected: hour / millions.expected,
-        ceiling: hour / millions.floor,
-    };
+    let at_load = cost_of_tokens(speed.tokens_per_second, hour, hour, hour);
     let at_traffic = wanted.tokens_per_day.map(|tokens| hour * 24.0 / (tokens / 1e6));
     Priced { choice, speed, at_load, at_traffic, beside_cheapest: Standing::AboutTheSame }
 }
 
-/// The same model at those who serve it to everybody.
+/// Millions of written tokens a day below which those who serve the model to everybody cost less than a machine that runs all day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakEven<'c> {
-    pub host: Hosted<'c>,
-    pub hosts: usize,
-    /// Dollars for a million written tokens, with the prompts that belong to them.
-    pub per_million: f64,
-    /// Millions of written tokens a day below which the host is cheaper.
+    pub host: MiddleHost<'c>,
     pub millions_per_day: f64,
     /// Whether the machine could write so many, as far as its range goes.
     pub in_reach: bool,
 }
 
-/// Fewer hosts have no middle worth the name.
-const LEAST_HOSTS: usize = 3;
-
-/// Below which traffic the middle one of a model's hosts costs less than a machine that runs all day.
-pub fn break_even<'c>(catalog: &'c Catalog, model: &str, priced: &Priced) -> Option<BreakEven<'c>> {
-    let prompts = ASSUMED_PROMPT / ASSUMED_ANSWER;
-    let cost = |host: &Hosted<'_>| host.output + prompts * host.input;
-    let mut hosts = catalog.hosted(model);
-    if hosts.len() < LEAST_HOSTS {
-        return None;
-    }
-    hosts.sort_by(|one, two| cost(one).total_cmp(&cost(two)).then_with(|| one.host.cmp(two.host)));
-    let host = *hosts.get((hosts.len() - 1) / 2)?;
-    let per_million = cost(&host);
-    let millions_per_day = priced.choice.per_hour.usd() * 24.0 / per_million;
+/// How a machine stands to the middle one of a model's hosts.
+pub fn break_even<'c>(host: MiddleHost<'c>, priced: &Priced) -> BreakEven<'c> {
+    let millions_per_day = priced.choice.per_hour.usd() * 24.0 / host.per_million;
     let most = priced.speed.tokens_per_second.ceiling * 86_400.0 / 1e6;
-    (per_million > 0.0).then_some(BreakEven {
-        host,
-        hosts: hosts.len(),
-        per_million,
-        millions_per_day,
-        in_reach: millions_per_day <= most,
-    })
+    BreakEven { host, millions_per_day, in_reach: millions_per_day <= most }
 }

@@ -361,6 +361,20 @@ keys! {
     Parameters "parameters_b" Number;
     /// Tokens that it writes on a usual day, all its replicas together.
     TokensPerDay "tokens_per_day" Number;
+    /// Tokens of a usual prompt.
+    PromptTokens "input_tokens" Number;
+    /// Tokens of a usual answer.
+    AnswerTokens "output_tokens" Number;
+    /// The most milliseconds between two tokens of an answer that people may be given.
+    MsPerToken "ms_per_token" Number;
+    /// Requests, pictures or other answers of a usual day, all its replicas together.
+    RequestsPerDay "requests_per_day" Number;
+    /// People who have a seat on it.
+    Seats "seats" Number;
+    /// What it works on may not be given to others.
+    PrivateData "private_data" Flag;
+    /// Tokens that one training run reads, all its machines or pods together, those that one block makes by its count too.
+    TrainTokens "train_tokens" Number;
     /// A smaller model that drafts tokens and is held beside the main one.
     DraftModel "draft_model" Text;
 

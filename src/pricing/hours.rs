@@ -5,15 +5,12 @@ use crate::inventory::{Key, Purchase, Range, Resource, Role};
 use super::cron::starts_per_month;
 use super::week::week;
 use super::{HOURS_PER_MONTH, Period, PricingSettings};
-use crate::complete::plain;
+use crate::complete::{ResourceFilter, plain};
 
 /// What the configuration says about the hours of some resources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
-    /// A pattern of addresses, `*` for any text; every resource where this is missing.
-    pub address: Option<String>,
-    /// A label that the resource must carry, with its value.
-    pub label: Option<(String, String)>,
+    pub about: ResourceFilter,
     pub hours_per_month: Option<f64>,
     pub runs_per_month: Option<f64>,
     /// Of one run; the time limit of the text where this is missing.
@@ -21,15 +18,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    fn covers(&self, resource: &Resource) -> bool {
-        let address = self.address.as_ref().is_none_or(|pattern| crate::catalog::covers(pattern, &resource.address));
-        let label = self.label.as_ref().is_none_or(|(key, value)| {
-            let carried = resource.labels.entries.get(key).and_then(|fact| fact.value());
-            carried.is_some_and(|carried| **carried == **value)
-        });
-        address && label
-    }
-
     fn hours(&self, limit: Option<f64>) -> Option<(f64, String)> {
         if let Some(hours) = self.hours_per_month {
             return Some((hours, format!("{} hours a month, by `usage` of the configuration", plain(hours))));
@@ -91,9 +79,8 @@ pub(super) fn count_in_words(count: Range) -> String {
 
 /// How long a resource runs, of which there are so many.
 pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Option<Range>) -> Runtime {
-    let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
-    let limit = limit.map(|hours| hours * rounds(resource, count));
-    let usage = settings.usage.iter().rev().find(|usage| usage.covers(resource));
+    let limit = limit_of_run(resource, count);
+    let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
     if let Some((hours, text)) = usage.and_then(|usage| usage.hours(limit)) {
         return Runtime::new(Period::Month, Range::exactly(hours.clamp(0.0, HOURS_PER_MONTH)), text);
     }
@@ -121,6 +108,26 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
         Some(share) => reserved_while_stopped(&runtime, share),
         None => runtime,
     }
+}
+
+/// How long one run is, and what says so: the settings, else a limit of the text, up to which it may run.
+pub(super) fn hours_of_run(
+    resource: &Resource,
+    settings: &PricingSettings,
+    count: Option<Range>,
+) -> Option<(Range, String)> {
+    let usage = settings.usage.iter().rev().find(|usage| usage.about.covers(resource));
+    if let Some(hours) = usage.and_then(|usage| usage.hours_per_run).filter(|hours| *hours > 0.0) {
+        return Some((Range::exactly(hours), format!("{} hours a run, by `usage` of the configuration", plain(hours))));
+    }
+    let hours = limit_of_run(resource, count).filter(|hours| *hours > 0.0)?;
+    Some((Range { floor: 0.0, expected: hours, ceiling: hours }, format!("at most {} hours a run", plain(hours))))
+}
+
+/// The hours after which a run is ended.
+fn limit_of_run(resource: &Resource, count: Option<Range>) -> Option<f64> {
+    let limit = resource.number(Key::TimeLimit).map(|seconds| seconds / 3600.0).filter(|hours| *hours >= 0.0);
+    limit.map(|hours| hours * rounds(resource, count))
 }
 
 /// How often pods run one after the other, where the time limit is that of each of them.

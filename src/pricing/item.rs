@@ -1,14 +1,14 @@
 //! What one resource costs.
 
 use super::attached::attached;
-use super::hours::{Runtime, runtime};
+use super::hours::{Runtime, hours_of_run, runtime};
 use super::purchase::{Bought, PurchaseVariant, buy};
 use super::searches::FoundMachines;
 use super::share::{on_any_machine, pod_variants};
 use super::sustained::shares;
 use super::unit::dollars;
 use super::variants::Pricing;
-use super::{BillItem, HOURS_PER_MONTH, Of, Period, Scenario, Status, Step, multiply};
+use super::{BillItem, HOURS_PER_MONTH, Of, Period, PricedRun, Scenario, Status, Step, multiply};
 use crate::catalog::{Class, Money, MoneyRange, is_stale};
 use crate::complete::{devices, plain, within};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource, Role};
@@ -203,6 +203,10 @@ impl<'a> Pricing<'_, 'a> {
             item.steps.push(Step::new(text.clone(), amount.expected));
         }
         item.amount = Some(amount);
+        item.run = hours_of_run(self.resource, self.settings, Some(count)).map(|(hours, because)| {
+            let amount = multiply(per_hour, limited(count, &mut Vec::new()).times(hours));
+            PricedRun { hours, because, amount }
+        });
         item.monthly = item.amount.filter(|_| item.per == Period::Month);
         let if_bought = |way| {
             let list = multiply(scenario_range(variants, way)?, times);

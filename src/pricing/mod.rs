@@ -12,8 +12,10 @@ mod either;
 mod hours;
 mod item;
 mod market;
+mod owned;
 mod plan;
 mod purchase;
+mod restarts;
 mod searches;
 mod share;
 mod sustained;
@@ -32,12 +34,14 @@ use crate::source::{Date, Span};
 
 pub use attached::Attached;
 pub use bill::bill;
-pub use contract::{Contract, Owned, Purchased, Terms};
+pub use contract::{Contract, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_range, delta};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
-pub use plan::{PlannedHours, Way, ways};
+pub use owned::{Against, Crossing, Owned, Purchased, crossing};
+pub use plan::{OwnMachine, Planned, PlannedHours, Way, ways};
+pub use restarts::Restarts;
 
 /// Hours of a month, by convention of the clouds' own calculators.
 pub const HOURS_PER_MONTH: f64 = 730.0;
@@ -156,10 +160,22 @@ pub struct BillItem {
     pub is_within: bool,
     /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.
     pub is_unnamed: bool,
+    /// One run of all of them, where a limit or the settings say how long it is.
+    pub run: Option<PricedRun>,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
     /// Why what it would cost on spot is no price of today, if it is none.
     pub spot_in_doubt: Option<String>,
+}
+
+/// What one run costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PricedRun {
+    pub hours: Range,
+    /// What says so.
+    pub because: String,
+    /// Price of an hour × count × hours.
+    pub amount: MoneyRange,
 }
 
 /// What an amount of money is for.

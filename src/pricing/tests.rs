@@ -1,14 +1,15 @@
 //! Cases of bills.
 
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::complete::{Defaults, LeftOut, complete_machines};
+use crate::complete::{Defaults, LeftOut, ResourceFilter, complete_machines};
 use crate::inventory::{
     CountedIn, Disk, DiskSpeed, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, Role, Unknown, Value,
 };
 use crate::source::{MemoryTree, Sources, Span};
 
 use super::{
-    Bill, BillItem, Contract, Owned, Period, PricingSettings, Purchased, Scenario, Status, Terms, Usage, bill,
+    Bill, BillItem, Contract, Owned, Period, PricedRun, PricingSettings, Purchased, Scenario, Status, Terms, Usage,
+    bill,
 };
 
 /// A catalog of two machines, of which nobody has found a source for the price of the first.
@@ -309,10 +310,26 @@ fn g5() -> Resource {
 }
 
 #[test]
+fn one_run_costs_its_hours_whatever_a_month_costs() {
+    let mut two = g5();
+    two.count = Fact::written(Range::exactly(2.0), span());
+    assert_eq!(with(PricingSettings::default(), two.clone()).run, None);
+    // Two hours at most, two machines of a dollar an hour.
+    two.set(Key::TimeLimit, Fact::written(Value::Integer(7200), span()));
+    let run = with(PricingSettings::default(), two.clone()).run.unwrap();
+    let usd = |run: &PricedRun| (run.amount.floor.usd(), run.amount.expected.usd(), run.amount.ceiling.usd());
+    assert_eq!(usd(&run), (0.0, 4.0, 4.0));
+    // The settings are closer than a limit.
+    let usage = vec![Usage { runs_per_month: Some(10.0), hours_per_run: Some(1.5), ..Usage::default() }];
+    let item = with(PricingSettings { usage, ..PricingSettings::default() }, two);
+    assert_eq!(usd(&item.run.unwrap()), (3.0, 3.0, 3.0));
+    assert_eq!(item.monthly.unwrap().expected.usd(), 30.0);
+}
+
+#[test]
 fn usage_and_time_limits_say_how_many_hours_it_runs() {
     let usage = |hours, runs, each| Usage {
-        address: Some("kind.*".into()),
-        label: None,
+        about: ResourceFilter { address: Some("kind.*".into()), label: None },
         hours_per_month: hours,
         runs_per_month: runs,
         hours_per_run: each,
@@ -379,6 +396,7 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
         watts: 10_000.0,
         usd_per_kwh: 0.2,
         utilization: 0.8,
+        ..Purchased::default()
     };
     let owned = Owned::purchased("H100*", purchased).unwrap();
     // (350,400 / (5 x 8,760 x 0.8) + 10 x 0.2) / 8

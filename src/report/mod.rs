@@ -18,11 +18,13 @@ mod views;
 
 pub use crate::compare::{Spent, budgets};
 pub use answers::explain::explain;
+pub use answers::explain_own::explain_own;
+pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
 pub use answers::price::{Prices, price};
-pub use answers::purchase_options::purchase_options;
+pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::suppressions::suppressions;
 pub use answers::tokens::by_token;
 pub use answers::usage::{usage, usage_columns};

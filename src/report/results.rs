@@ -7,7 +7,8 @@ use crate::catalog::Currency;
 use crate::compare::Judged;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
+use crate::fit::Assessment;
+use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
 use crate::rules::{Rules, Total, Undetermined};
@@ -21,6 +22,8 @@ pub struct Report<'a> {
     pub hosted_paths: &'a Paths,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
+    /// What is known of each resource's model; a saved report has none.
+    pub fits: &'a [Fact<Assessment>],
     pub findings: &'a [Decided],
     pub rules: &'a Rules,
     pub undetermined: &'a [Undetermined],

@@ -1,5 +1,6 @@
 //! Numbers as messages write them.
 
+pub(super) use crate::catalog::rounded;
 use crate::catalog::{Currency, Money, grouped};
 
 /// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
@@ -63,6 +64,8 @@ mod tests {
             (time(86_400.0).as_str(), time(5400.0).as_str(), time(90.0).as_str()),
             ("1 day", "1.5 hours", "1.5 minutes")
         );
+        let shown = [5_312_000.0, 1234.0, 99.6, 0.4123, 7.25e9, 0.0].map(rounded);
+        assert_eq!(shown, ["5.3 million", "1,200", "100", "0.41", "7.3 billion", "0"]);
         assert_eq!((number(8.0).as_str(), number(0.5).as_str(), number(1.239).as_str()), ("8", "0.5", "1.24"));
     }
 }

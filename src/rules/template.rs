@@ -34,10 +34,17 @@ enum Format {
     Percent,
     /// Seconds as people say them.
     Time,
+    /// Two digits of it.
+    Rounded,
 }
 
-const FORMATS: [(&str, Format); 4] =
-    [("usd", Format::Usd), ("gib", Format::Gib), ("percent", Format::Percent), ("time", Format::Time)];
+const FORMATS: [(&str, Format); 5] = [
+    ("usd", Format::Usd),
+    ("gib", Format::Gib),
+    ("percent", Format::Percent),
+    ("time", Format::Time),
+    ("rounded", Format::Rounded),
+];
 
 /// A message with its facts, or which of them is missing.
 pub(super) struct Rendered {
@@ -252,6 +259,7 @@ fn written(value: &CelValue, format: Format, currency: Currency) -> String {
         (Some(n), Format::Gib) => format!("{} GiB", format::number((n * 10.0).round() / 10.0)),
         (Some(n), Format::Percent) => format!("{} %", format::number((n * 100.0).round())),
         (Some(n), Format::Time) => format::time(n),
+        (Some(n), Format::Rounded) => format::rounded(n),
         (Some(n), Format::Plain) => format::number(n),
         (None, _) => plain(value),
     }

@@ -186,6 +186,8 @@ gpus = 8
 years = 4
 watts = 6_500
 usd_per_kwh = 0.18
+staff_usd_per_year = 6_000
+usd_per_month = 250
 utilization = 0.6
 
 [prices]
@@ -262,11 +264,13 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     if let Some((part, whole)) = line.split_once(" of its ").filter(|_| number(line).is_some()) {
         return Some(last()? * number(part)? / number(whole)?);
     }
-    if line.contains(" years x ") {
-        let (usd, years, hours) = (after(line, "($")?, after(line, "/ (")?, after(line, "years x ")?);
-        let (used, kilowatts) = (after(line, "h x ")? / 100.0, after(line, "used) + ")?);
+    if line.contains(" of staff / 12 + $") {
+        let (usd, months) = (after(line, "(($")?, after(line, " / ")?);
+        let (staff, place) = (after(line, "months + $")?, after(line, "of staff / 12 + $")?);
+        let (hours, used, kilowatts) = (after(line, ") / (")?, after(line, "h x ")? / 100.0, after(line, "used) + ")?);
         let (rate, shared) = (after(line, "kW x ")?, after(line, "/kWh) / ")?);
-        return Some(number(line)? * (usd / (years * hours * used) + kilowatts * rate) / shared);
+        let fixed = usd / months + staff / 12.0 + place;
+        return Some(number(line)? * (fixed / (hours * used) + kilowatts * rate) / shared);
     }
     if let Some(size) = line.find(", sold as ") {
         return after(&line[size..], "GiB for ");
@@ -330,7 +334,11 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
         ("lambdalabs_instance.cloud", 2, "everywhere"),
         ("google_container_node_pool.l4", 4, "10% off the list of gcp"),
         ("Deployment/share", 4, "16 of its 24 CPUs, which leaves 0.33 of 2 accelerators to nobody"),
-        ("Pod/owned", 4, "$150000 / (4 years x 8760 h x 60% used) + 6.5 kW x $0.18/kWh) / 8 accelerators"),
+        (
+            "Pod/owned",
+            4,
+            "(($150000 / 48 months + $6000 of staff / 12 + $250) / (730 h x 60% used) + 6.5 kW x $0.18/kWh) / 8",
+        ),
         ("CronJob/nightly", 4, "30.4 starts a month of at most 1.5 hours each"),
     ] {
         let text = explained(&place, address);

@@ -100,6 +100,7 @@ impl Run {
             hosted_paths: paths,
             inventory: &self.analysis.inventory,
             bill: &self.analysis.bill,
+            fits: &self.analysis.fits,
             findings: &self.findings,
             rules,
             totals: &self.analysis.totals,

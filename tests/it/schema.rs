@@ -61,8 +61,25 @@ fn a_change_is_told_as_the_contract_says() {
 fn price_and_fit_speak_as_the_contract_says() {
     validate("price", &output(&["price", "--format", "json", "p5.48xlarge", "--region", "us-east-1"]));
     validate("price", &output(&["price", "--format", "json", "L4"]));
+    for asked in [&["p5.48xlarge", "--hours", "48"][..], &["--run", "4xA10G", "--hours", "48"]] {
+        let planned = output(&[&["price", "--format", "json"], asked].concat());
+        validate("price-hours", &planned);
+        assert!(planned.as_array().unwrap().iter().any(|way| way["restarts"]["least"].is_number()), "{planned}");
+    }
     let model = "meta-llama/Llama-3.1-8B-Instruct";
     validate("fit", &output(&["fit", "--format", "json", model, "--accelerator", "L4", "--context", "8192"]));
+    let trained = |model, tokens: &str| {
+        let whole = ["--task", "train", "--method", "full", "--sequence", "4096", "--sharding", "fsdp"];
+        let question =
+            [&["fit", "--format", "json", model, "--machine", "p5.48xlarge", "--train-tokens", tokens][..], &whole];
+        output(&question.concat())
+    };
+    for (model, is_said) in [("meta-llama/Llama-3.1-8B", true), ("mistralai/Mixtral-8x7B-v0.1", false)] {
+        let trained = trained(model, "15B");
+        validate("fit", &trained);
+        assert_eq!(trained["training"]["days"]["floor"].is_number(), is_said, "{trained}");
+        assert_eq!(trained["training"]["because"].is_string(), !is_said, "{trained}");
+    }
     validate("fit", &output(&["fit", "--format", "json", "acme/Llama-3.1-8B-Instruct-GGUF", "--accelerator", "L4"]));
 }
 

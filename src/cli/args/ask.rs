@@ -10,7 +10,7 @@ use crate::source::Date;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Price {
     /// A machine type, or an accelerator
-    #[arg(value_name = "MACHINE|ACCELERATOR", required_unless_present_any = ["memory", "run"])]
+    #[arg(value_name = "MACHINE|ACCELERATOR", required_unless_present_any = ["memory", "run", "hours"])]
     pub(in crate::cli) name: Option<String>,
     /// Only of these clouds: aws,gcp
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
@@ -18,7 +18,7 @@ pub(in crate::cli) struct Price {
     /// In this region [default: each that lists the machine; the base region of each cloud for accelerators]
     #[arg(long)]
     pub(in crate::cli) region: Option<String>,
-    /// Machines with so many accelerators
+    /// Machines with so many accelerators; with --hours, so many machines or accelerators of that name [default: 1]
     #[arg(long)]
     pub(in crate::cli) count: Option<f64>,
     /// Machines whose accelerators have at least so many GiB each
@@ -33,9 +33,15 @@ pub(in crate::cli) struct Price {
     /// The ways to buy a planned run: 8xA100-80GB
     #[arg(long, value_name = "ACCELERATORS", requires = "hours", conflicts_with_all = ["name", "count", "memory", "spot"])]
     pub(in crate::cli) run: Option<String>,
-    /// Hours of the planned run
-    #[arg(long, requires = "run")]
+    /// Hours of a planned run: the ways to buy them, of the machine or accelerators that are named or of --run
+    #[arg(long, conflicts_with_all = ["memory", "spot"])]
     pub(in crate::cli) hours: Option<f64>,
+    /// With --hours: the file of settings whose `[[hardware]]` is one of the ways [default: the nearest gpulint.toml up to the repository's root]
+    #[arg(long, value_name = "FILE", requires = "hours")]
+    pub(in crate::cli) config: Option<PathBuf>,
+    /// With --hours: read no gpulint.toml
+    #[arg(long, requires = "hours", conflicts_with = "config")]
+    pub(in crate::cli) no_config: bool,
     /// The day to judge ages by, for repeatable runs [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(in crate::cli) today: Option<Date>,
@@ -92,9 +98,21 @@ pub(in crate::cli) struct Fit {
     /// By token: what is written on a usual day, as in 5M
     #[arg(long, value_name = "TOKENS")]
     pub(in crate::cli) tokens_per_day: Option<String>,
+    /// By token: tokens of a usual prompt [default: 1024]
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) input_tokens: Option<String>,
+    /// By token: tokens of a usual answer [default: 256]
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) output_tokens: Option<String>,
     /// By token: requests at a time [default: as many as the server takes]
     #[arg(long, value_name = "N")]
     pub(in crate::cli) concurrency: Option<f64>,
+    /// Training: the tokens that the run reads, as in 15B: how many days, and what they cost
+    #[arg(long, value_name = "TOKENS")]
+    pub(in crate::cli) train_tokens: Option<String>,
+    /// Training: so many of the machine train together
+    #[arg(long, value_name = "N", requires = "machine", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(in crate::cli) machines: Option<u32>,
     /// Training: what is trained
     #[arg(long, value_parser = ["full", "lora", "qlora"])]
     pub(in crate::cli) method: Option<String>,

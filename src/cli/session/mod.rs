@@ -171,6 +171,7 @@ impl Session {
                 measured,
                 catalog: in_force::catalog(input, &sources, &config, &place, &packs)?,
                 declaring_labels: settings::declaring_labels(&config),
+                traffic: prices::traffic(&config),
                 today: Some(today),
                 kubernetes: options::kubernetes_options(&config, &values),
                 ..Settings::default()
@@ -405,6 +406,7 @@ impl Session {
             hosted_paths: &self.scope.hosted_paths,
             inventory: &analysis.inventory,
             bill: &analysis.bill,
+            fits: &analysis.fits,
             findings,
             rules: &self.settings.rules,
             undetermined: &analysis.undetermined,

@@ -6,8 +6,9 @@ use std::path::Path;
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
 use crate::cli::world::{cache, ci};
-use crate::complete::Defaults;
+use crate::complete::{Defaults, ResourceFilter, Traffic};
 use crate::config::{Config, Table, setting};
+use crate::inventory::Key;
 use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Terms, Usage};
 use crate::source::Date;
 
@@ -95,18 +96,45 @@ fn owned(table: &Table<'_>) -> Option<Owned> {
         years: table.number(setting!("hardware[].years"))?,
         watts: table.number(setting!("hardware[].watts")).unwrap_or(0.0),
         usd_per_kwh: table.number(setting!("hardware[].usd_per_kwh")).unwrap_or(0.0),
+        staff_usd_per_year: table.number(setting!("hardware[].staff_usd_per_year")).unwrap_or(0.0),
+        usd_per_month: table.number(setting!("hardware[].usd_per_month")).unwrap_or(0.0),
         utilization: table.number(setting!("hardware[].utilization")).unwrap_or(1.0),
     };
     Owned::purchased(accelerator, purchased)
 }
 
 fn usage(table: &Table<'_>) -> Usage {
-    let label = table.text(setting!("usage[].label")).and_then(|label| label.split_once('='));
     Usage {
-        address: table.text(setting!("usage[].address")).map(str::to_owned),
-        label: label.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())),
+        about: selector(table.text(setting!("usage[].address")), table.text(setting!("usage[].label"))),
         hours_per_month: table.number(setting!("usage[].hours_per_month")),
         runs_per_month: table.number(setting!("usage[].runs_per_month")),
         hours_per_run: table.number(setting!("usage[].hours_per_run")),
+    }
+}
+
+/// What servers are asked for on a usual day.
+pub(in crate::cli) fn traffic(config: &Config) -> Vec<Traffic> {
+    config.tables(setting!("traffic")).map(|table| traffic_of(&table)).collect()
+}
+
+fn traffic_of(table: &Table<'_>) -> Traffic {
+    let numbers = [
+        (Key::TokensPerDay, table.number(setting!("traffic[].tokens_per_day"))),
+        (Key::RequestsPerDay, table.number(setting!("traffic[].requests_per_day"))),
+        (Key::PromptTokens, table.number(setting!("traffic[].input_tokens"))),
+        (Key::AnswerTokens, table.number(setting!("traffic[].output_tokens"))),
+        (Key::MsPerToken, table.number(setting!("traffic[].ms_per_token"))),
+    ];
+    Traffic {
+        about: selector(table.text(setting!("traffic[].address")), table.text(setting!("traffic[].label"))),
+        said: numbers.into_iter().filter_map(|(key, number)| Some((key, number?))).collect(),
+    }
+}
+
+fn selector(address: Option<&str>, label: Option<&str>) -> ResourceFilter {
+    let label = label.and_then(|label| label.split_once('='));
+    ResourceFilter {
+        address: address.map(str::to_owned),
+        label: label.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())),
     }
 }

@@ -40,10 +40,18 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
             None => failure.with_help("`gpulint cost` lists the resources, `gpulint rules list` the rules"),
         });
     }
+    let owned = &session.settings.pricing.owned;
     let tell = |id: ResourceId| {
-        let speed = analysis.fits.get(id.0);
-        let speed = speed.map(|fact| report::explain_speed(fact, analysis.bill.items.get(id.0))).unwrap_or_default();
-        report::explain(&report, id) + &speed
+        let (fact, item) = (analysis.fits.get(id.0), analysis.bill.items.get(id.0));
+        let mut text = report::explain(&report, id);
+        if let (Some(resource), Some(fact)) = (all.get(id.0), fact) {
+            if let Some(item) = item {
+                text += &report::explain_speed(resource, item, fact, &session.settings.catalog);
+            }
+            text += &report::explain_run(resource, fact, item);
+            text += &report::explain_own(resource, item, owned);
+        }
+        text
     };
     let told: Vec<String> = found.into_iter().map(tell).collect();
     output::print(&told.join("\n"))?;

@@ -10,10 +10,9 @@ use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::complete::complete_machines;
-use crate::fit::tokens::TokenWish;
-use crate::fit::{self, Assessment, Choice, Market, MarketPlace, cases, speed_cases, tokens};
+use crate::fit::{self, Assessment, Choice, Market, MarketPlace, ServerGoal, cases, speed_cases, tokens};
 use crate::inventory::programs::declared;
-use crate::inventory::{Fact, FrontEnd, Inventory, Key, Resource, Role, Value};
+use crate::inventory::{Fact, FrontEnd, Inventory, Key, Range, Resource, Role, Value};
 use crate::pricing;
 use crate::report::{self, Format};
 use crate::source::{Limits, MemoryTree, Sources, Span};
@@ -55,11 +54,11 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
         nothing_to_hold_it(&mut fact);
     }
     if arguments.by == "token" {
-        return by_token(arguments, resource, &fact, &catalog, &market, &places);
+        return by_token(arguments, resource, &catalog, &market, &places);
     }
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
-    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &options))?;
+    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &item, &options))?;
     let placed = fact.value().and_then(|it| it.placed.value());
     Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {
         Outcome::Failed
@@ -72,7 +71,6 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
 fn by_token(
     arguments: &Fit,
     resource: &Resource,
-    fact: &Fact<Assessment>,
     catalog: &Catalog,
     market: &Market<'_>,
     places: &[MarketPlace<'_>],
@@ -80,15 +78,16 @@ fn by_token(
     if arguments.task != "serve" {
         return Err(Failure::new("only servers write tokens").with_help("leave --task out"));
     }
-    let wanted = TokenWish {
+    let wanted = ServerGoal {
         ms_per_token: arguments.ms_per_token.filter(|ms| *ms > 0.0),
         tokens_per_day: resource.number(Key::TokensPerDay),
         concurrency: arguments.concurrency.filter(|requests| *requests >= 1.0),
+        ..ServerGoal::new(catalog)
     };
     let found = tokens::by_token(resource, catalog, market, places, &wanted);
-    // A model that is only named after another one is not what hosts serve under that name.
-    let model = arguments.model.as_deref().or_else(|| fact.value().map(|it| it.model.as_str()));
-    let hosted = model.zip(found.priced.first()).and_then(|(model, first)| tokens::break_even(catalog, model, first));
+    // A model that is only named after another one is not what hosts serve under that name: the name as it was asked for.
+    let host = fit::host_of(resource, found.lengths, catalog);
+    let hosted = host.zip(found.priced.first()).map(|(host, first)| tokens::break_even(host, first));
     output::write(&arguments.output, Format::Text, |format, _style| report::by_token(format, &found, hosted.as_ref()))?;
     Ok(Outcome::Passed)
 }
@@ -184,6 +183,9 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     let role = if arguments.machine.is_some() { Role::Rented } else { Role::Requested };
     let mut resource = Resource::new(FrontEnd::Terraform, role, "question", "question", span, span);
     let trains = arguments.task == "train";
+    if !trains && (arguments.train_tokens.is_some() || arguments.machines.is_some()) {
+        return Err(Failure::new("--train-tokens and --machines are about training").with_help("say --task train"));
+    }
     if trains && (arguments.method.is_none() || arguments.context.is_none()) {
         return Err(Failure::new("what training needs depends on how it is done")
             .with_help("say --method full, lora or qlora, and --sequence with the tokens of a sequence"));
@@ -224,6 +226,11 @@ fn question(arguments: &Fit, catalog: &Catalog) -> Result<Resource, Failure> {
     if let Some(count) = count {
         resource.set(Key::AcceleratorCount, Fact::written(Value::Number(f64::from(count)), span));
     }
+    if let Some(machines) = arguments.machines {
+        let machines = f64::from(machines);
+        resource.count = Fact::written(Range::exactly(machines), span);
+        resource.set(Key::GroupSize, Fact::written(Value::Number(machines), span));
+    }
     if trains {
         resource.set(Key::Recompute, Fact::written(Value::Flag(!arguments.keep_activations), span));
         if arguments.batch_size.is_none() {
@@ -243,6 +250,9 @@ fn declare(resource: &mut Resource, arguments: &Fit, span: Span) -> Result<(), F
         ("--batch-size", "gpulint.dev/batch-size", &arguments.batch_size),
         ("--method", "gpulint.dev/method", &arguments.method),
         ("--tokens-per-day", "gpulint.dev/tokens-per-day", &arguments.tokens_per_day),
+        ("--input-tokens", "gpulint.dev/input-tokens", &arguments.input_tokens),
+        ("--output-tokens", "gpulint.dev/output-tokens", &arguments.output_tokens),
+        ("--train-tokens", "gpulint.dev/train-tokens", &arguments.train_tokens),
         ("--optimizer", "gpulint.dev/optimizer", &arguments.optimizer),
         ("--sharding", "gpulint.dev/sharding", &arguments.sharding),
     ];

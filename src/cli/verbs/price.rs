@@ -1,12 +1,12 @@
 //! `gpulint price`: looks the catalog up.
 
 use crate::catalog::{Catalog, Machine, Money, Offer, Search};
-use crate::cli::args::Price;
-use crate::cli::session::prices;
+use crate::cli::args::{Input, Price};
+use crate::cli::session::{Session, prices};
 use crate::cli::world::{clock, output};
 use crate::cli::{Failure, Outcome};
-use crate::pricing::{self, PlannedHours};
-use crate::report::{self, Format, Prices};
+use crate::pricing::{self, Planned, PlannedHours, PricingSettings};
+use crate::report::{self, Format, Prices, PurchaseOptions};
 
 /// Looks a machine, an accelerator or a planned run up.
 pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
@@ -17,8 +17,8 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
                 .with_help(format!("the providers are {}", catalog.providers().join(", "))));
         }
     }
-    if let (Some(text), Some(hours)) = (&arguments.run, arguments.hours) {
-        return planned(&catalog, arguments, text, hours);
+    if let Some(hours) = arguments.hours {
+        return planned(&catalog, arguments, hours);
     }
     let mut offers = find(&catalog, arguments)?;
     sort(&mut offers, arguments);
@@ -28,15 +28,49 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     Ok(Outcome::Passed)
 }
 
-fn planned(catalog: &Catalog, arguments: &Price, text: &str, hours: f64) -> Result<Outcome, Failure> {
-    let run = PlannedHours::parse(text, hours).map_err(Failure::new)?;
+fn planned(catalog: &Catalog, arguments: &Price, hours: f64) -> Result<Outcome, Failure> {
+    let run = match (&arguments.run, arguments.name.as_deref().map(str::trim)) {
+        (Some(text), _) => PlannedHours::parse(text, hours).map_err(Failure::new)?,
+        (None, Some(name)) => PlannedHours::new(named(catalog, arguments, name)?, hours).map_err(Failure::new)?,
+        (None, None) => {
+            return Err(Failure::new("nothing says what is to run for these hours")
+                .with_help("name a machine or an accelerator, with --count, or say --run 8xA100-80GB"));
+        }
+    };
     let run = PlannedHours { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
-    let ways = pricing::ways(catalog, &run);
-    if ways.is_empty() {
-        return Err(Failure::new(format!("the catalog has no price for {text}")));
+    let settings = settings(arguments)?;
+    let ways = pricing::ways(catalog, &settings, &run);
+    if ways.iter().all(|way| way.own.is_some()) {
+        let what = arguments.run.as_deref().or(arguments.name.as_deref()).unwrap_or_default();
+        return Err(Failure::new(format!("the catalog has no price for {what}{}", place(arguments))));
     }
-    output::write(&arguments.output, Format::Text, |format, _style| report::purchase_options(format, &ways))?;
+    let options = PurchaseOptions { ways: &ways, hours };
+    output::write(&arguments.output, Format::Text, |format, _style| report::purchase_options(format, &options))?;
     Ok(Outcome::Passed)
+}
+
+/// So many machines or accelerators of that name.
+fn named(catalog: &Catalog, arguments: &Price, name: &str) -> Result<Planned, Failure> {
+    let (name, count) = (name.to_owned(), arguments.count.unwrap_or(1.0));
+    if !catalog.chips(&name).is_empty() {
+        return Ok(Planned::Accelerators { name, count });
+    }
+    machines(catalog, arguments, &name).map(|_| Planned::Machines { name, count })
+}
+
+/// What settings say of prices: hardware of one's own.
+fn settings(arguments: &Price) -> Result<PricingSettings, Failure> {
+    let input = Input {
+        config: arguments.config.clone(),
+        no_config: arguments.no_config,
+        today: arguments.today,
+        ..Input::here()
+    };
+    Ok(Session::settings_only(&input)?.settings.pricing)
+}
+
+fn place(arguments: &Price) -> String {
+    arguments.region.as_deref().map(|region| format!(" in {region}")).unwrap_or_default()
 }
 
 fn find<'c>(catalog: &'c Catalog, arguments: &Price) -> Result<Vec<Offer<'c>>, Failure> {
@@ -57,14 +91,14 @@ fn find<'c>(catalog: &'c Catalog, arguments: &Price) -> Result<Vec<Offer<'c>>, F
         }
     };
     if offers.is_empty() {
-        let place = arguments.region.as_deref().map(|region| format!(" in {region}")).unwrap_or_default();
+        let place = place(arguments);
         let what = name.map_or("machines of that kind".to_owned(), |name| format!("`{name}`"));
         return Err(Failure::new(format!("the catalog has no price for {what}{place}")));
     }
     Ok(offers)
 }
 
-fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Offer<'c>>, Failure> {
+fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Machine<'c>>, Failure> {
     let machines: Vec<Machine<'c>> = match arguments.provider.as_slice() {
         [] => catalog.machines_named(name),
         named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),
@@ -73,8 +107,13 @@ fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Ve
         return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
             .with_help(catalog.did_you_mean(name)));
     }
+    Ok(machines)
+}
+
+fn by_name<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<Vec<Offer<'c>>, Failure> {
+    let machines = machines(catalog, arguments, name)?;
     let in_regions = |machine: Machine<'c>| match &arguments.region {
-        Some(region) => in_one_region(catalog, machine, Some(region)).into_iter().collect(),
+        Some(region) => catalog.in_region(machine, Some(region)).into_iter().collect(),
         None => everywhere(catalog, machine),
     };
     Ok(machines.into_iter().flat_map(in_regions).collect())
@@ -91,19 +130,8 @@ fn sort(offers: &mut [Offer], arguments: &Price) {
     });
 }
 
-/// In the region that was asked for, else in the one where the provider's list is most complete.
-fn in_one_region<'c>(catalog: &'c Catalog, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
-    let provider = catalog.providers().into_iter().find(|provider| *provider == machine.provider)?;
-    let region = match region {
-        Some(region) => catalog.region(provider, region)?,
-        None => catalog.base_region(provider),
-    };
-    let quote = catalog.quote(&machine, region)?;
-    Some(Offer { machine, region, quote })
-}
-
 fn everywhere<'c>(catalog: &'c Catalog, machine: Machine<'c>) -> Vec<Offer<'c>> {
     let same = |offer: &Offer| offer.machine.provider == machine.provider && offer.machine.name == machine.name;
     let offers: Vec<_> = catalog.offers().filter(same).collect();
-    if offers.is_empty() { in_one_region(catalog, machine, None).into_iter().collect() } else { offers }
+    if offers.is_empty() { catalog.in_region(machine, None).into_iter().collect() } else { offers }
 }

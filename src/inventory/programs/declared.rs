@@ -78,6 +78,13 @@ fn key_of(name: &str) -> Option<Key> {
         Key::Optimizer,
         Key::Purpose,
         Key::TokensPerDay,
+        Key::PromptTokens,
+        Key::AnswerTokens,
+        Key::MsPerToken,
+        Key::RequestsPerDay,
+        Key::Seats,
+        Key::PrivateData,
+        Key::TrainTokens,
     ];
     let name = name.replace('-', "_");
     let name = if name == "params" { "parameters_b" } else { &name };

@@ -33,7 +33,11 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
     }
     match key {
         Key::Context => context(text),
-        Key::TokensPerDay => tokens(text),
+        Key::TokensPerDay | Key::TrainTokens | Key::PromptTokens | Key::AnswerTokens | Key::RequestsPerDay => {
+            amount(key, text)
+        }
+        Key::MsPerToken | Key::Seats => positive(key, text),
+        Key::PrivateData => ValueMeaning::Value(Value::Flag(!OPEN.contains(&&*word))),
         Key::MemoryUtilization => share(text),
         Key::Sharding => sharding(&word),
         Key::Precision | Key::CachePrecision => typed(key, &word.replace('-', "_")),
@@ -61,8 +65,18 @@ fn integer(text: &str) -> Option<i64> {
     digits.parse().ok().or_else(|| digits.strip_suffix(".0").and_then(|whole| whole.parse().ok()))
 }
 
-/// `5M` tokens a day, `1.5 billion` in no other way than `1.5B` or `1.5G`.
-fn tokens(text: &str) -> ValueMeaning {
+/// Classes of data that anybody may see; every other word means that somebody may not.
+const OPEN: [&str; 7] = ["false", "no", "0", "off", "none", "public", "open"];
+
+fn positive(key: Key, text: &str) -> ValueMeaning {
+    match text.parse::<f64>() {
+        Ok(n) if n > 0.0 && n < 1e9 => ValueMeaning::Value(Value::Number(n)),
+        _ => ValueMeaning::Unclear(format!("`{text}` is no number for {}", key.name())),
+    }
+}
+
+/// `5M` tokens or requests a day, `1.5 billion` in no other way than `1.5B` or `1.5G`.
+fn amount(key: Key, text: &str) -> ValueMeaning {
     let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match text.get(number.len()..).map(str::to_ascii_lowercase).as_deref() {
         Some("") => 1.0,
@@ -73,7 +87,10 @@ fn tokens(text: &str) -> ValueMeaning {
     };
     match number.replace('_', "").parse::<f64>() {
         Ok(n) if (1.0..1e15).contains(&(n * factor)) => ValueMeaning::Value(Value::Number(n * factor)),
-        _ => ValueMeaning::Unclear(format!("`{text}` is no number of tokens")),
+        _ => {
+            let what = if key == Key::RequestsPerDay { "requests" } else { "tokens" };
+            ValueMeaning::Unclear(format!("`{text}` is no number of {what}"))
+        }
     }
 }
 

@@ -1,49 +1,128 @@
-//! How fast a server is said to be, with the terms behind it, for `gpulint explain`.
+//! How fast a server is said to be, with the terms behind it, and what a unit of its work costs, for `gpulint explain`.
 
 use std::fmt::Write;
 
-use crate::fit::{ASSUMED_ANSWER, ASSUMED_PROMPT, Assessment, Speed};
-use crate::inventory::{Fact, Task};
-use crate::pricing::BillItem;
+use crate::catalog::{Catalog, rounded};
+use crate::fit::{self, Assessment, PlacedModel, Speed, UnitCosts, host_of};
+use crate::inventory::{Fact, Key, Resource, Task};
+use crate::pricing::{BillItem, HOURS_PER_MONTH};
+use crate::report::escape;
 
-/// What the estimate says of one machine or pod, or why it says nothing; empty where no model is served.
-pub fn explain_speed(fact: &Fact<Assessment>, item: Option<&BillItem>) -> String {
-    let served = fact.value().filter(|it| it.task == Task::Serve);
-    match served.and_then(|it| it.placed.value()).map(|placed| &placed.speed) {
-        None => String::new(),
-        Some(Err(why)) => format!("\nhow fast it answers is not said: {why}\n"),
-        Some(Ok(speed)) => told(speed, item),
+/// What the estimate says of one machine or pod, or why it says nothing, and what follows from it for money.
+pub fn explain_speed(resource: &Resource, item: &BillItem, fact: &Fact<Assessment>, catalog: &Catalog) -> String {
+    let mut text = String::new();
+    match fit::placed(fact).zip(fact.value()) {
+        None => {}
+        Some((PlacedModel { speed: Err(why), .. }, _)) => {
+            let _ = writeln!(text, "\nhow fast it answers is not said: {why}");
+        }
+        Some((placed @ PlacedModel { speed: Ok(speed), .. }, served)) => {
+            rate(&mut text, speed, placed, served.lengths);
+            if let Some(hour) = item.per_hour {
+                dollars_at_full_load(&mut text, speed, hour.expected.usd());
+            }
+        }
     }
+    unit_costs(&mut text, resource, item, fact);
+    if let Some(served) = fact.value().filter(|it| it.task == Task::Serve) {
+        hosted(&mut text, resource, item, served, catalog);
+    }
+    text
 }
 
-fn told(speed: &Speed, item: Option<&BillItem>) -> String {
-    let mut text = format!(
-        "\nhow fast one answers, estimated for prompts of {ASSUMED_PROMPT} tokens and answers of {ASSUMED_ANSWER} at full load\n"
+fn rate(text: &mut String, speed: &Speed, placed: &PlacedModel, (prompt, answer): (f64, f64)) {
+    let _ = writeln!(
+        text,
+        "\nhow fast one answers, estimated for prompts of {prompt} tokens and answers of {answer} at full load"
     );
     let _ = writeln!(text, "  a step writes one token for each of {:.1} answers and takes", speed.in_flight);
     for (name, ms) in speed.terms.named().into_iter().filter(|(_, ms)| *ms > 0.0) {
         let _ = writeln!(text, "    {name:<14}{ms:>9.2} ms");
     }
-    let _ = writeln!(text, "    {:<14}{:>9.2} ms", "together", speed.terms.step_ms());
+    let step = speed.terms.step_ms();
+    let _ = writeln!(text, "    {:<14}{step:>9.2} ms", "together");
     let rate = speed.tokens_per_second;
     let _ = writeln!(
         text,
-        "  {:.0} × {:.1} answers / {:.2} ms = {:.0} tokens a second, the middle of the range",
+        "  {:.0} × {:.1} answers / {step:.2} ms = {:.0} tokens a second, the middle of the estimate",
         speed.replicas,
         speed.in_flight,
-        speed.terms.step_ms(),
-        rate.expected
+        speed.replicas * speed.in_flight / step * 1e3
     );
-    let _ = writeln!(text, "  of {}: {:.0} to {:.0} tokens a second", speed.group, rate.floor, rate.ceiling);
+    match &placed.measured_by {
+        Some(by) => {
+            let _ = writeln!(text, "  instead of it: {:.0} tokens a second, {}", rate.expected, escape::one_line(by));
+            let _ = writeln!(text, "  {:.0} to {:.0} tokens a second", rate.floor, rate.ceiling);
+        }
+        None => {
+            let _ = writeln!(text, "  of {}: {:.0} to {:.0} tokens a second", speed.group, rate.floor, rate.ceiling);
+        }
+    }
     let pace = speed.ms_per_token;
     let _ = writeln!(text, "  {:.1} to {:.1} ms between two tokens of an answer", pace.floor, pace.ceiling);
-    if let Some(hour) = item.and_then(|item| item.per_hour) {
-        let dollars = |hour: f64, rate: f64| hour / (rate * 3600.0 / 1e6);
-        let (least, most) = (dollars(hour.floor.usd(), rate.ceiling), dollars(hour.ceiling.usd(), rate.floor));
+}
+
+fn dollars_at_full_load(text: &mut String, speed: &Speed, hour: f64) {
+    let rate = speed.tokens_per_second;
+    let each = fit::cost_of_tokens(rate, hour, hour, hour);
+    let _ = writeln!(
+        text,
+        "  ${} to ${} for a million tokens at full load, which real servers never have: ${hour:.4} an hour / ({:.0} to {:.0} × 3,600 tokens)",
+        rounded(each.floor),
+        rounded(each.ceiling),
+        rate.ceiling,
+        rate.floor
+    );
+}
+
+/// What follows from a rate that somebody declares or measured.
+fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fact<Assessment>) {
+    let costs = UnitCosts::new(resource, item, fact);
+    let Some(month) = item.monthly else { return };
+    let days = HOURS_PER_MONTH / 24.0;
+    let month = format!("${:.2} to ${:.2} a month", month.floor.usd(), month.ceiling.usd());
+    if let (Some(each), Some(tokens)) = (costs.per_million_at_traffic, fit::tokens_per_day(resource)) {
         let _ = writeln!(
             text,
-            "  ${least:.2} to ${most:.2} for a million tokens at full load, which real servers never have"
+            "\na million tokens at the traffic: ${}, of {month} / ({} tokens a day × {days:.2} days)",
+            each.told(),
+            rounded(tokens)
         );
     }
-    text
+    if let Some(each) = costs.per_thousand_requests {
+        let _ =
+            writeln!(text, "\na thousand requests: ${}, of {month} and the requests of {days:.2} days", each.told());
+    }
+    if let (Some(each), Some(seats)) = (costs.per_seat, resource.number(Key::Seats)) {
+        let _ = writeln!(text, "\na seat: ${} a month, of {month} / {seats}", each.told());
+    }
+}
+
+/// Below which traffic others serve the same model for less.
+fn hosted(text: &mut String, resource: &Resource, item: &BillItem, served: &Assessment, catalog: &Catalog) {
+    let (Some(it), Some(month)) = (host_of(resource, served.lengths, catalog), item.monthly) else { return };
+    let (prompt, answer) = served.lengths;
+    let day = month.expected.usd() / HOURS_PER_MONTH * 24.0;
+    let speed = served.placed.value().and_then(|it| it.speed.as_ref().ok());
+    let copies = item.count.or_else(|| resource.count.value().copied()).map_or(1.0, |count| count.expected.max(1.0));
+    let most = speed.map(|it| it.tokens_per_second.ceiling * copies * 86_400.0 / 1e6);
+    let is_out_of_reach = most.is_some_and(|most| most < day / it.per_million);
+    let reach = if is_out_of_reach { ", which is more than these can write" } else { "" };
+    let _ = writeln!(
+        text,
+        "\nnote (low confidence): the middle one of {} hosts of this model, {}, asks ${} for a million prompt tokens and ${} for a \
+         million written ones ({})\n  with {prompt} tokens in and {answer} out a million written tokens cost {} × {} + {} = ${:.3} there\n  \
+         below ${day:.2} a day / ${:.3} = {} million written tokens a day the host costs less{reach}; it may serve in another precision",
+        it.hosts,
+        escape::one_line(it.host.host),
+        it.host.input,
+        it.host.output,
+        it.host.as_of,
+        prompt / answer,
+        it.host.input,
+        it.host.output,
+        it.per_million,
+        it.per_million,
+        rounded(day / it.per_million)
+    );
 }

@@ -6,12 +6,14 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::Currency;
-use crate::fit::{Assessment, Choice};
+use crate::fit::speed::SpeedRange;
+use crate::fit::{Assessment, Choice, TrainingRun, by_tokens};
 use crate::inventory::{Fact, Task};
-use crate::pricing::HOURS_PER_MONTH;
+use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
+use crate::report::views::training_run;
 use crate::report::{Format, escape};
 
 #[derive(Serialize)]
@@ -27,7 +29,30 @@ struct Document<'a> {
     need_gib_per_gpu: Option<Number>,
     budget_gib_per_gpu: Option<Number>,
     breakdown: BTreeMap<&'static str, Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    training: Option<Trained<'a>>,
     options: Vec<Chosen<'a>>,
+}
+
+/// The run of declared tokens; without numbers where nothing is said of it.
+#[derive(Serialize)]
+struct Trained<'a> {
+    because: Option<&'a str>,
+    tokens: Option<Number>,
+    accelerators: Option<Number>,
+    peak_tflops: Option<Number>,
+    share_of_peak: Option<Ends>,
+    days: Option<Ends>,
+    usd: Option<Ends>,
+    as_of: Option<&'a str>,
+    source: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Ends {
+    floor: Number,
+    expected: Number,
+    ceiling: Number,
 }
 
 #[derive(Serialize)]
@@ -43,15 +68,15 @@ struct Chosen<'a> {
 }
 
 /// The answer in a format; `None` where there is no such format for it.
-pub fn fit(format: Format, fact: &Fact<Assessment>, options: &[Choice]) -> Option<String> {
+pub fn fit(format: Format, fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Option<String> {
     match format {
-        Format::Json => Some(as_json(fact, options)),
-        Format::Text => Some(as_text(fact, options)),
+        Format::Json => Some(as_json(fact, item, options)),
+        Format::Text => Some(as_text(fact, item, options)),
         _ => None,
     }
 }
 
-fn as_json(fact: &Fact<Assessment>, options: &[Choice]) -> String {
+fn as_json(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> String {
     let known = fact.value();
     let placed = known.and_then(|it| it.placed.value());
     json::print(&Document {
@@ -65,8 +90,30 @@ fn as_json(fact: &Fact<Assessment>, options: &[Choice]) -> String {
         need_gib_per_gpu: placed.map(|it| rounded(it.need_gib)),
         budget_gib_per_gpu: placed.map(|it| rounded(it.budget_gib)),
         breakdown: placed.iter().flat_map(|it| &it.breakdown).map(|(name, gib)| (*name, rounded(*gib))).collect(),
+        training: placed.and_then(|it| it.training.as_ref()).map(|it| trained(it, item)),
         options: options.iter().map(chosen).collect(),
     })
+}
+
+fn trained<'a>(training: &'a Result<TrainingRun, &'static str>, item: &BillItem) -> Trained<'a> {
+    let run = training.as_ref().ok();
+    Trained {
+        because: training.as_ref().err().copied(),
+        tokens: run.map(|it| Number(it.tokens)),
+        accelerators: run.map(|it| Number(it.accelerators)),
+        peak_tflops: run.map(|it| Number(it.peak_tflops)),
+        share_of_peak: run.map(|it| ends(it.share, 1e-3)),
+        days: run.map(|it| ends(it.days, 1e-3)),
+        usd: run.and_then(|it| by_tokens(item, it)).map(|it| ends(it, 1e-2)),
+        as_of: run.map(|it| it.as_of.as_str()),
+        source: run.map(|it| it.source.as_str()),
+    }
+}
+
+/// In whole units: the estimate is not that exact.
+fn ends(range: SpeedRange, unit: f64) -> Ends {
+    let rounded = |number: f64| Number((number / unit).round() / (1.0 / unit).round());
+    Ends { floor: rounded(range.floor), expected: rounded(range.expected), ceiling: rounded(range.ceiling) }
 }
 
 /// Why there is no verdict.
@@ -92,7 +139,7 @@ fn rounded(gib: f64) -> Number {
     Number((gib * 1e3).round() / 1e3)
 }
 
-fn as_text(fact: &Fact<Assessment>, options: &[Choice]) -> String {
+fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> String {
     let mut text = String::new();
     let Some(assessment) = fact.value() else {
         let why = fact.why().unwrap_or("nothing is known of the model");
@@ -133,6 +180,8 @@ fn as_text(fact: &Fact<Assessment>, options: &[Choice]) -> String {
         (None, Some(why)) => _ = writeln!(text, "unknown: {}", escape::one_line(why)),
         (None, None) => {}
     }
+    let training = assessment.placed.value().and_then(|it| it.training.as_ref());
+    text.push_str(&training_run::section(training, item));
     text.push_str(&table(options));
     text
 }

@@ -1,6 +1,8 @@
 //! What verbs beside `check` say, each in the formats that it has.
 
 pub(super) mod explain;
+pub(super) mod explain_own;
+pub(super) mod explain_run;
 pub(super) mod explain_speed;
 pub(super) mod fit;
 pub(super) mod notes;

@@ -1,13 +1,23 @@
-//! The ways to buy one planned run, for `gpulint price --run`.
+//! The ways to buy one planned run, for `gpulint price --hours`.
+
+use std::fmt::Write;
 
 use serde::Serialize;
 
 use crate::catalog::Currency;
-use crate::pricing::Way;
+use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, Restarts, Way};
 use crate::report::Format;
+use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
+use crate::report::views::own_hardware;
+
+/// What was asked, and the answer.
+pub struct PurchaseOptions<'a> {
+    pub ways: &'a [Way],
+    pub hours: f64,
+}
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -15,20 +25,52 @@ struct Row<'a> {
     machine: &'a str,
     region: &'a str,
     accelerator: &'a str,
+    accelerators: Number,
     machines: Number,
     purchase: &'a str,
     usd_per_hour: Number,
     total_usd: Number,
+    /// Null where nothing takes the run away, and on spot where nobody says how often.
+    restarts: Option<RestartRange>,
     needs: &'a str,
     as_of: &'a str,
+    stale: bool,
     estimate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<Own<'a>>,
+}
+
+#[derive(Serialize)]
+struct RestartRange {
+    least: Number,
+    most: Option<Number>,
+}
+
+#[derive(Serialize)]
+struct Own<'a> {
+    how: &'a str,
+    accelerators: Option<Number>,
+    fixed_usd_per_month: Option<Number>,
+    power_usd_per_hour: Option<Number>,
+    cheaper: Vec<Cheaper<'a>>,
+}
+
+#[derive(Serialize)]
+struct Cheaper<'a> {
+    than: &'a str,
+    bought: &'static str,
+    rent_usd_per_hour: Number,
+    /// above, below, always or never
+    when: &'static str,
+    hours_per_month: Option<Number>,
 }
 
 /// The ways in a format; `None` where there is no such format for them.
-pub fn purchase_options(format: Format, ways: &[Way]) -> Option<String> {
+pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>) -> Option<String> {
     match format {
-        Format::Json => Some(json::print(&ways.iter().map(row).collect::<Vec<_>>())),
-        Format::Text => Some(text(ways)),
+        Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
+        Format::Csv => Some(rows(options.ways)),
+        Format::Text => Some(text(options)),
         _ => None,
     }
 }
@@ -39,29 +81,127 @@ fn row(way: &Way) -> Row<'_> {
         machine: &way.machine,
         region: &way.region,
         accelerator: &way.accelerator,
+        accelerators: Number(way.accelerators),
         machines: Number(way.machines),
         purchase: way.purchase,
         usd_per_hour: way.per_hour.into(),
         total_usd: way.total.into(),
+        restarts: match way.restarts {
+            Restarts::Between { least, most } => {
+                Some(RestartRange { least: rounded_share(least), most: most.map(rounded_share) })
+            }
+            Restarts::NotSpot | Restarts::Unknown => None,
+        },
         needs: &way.needs,
         as_of: &way.as_of,
+        stale: way.is_stale,
         estimate: way.is_estimate,
+        own: way.own.as_ref().map(own),
     }
 }
 
-fn text(ways: &[Way]) -> String {
-    let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "as of", "needs"];
-    let mut table = TextTable::new(&headings, 3..5);
+fn own(own: &OwnMachine) -> Own<'_> {
+    let rounded = |usd: f64| Number((usd * 1e6).round() / 1e6);
+    Own {
+        how: &own.how,
+        accelerators: own.purchased.map(|it| Number(it.accelerators)),
+        fixed_usd_per_month: own.purchased.map(|it| rounded(it.fixed_per_month())),
+        power_usd_per_hour: own.purchased.map(|it| rounded(it.power_per_hour())),
+        cheaper: own.against.iter().map(than).collect(),
+    }
+}
+
+fn than(it: &Against) -> Cheaper<'_> {
+    Cheaper {
+        than: &it.of,
+        bought: own_hardware::bought(it.scenario),
+        rent_usd_per_hour: it.rent_per_hour.into(),
+        when: it.crossing.name(),
+        hours_per_month: it.crossing.hours().map(|hours| Number((hours * 10.0).round() / 10.0)),
+    }
+}
+
+/// To four decimals: bands are no closer.
+fn rounded_share(number: f64) -> Number {
+    Number((number * 1e4).round() / 1e4)
+}
+
+fn restarts(way: &Way) -> String {
+    match way.restarts {
+        Restarts::NotSpot => String::new(),
+        Restarts::Unknown => "unknown".to_owned(),
+        Restarts::Between { least, most: Some(most) } => format!("{} to {}", rounded_share(least), rounded_share(most)),
+        Restarts::Between { least, most: None } => format!("{} or more", rounded_share(least)),
+    }
+}
+
+const COLUMNS: &str = "provider,machine,region,accelerator,accelerators,machines,purchase,usd_per_hour,total_usd,\
+                       restarts_least,restarts_most,needs,as_of,stale,estimate\n";
+
+fn rows(ways: &[Way]) -> String {
+    let mut text = COLUMNS.to_owned();
     for way in ways {
+        let (least, most) = match way.restarts {
+            Restarts::NotSpot => (String::new(), String::new()),
+            Restarts::Unknown => ("?".to_owned(), "?".to_owned()),
+            Restarts::Between { least, most } => {
+                (rounded_share(least).to_string(), most.map_or("?".to_owned(), |most| rounded_share(most).to_string()))
+            }
+        };
+        let cells = [
+            csv::text(&way.provider),
+            csv::text(&way.machine),
+            csv::text(&way.region),
+            csv::text(&way.accelerator),
+            Number(way.accelerators).to_string(),
+            Number(way.machines).to_string(),
+            csv::text(way.purchase),
+            way.per_hour.usd().to_string(),
+            way.total.usd().to_string(),
+            least,
+            most,
+            csv::text(&way.needs),
+            csv::text(&way.as_of),
+            way.is_stale.to_string(),
+            way.is_estimate.to_string(),
+        ];
+        text.push_str(&cells.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn text(options: &PurchaseOptions<'_>) -> String {
+    let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "restarts", "as of", "needs"];
+    let mut table = TextTable::new(&headings, 3..5);
+    for way in options.ways {
         table.row(vec![
             format!("{} × {} {}", Number(way.machines), way.provider, way.machine),
             way.accelerator.clone(),
             way.purchase.to_owned(),
             Currency::USD.per_hour(way.per_hour),
             Currency::USD.amount(way.total),
-            way.as_of.clone(),
+            restarts(way),
+            format!("{}{}", way.as_of, if way.is_stale { " old" } else { "" }),
             way.needs.clone(),
         ]);
     }
-    table.print()
+    let mut text = table.print();
+    let is_known = |way: &Way| matches!(way.restarts, Restarts::Between { .. });
+    if options.ways.iter().any(is_known) {
+        let _ = writeln!(
+            text,
+            "restarts: machines × the share that is taken away in a month × {} / {HOURS_PER_MONTH} hours",
+            Number(options.hours)
+        );
+    }
+    if options.ways.iter().any(|way| way.is_stale) {
+        text.push_str("old prices may have moved: `gpulint catalog update`\n");
+    }
+    for own in options.ways.iter().filter_map(|way| Some((way, way.own.as_ref()?))) {
+        let (way, own) = own;
+        let _ = writeln!(text, "\n{} of one's own", way.accelerator);
+        text.push_str(&own_hardware::lines(own));
+    }
+    text
 }

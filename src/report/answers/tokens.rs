@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
 use crate::fit::tokens::{BreakEven, ByToken, Priced};
-use crate::fit::{ASSUMED_ANSWER, ASSUMED_PROMPT};
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
@@ -79,8 +78,8 @@ pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>)
 fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
     json::print(&Document {
         version: json::VERSION,
-        input_tokens: Number(ASSUMED_PROMPT),
-        output_tokens: Number(ASSUMED_ANSWER),
+        input_tokens: Number(found.lengths.0),
+        output_tokens: Number(found.lengths.1),
         options: found.priced.iter().map(row).collect(),
         not_estimated: found
             .without
@@ -89,12 +88,12 @@ fn as_json(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
             .collect(),
         too_slow: found.too_slow,
         hosted: hosted.map(|it| Hosted {
-            host: it.host.host,
-            hosts: it.hosts,
-            as_of: it.host.as_of,
-            source: it.host.source,
-            usd_per_million: digits(it.per_million),
-            cheaper_below_million_tokens_per_day: digits(it.millions_per_day),
+            host: it.host.host.host,
+            hosts: it.host.hosts,
+            as_of: it.host.host.as_of,
+            source: it.host.host.source,
+            usd_per_million: Number::three_digits(it.host.per_million),
+            cheaper_below_million_tokens_per_day: Number::three_digits(it.millions_per_day),
             machine_could_write_so_many: it.in_reach,
             confidence: "low",
         }),
@@ -111,20 +110,17 @@ fn row(it: &Priced) -> Row<'_> {
         tokens_per_s: ends(it.speed.tokens_per_second),
         ms_per_token: ends(it.speed.ms_per_token),
         usd_per_million_at_full_load: ends(it.at_load),
-        usd_per_million_at_traffic: it.at_traffic.map(digits),
+        usd_per_million_at_traffic: it.at_traffic.map(Number::three_digits),
         beside_cheapest: it.beside_cheapest.name(),
     }
 }
 
 fn ends(range: SpeedRange) -> Ends {
-    Ends { floor: digits(range.floor), expected: digits(range.expected), ceiling: digits(range.ceiling) }
-}
-
-/// To three digits: the estimate has no more.
-fn digits(number: f64) -> Number {
-    let unit = 10_f64.powf(number.abs().log10().floor() - 2.0);
-    let rounded = if unit.is_normal() { (number / unit).round() * unit } else { number };
-    Number((rounded * 1e6).round() / 1e6)
+    Ends {
+        floor: Number::three_digits(range.floor),
+        expected: Number::three_digits(range.expected),
+        ceiling: Number::three_digits(range.ceiling),
+    }
 }
 
 fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
@@ -137,9 +133,10 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
         if hidden > 0 {
             let _ = writeln!(text, "and {hidden} that cost more for each token");
         }
+        let (prompt, answer) = found.lengths;
         let _ = writeln!(
             text,
-            "\nestimates for prompts of {ASSUMED_PROMPT} tokens and answers of {ASSUMED_ANSWER}; how long the first token \
+            "\nestimates for prompts of {prompt} tokens and answers of {answer}; how long the first token \
              takes is not estimated\nfull load is what real servers never have: at half of it a token costs twice as much"
         );
     }
@@ -157,19 +154,19 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
 
 /// A note of low confidence: prices of hosts move by a quarter in months, and no two serve quite the same.
 fn note(it: &BreakEven<'_>) -> String {
-    let (host, as_of) = (escape::one_line(it.host.host), it.host.as_of);
+    let (host, as_of) = (escape::one_line(it.host.host.host), it.host.host.as_of);
     let reach = if it.in_reach { "" } else { ", which is more than the first machine above can write" };
     format!(
         "\nnote (low confidence): below {} million written tokens a day{reach}, the same model costs less at {host}, the \
          middle one of {} hosts ({as_of}): ${} for a million with their prompts; it may be served in another precision\n",
         plain(it.millions_per_day),
-        it.hosts,
-        plain(it.per_million)
+        it.host.hosts,
+        plain(it.host.per_million)
     )
 }
 
 fn plain(number: f64) -> String {
-    let Number(number) = digits(number);
+    let Number(number) = Number::three_digits(number);
     number.to_string()
 }
 

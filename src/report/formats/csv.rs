@@ -1,11 +1,14 @@
 //! Rows for spreadsheets.
 
 use crate::catalog::MoneyRange;
+use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Range, Resource};
 use crate::pricing::{Period, Status};
 use crate::report::Report;
 use crate::report::escape::{begins_command, one_line, shortened};
+use crate::report::formats::json::Number;
 use crate::report::views::judged;
+use crate::report::views::unit_work::{self, UnitWork};
 
 const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,address,kind,message,help,\
                         saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
@@ -70,7 +73,11 @@ fn not_judged(rows: &mut String, report: &Report) {
 const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
                          count_floor,count_expected,count_ceiling,status,usd_per_hour,\
                          floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,disks_usd_per_month,hours_per_month,\
-                         per,floor_usd,expected_usd,ceiling_usd,hours\n";
+                         per,floor_usd,expected_usd,ceiling_usd,hours,\
+                         model,tokens_per_s_floor,tokens_per_s_expected,tokens_per_s_ceiling,\
+                         floor_usd_per_million_tokens_at_full_load,expected_usd_per_million_tokens_at_full_load,\
+                         ceiling_usd_per_million_tokens_at_full_load,\
+                         usd_per_million_tokens_at_traffic,usd_per_thousand_requests,usd_per_seat_and_month\n";
 
 /// The bill.
 pub(in crate::report) fn cost(report: &Report) -> String {
@@ -106,10 +113,27 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         cells.extend(dollars(item.and_then(|item| item.amount)));
         let known = hours.filter(|(per, _)| *per != Period::Hour);
         cells.push(known.map(|(_, hours)| hours).unwrap_or_default());
+        cells.extend(units(unit_work::of(report, index)));
         rows.push_str(&cells.join(","));
         rows.push('\n');
     }
     rows
+}
+
+/// What a unit of work costs, to three digits: no estimate has more.
+fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
+    let number = |n: f64| Number::three_digits(n).to_string();
+    let ends = |range: Option<SpeedRange>| match range {
+        Some(range) => [range.floor, range.expected, range.ceiling].map(number),
+        None => [const { String::new() }; 3],
+    };
+    let middle = |range: Option<SpeedRange>| range.map(|range| number(range.expected)).unwrap_or_default();
+    let costs = work.as_ref().map(|it| it.costs).unwrap_or_default();
+    let mut cells = vec![text(work.as_ref().and_then(|it| it.model).unwrap_or_default())];
+    cells.extend(ends(work.and_then(|it| it.tokens_per_second)));
+    cells.extend(ends(costs.per_million_at_full_load));
+    cells.extend([costs.per_million_at_traffic, costs.per_thousand_requests, costs.per_seat].map(middle));
+    cells
 }
 
 fn said(resource: &Resource, key: Key) -> String {

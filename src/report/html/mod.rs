@@ -15,6 +15,7 @@ mod payers;
 mod resources;
 pub(super) mod table;
 mod uncounted;
+mod unit_work;
 mod waste;
 
 use super::Report;
@@ -73,6 +74,7 @@ pub(super) fn page(
         judged(waste::section),
         alternatives::section(report),
         judged(findings::section),
+        unit_work::section(report),
         measured::section(report),
         resources::section(report),
         Some(uncounted::section(report)),

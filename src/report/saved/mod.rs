@@ -112,6 +112,7 @@ impl State {
             hosted_paths: &self.paths,
             inventory: &self.inventory,
             bill: &self.bill,
+            fits: &[],
             findings: &self.findings,
             rules,
             undetermined: &self.undetermined,

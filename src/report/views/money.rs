@@ -99,6 +99,17 @@ impl Currency {
         (*self != Currency::USD).then(rate)
     }
 
+    /// Whatever the size, so that a sum can be redone with it.
+    pub(in crate::report) fn exact_to_the_cent(&self, money: Money) -> String {
+        let (symbol, money) = (self.symbol(), self.exchanged(money));
+        let cents = (money.micros().unsigned_abs() + 5_000) / 10_000;
+        let sign = if money < Money::ZERO { "-" } else { "" };
+        match cents % 100 {
+            0 => format!("{sign}{symbol}{}", grouped(cents / 100)),
+            rest => format!("{sign}{symbol}{}.{rest:02}", grouped(cents / 100)),
+        }
+    }
+
     /// The price of an hour, to a hundredth of a cent.
     pub(in crate::report) fn per_hour(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));

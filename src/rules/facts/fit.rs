@@ -3,8 +3,10 @@
 use std::sync::LazyLock;
 
 use super::money::{MONEY, Sum, money};
+use super::speed::{ENDS, What, as_many, ends, gap, range, rate_share};
 use super::table::{Records, rows};
 use super::{FactContext, kinds, unknown_fact};
+use crate::fit::tokens::Standing;
 use crate::fit::{Alternative, Assessment, Choice, Fraction, PlacedModel};
 use crate::inventory::{Fact, Key};
 use crate::languages::cel::{CelValue, Type};
@@ -36,6 +38,13 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             };
             need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
             budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
+            tokens_per_s: ENDS.holds(), "Tokens that one of it writes in a second, where that is estimated." => |asking, id| number(asking, id, What::Rate);
+            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer, where that is estimated." => |asking, id| number(asking, id, What::Pace);
+            per_million_tokens: ENDS.holds(), "Dollars for a million tokens at full load, where that is estimated." => |asking, id| number(asking, id, What::AtFullLoad);
+            rate_share: Type::Double, "Tokens that it writes in a second, as a share of what is written now; not known without both estimates." => |asking, id| beside(asking, id, rate_share);
+            gap: Type::Double, "So many times what a token costs there it costs now, both at full load; not known without both estimates." => |asking, id| beside(asking, id, gap);
+            as_many: Type::Double, "How many of it write as much as all present ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
+            speed_told: Type::Text, "For messages: how fast it is beside what there is, and whether a token costs more there; not known without both estimates." => beside_told;
             speed_share: Type::Double, "How fast its memory is read, as a share of that of the accelerators in use: tokens are answered about so much slower, or faster." => speed_share;
         },
     )
@@ -65,6 +74,8 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
             halved: CHOICE.holds(), "The cheapest with weights in 16 bits instead of 32, where that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Halved);
             limited: CHOICE.holds(), "The cheapest with a context of 8,192 tokens, where nothing limits it and that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Limited);
             larger: CHOICE.holds(), "The cheapest that fits with a margin, where it does not fit." => |asking, id| alternative(asking, id, Alternative::Larger);
+            narrower: CHOICE.holds(), "Fewer of the same accelerators for each copy of the model, and so more copies, where these write more together." => |asking, id| alternative(asking, id, Alternative::Narrower);
+            per_token: CHOICE.holds(), "The other accelerator of the same provider that writes a token for the least money, where it costs half as much again now." => |asking, id| alternative(asking, id, Alternative::PerToken);
             fits_limited: Type::Flag, "It does not fit, and with a limit of 8,192 tokens it would." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
             fraction: Type::Text, "The smallest slice of the same accelerator that would hold it, a MIG profile." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
             fraction_instances: Type::Double, "How many of these slices one accelerator has." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
@@ -72,6 +83,38 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         },
     )
 });
+
+fn number(asking: &FactContext<'_>, id: u32, what: What) -> CelValue {
+    of_id(id).map_or(CelValue::Absent, |(resource, which)| ends(asking, resource, Some(which), what))
+}
+
+/// How an alternative stands to what there is.
+type Beside = fn(&FactContext<'_>, u32, Alternative) -> Option<f64>;
+
+fn beside(asking: &FactContext<'_>, id: u32, read: Beside) -> CelValue {
+    of_id(id).and_then(|(resource, which)| read(asking, resource, which)).map_or(CelValue::Absent, CelValue::Double)
+}
+
+/// What is lost with an alternative, in the words of messages.
+fn beside_told(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let told = of_id(id).and_then(|(resource, which)| {
+        let share = rate_share(asking, resource, which)?;
+        let pace = range(asking, resource, Some(which), What::Pace)?;
+        let written = match share {
+            share if share < 0.995 => format!("about {} % of the tokens a second", (share * 100.0).round()),
+            share if share < 1.1 => "as many tokens a second".to_owned(),
+            share => format!("about {} times as many tokens a second", format::rounded(share)),
+        };
+        let (fastest, slowest) = (format::rounded(pace.floor), format::rounded(pace.ceiling));
+        let dearer = match Standing::of(1.0 / gap(asking, resource, which)?) {
+            Standing::Dearer => "; each costs more there",
+            Standing::ProbablyDearer => "; each probably costs more there",
+            Standing::AboutTheSame | Standing::Cheapest => "",
+        };
+        Some(format!("writes {written} at full load, one every {fastest} to {slowest} ms of an answer{dearer}"))
+    });
+    told.map_or(CelValue::Absent, CelValue::text)
+}
 
 /// Answers are as fast as weights are read: both sides by the memory bandwidth of the devices that they use.
 fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -107,7 +150,7 @@ pub(super) fn fit(asking: &FactContext<'_>, id: u32) -> CelValue {
     of_assessment(asking, id, |_| FIT.value(id))
 }
 
-fn of_assessment(asking: &FactContext<'_>, id: u32, read: impl Fn(&Assessment) -> CelValue) -> CelValue {
+pub(super) fn of_assessment(asking: &FactContext<'_>, id: u32, read: impl Fn(&Assessment) -> CelValue) -> CelValue {
     asking.world.fit.get(id as usize).map_or(CelValue::Absent, |fact| inside(fact, read))
 }
 

@@ -4,6 +4,7 @@ mod ask;
 mod derived;
 mod fit;
 mod functions;
+mod hosted;
 mod market;
 mod measured;
 mod money;
@@ -132,6 +133,8 @@ mod kinds {
     pub(super) const SPEED: usize = 18;
     pub(super) const COST: usize = 19;
     pub(super) const ENDS: usize = 20;
+    pub(super) const HOSTED: usize = 21;
+    pub(super) const RUN: usize = 22;
 }
 
 /// The records of a kind.
@@ -142,6 +145,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(money::all());
         all.extend(fit::all());
         all.extend(speed::all());
+        all.push(&hosted::HOSTED);
         all.extend(settings::all());
         all.extend(raw::all());
         all.extend(market::all());

@@ -162,7 +162,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 29] = [
+const SUMS: [Sum; 31] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -181,6 +181,8 @@ const SUMS: [Sum; 29] = [
     Sum::Instead(Alternative::Halved),
     Sum::Instead(Alternative::Limited),
     Sum::Instead(Alternative::Larger),
+    Sum::Instead(Alternative::Narrower),
+    Sum::Instead(Alternative::PerToken),
     Sum::Saves,
     Sum::Disks,
     Sum::AllDisks,

@@ -3,10 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use super::fit::{FIT, fit};
+use super::hosted::{self, HOSTED};
 use super::market::MARKET;
 use super::measured::{self, SMALLER};
 use super::money::BILL;
-use super::speed::{self, COST, SPEED};
+use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
 use super::{End, FactContext, derived, kinds, unknown_fact};
 use crate::inventory::{self, Fact, Key, Range};
@@ -64,7 +65,9 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);
         fit: FIT.holds(), "Whether its model fits." => fit;
         speed: SPEED.holds(), "How fast its model answers, where enough was measured of such servers: an estimate for all accelerators of one machine or pod, busy all the time." => speed::speed;
-        cost: COST.holds(), "What tokens cost, where that can be said." => |_, id| COST.value(id);
+        cost: COST.holds(), "What tokens, requests, seats and runs cost, where that can be said." => |_, id| COST.value(id);
+        run: RUN.holds(), "How long training takes, where that can be said." => |_, id| RUN.value(id);
+        hosted: HOSTED.holds(), "What its model costs with those who serve it to everybody; nothing where its data are declared private." => hosted::hosted;
         object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
         block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));

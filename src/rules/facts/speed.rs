@@ -1,17 +1,17 @@
-//! How fast the declared model answers, and what its tokens cost.
+//! How fast the declared model answers, how long it trains, and what its tokens and runs cost: as it is, and with one of its
+//! alternatives.
 
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds};
-use crate::fit::Speed;
 use crate::fit::speed::SpeedRange;
-use crate::inventory::Key;
+use crate::fit::{Alternative, Choice, PlacedModel, Speed, TrainingRun, UnitCosts, cost_of_tokens, cost_per_run};
+use crate::inventory::Fact;
 use crate::languages::cel::{CelValue, Type};
-use crate::pricing::HOURS_PER_MONTH;
 
 /// A number with its ends.
-static ENDS: LazyLock<Records> = LazyLock::new(|| {
+pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
         "ends",
         kinds::ENDS,
@@ -34,11 +34,14 @@ pub(super) static SPEED: LazyLock<Records> = LazyLock::new(|| {
         kinds::SPEED,
         None,
         rows! {
-            tokens_per_s: ENDS.holds(), "Tokens that are written in a second." => |asking, id| ends(asking, id, What::Rate);
-            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer." => |asking, id| ends(asking, id, What::Pace);
+            tokens_per_s: ENDS.holds(), "Tokens that are written in a second." => |asking, id| ends(asking, id, None, What::Rate);
+            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer." => |asking, id| ends(asking, id, None, What::Pace);
             in_flight: Type::Double, "Answers that one copy of the model writes at a time." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::Double(it.in_flight));
             group: Type::Text, "The servers on which the estimate was measured." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.group));
             mostly: Type::Text, "What takes most of the time: weights read, cache read, arithmetic, launches, crossing or sequences." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.terms.longest()));
+            measured_by: Type::Text, "Who measured the same server with prompts and answers of the declared lengths; tokens_per_s is then what they measured." => |asking, id| {
+                placed(asking, id).and_then(|it| it.measured_by.as_deref()).map_or(CelValue::Absent, CelValue::text)
+            };
         },
     )
 });
@@ -49,28 +52,58 @@ pub(super) static COST: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST,
         None,
         rows! {
-            per_million_tokens: ENDS.holds(), "Dollars for a million written tokens at full load, which real servers never have." => |asking, id| ends(asking, id, What::AtFullLoad);
-            per_million_at_traffic: ENDS.holds(), "Dollars for a million written tokens of the traffic that is declared or was measured." => |asking, id| ends(asking, id, What::AtTraffic);
+            per_million_tokens: ENDS.holds(), "Dollars for a million written tokens at full load, which real servers never have." => |asking, id| ends(asking, id, None, What::AtFullLoad);
+            per_million_at_traffic: ENDS.holds(), "Dollars for a million written tokens of the traffic that is declared or was measured." => |asking, id| ends(asking, id, None, What::AtTraffic);
+            per_thousand_requests: ENDS.holds(), "Dollars for a thousand requests, pictures or other answers, as many as are declared or were measured." => |asking, id| ends(asking, id, None, What::Requests);
+            per_seat: ENDS.holds(), "Dollars a month for each person who has a seat on it." => |asking, id| ends(asking, id, None, What::Seat);
+            per_run: ENDS.holds(), "Dollars for one run of all of them: by its time limit or the settings, else by the tokens that training is declared to read." => |asking, id| ends(asking, id, None, What::PerRun);
+        },
+    )
+});
+
+pub(super) static RUN: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "run",
+        kinds::RUN,
+        None,
+        rows! {
+            days: ENDS.holds(), "Days that training takes for the tokens that it is declared to read, where enough was measured of such training." => |asking, id| ends(asking, id, None, What::Days);
         },
     )
 });
 
 /// The numbers that have ends.
 #[derive(Clone, Copy)]
-enum What {
+pub(super) enum What {
     Rate,
     Pace,
     AtFullLoad,
     AtTraffic,
+    Requests,
+    Seat,
+    Days,
+    PerRun,
 }
 
 impl What {
-    const ALL: [What; 4] = [What::Rate, What::Pace, What::AtFullLoad, What::AtTraffic];
+    const ALL: [What; 8] = [
+        What::Rate,
+        What::Pace,
+        What::AtFullLoad,
+        What::AtTraffic,
+        What::Requests,
+        What::Seat,
+        What::Days,
+        What::PerRun,
+    ];
     const COUNT: u32 = What::ALL.len() as u32;
 }
 
-pub(super) fn all() -> [&'static Records; 3] {
-    [&SPEED, &COST, &ENDS]
+/// As it is, and each alternative.
+const SIDES: u32 = 1 + Alternative::ALL.len() as u32;
+
+pub(super) fn all() -> [&'static Records; 4] {
+    [&SPEED, &COST, &RUN, &ENDS]
 }
 
 pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -78,48 +111,93 @@ pub(super) fn speed(asking: &FactContext<'_>, id: u32) -> CelValue {
 }
 
 fn of<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a Speed> {
-    let placed = asking.world.fit.get(id as usize)?.value()?.placed.value()?;
-    placed.speed.as_ref().ok()
+    placed(asking, id)?.speed.as_ref().ok()
 }
 
-/// Each resource has as many such records as there are numbers.
-fn ends(asking: &FactContext<'_>, id: u32, what: What) -> CelValue {
-    match range(asking, id, what) {
-        Some(_) => ENDS.value(id * What::COUNT + what as u32),
+fn training<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a TrainingRun> {
+    placed(asking, id)?.training.as_ref()?.as_ref().ok()
+}
+
+fn placed<'a>(asking: &FactContext<'a>, id: u32) -> Option<&'a PlacedModel> {
+    asking.world.fit.get(id as usize)?.value()?.placed.value()
+}
+
+fn choice<'a>(asking: &FactContext<'a>, id: u32, which: Alternative) -> Option<&'a Choice> {
+    placed(asking, id)?.instead.get(&which)
+}
+
+/// A number of a resource as it is, or of one of its alternatives.
+pub(super) fn ends(asking: &FactContext<'_>, id: u32, which: Option<Alternative>, what: What) -> CelValue {
+    let side =
+        which.and_then(|which| Alternative::ALL.iter().position(|it| *it == which)).map_or(0, |at| at as u32 + 1);
+    match range(asking, id, which, what) {
+        Some(_) => ENDS.value((id * SIDES + side) * What::COUNT + what as u32),
         None => CelValue::Absent,
     }
 }
 
 fn end(asking: &FactContext<'_>, id: u32, read: fn(&SpeedRange) -> f64) -> CelValue {
     let what = What::ALL.get((id % What::COUNT) as usize);
-    let range = what.and_then(|what| range(asking, id / What::COUNT, *what));
+    let (id, side) = (id / What::COUNT / SIDES, id / What::COUNT % SIDES);
+    let which = side.checked_sub(1).and_then(|at| Alternative::ALL.get(at as usize).copied());
+    let range = what.and_then(|what| range(asking, id, which, *what));
     range.map_or(CelValue::Absent, |range| CelValue::Double(read(&range)))
 }
 
-fn range(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange> {
+pub(super) fn range(asking: &FactContext<'_>, id: u32, which: Option<Alternative>, what: What) -> Option<SpeedRange> {
+    match which {
+        Some(which) => of_choice(choice(asking, id, which)?, what),
+        None => as_it_is(asking, id, what),
+    }
+}
+
+fn of_choice(choice: &Choice, what: What) -> Option<SpeedRange> {
+    let speed = choice.speed?;
+    let hour = choice.per_hour.usd();
+    match what {
+        What::Rate => Some(speed.tokens_per_second),
+        What::Pace => Some(speed.ms_per_token),
+        What::AtFullLoad => Some(cost_of_tokens(speed.tokens_per_second, hour, hour, hour)),
+        What::AtTraffic | What::Requests | What::Seat | What::Days | What::PerRun => None,
+    }
+}
+
+fn as_it_is(asking: &FactContext<'_>, id: u32, what: What) -> Option<SpeedRange> {
     match what {
         What::Rate => Some(of(asking, id)?.tokens_per_second),
         What::Pace => Some(of(asking, id)?.ms_per_token),
-        What::AtFullLoad => {
-            let hour = asking.item(id)?.per_hour?;
-            let each = of(asking, id)?.tokens_per_second.times(3600.0 / 1e6);
-            Some(SpeedRange {
-                floor: hour.floor.usd() / each.ceiling,
-                expected: hour.expected.usd() / each.expected,
-                ceiling: hour.ceiling.usd() / each.floor,
-            })
-        }
-        What::AtTraffic => {
-            let resource = asking.world.inventory.resources.get(id as usize)?;
-            let measured = resource.number(Key::MeasuredTokens).map(|rate| rate * 86_400.0);
-            let tokens = measured.or_else(|| resource.number(Key::TokensPerDay)).filter(|tokens| *tokens > 0.0)?;
-            let month = asking.item(id)?.monthly?;
-            let millions = tokens * HOURS_PER_MONTH / 24.0 / 1e6;
-            Some(SpeedRange {
-                floor: month.floor.usd() / millions,
-                expected: month.expected.usd() / millions,
-                ceiling: month.ceiling.usd() / millions,
-            })
-        }
+        What::AtFullLoad => unit_costs(asking, id)?.per_million_at_full_load,
+        What::AtTraffic => unit_costs(asking, id)?.per_million_at_traffic,
+        What::Requests => unit_costs(asking, id)?.per_thousand_requests,
+        What::Seat => unit_costs(asking, id)?.per_seat,
+        What::Days => Some(training(asking, id)?.days),
+        What::PerRun => cost_per_run(asking.item(id)?, training(asking, id)),
     }
+}
+
+fn unit_costs(asking: &FactContext<'_>, id: u32) -> Option<UnitCosts> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let fact = asking.world.fit.get(id as usize).unwrap_or(&Fact::Absent);
+    Some(UnitCosts::new(resource, asking.item(id)?, fact))
+}
+
+/// Tokens a second of an alternative, as a share of what is written now. The middles: the error of both is much the same.
+pub(super) fn rate_share(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
+    let then = choice(asking, id, which)?.speed?.tokens_per_second.expected;
+    Some(then / of(asking, id)?.tokens_per_second.expected)
+}
+
+/// So many times what a token costs with an alternative, it costs now; both at full load.
+pub(super) fn gap(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
+    let then = of_choice(choice(asking, id, which)?, What::AtFullLoad)?.expected;
+    Some(as_it_is(asking, id, What::AtFullLoad)?.expected / then)
+}
+
+/// Machines of an alternative that write as much as all present ones in nine of ten cases.
+pub(super) fn as_many(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
+    let resource = asking.world.inventory.resources.get(id as usize)?;
+    let count = asking.item(id)?.count.or_else(|| resource.count.value().copied())?;
+    let floor = asking.world.catalog.throughput("gap-floor", "*")?;
+    let needed = count.expected.max(1.0) / rate_share(asking, id, which)? / floor;
+    Some(needed.ceil()).filter(|it| it.is_finite())
 }

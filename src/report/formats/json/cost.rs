@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-use super::wire;
 use super::wire::{Count, Fact, Price, Run, Skipped, Totals};
+use super::{Number, wire};
+use crate::fit::speed::SpeedRange;
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
+use crate::report::views::unit_work::{self, UnitWork};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -36,6 +38,39 @@ struct Line<'a> {
     /// Sums count the version of this object that stands there.
     version_of: Option<wire::Version>,
     price: Price,
+    /// What a unit of its work costs; null where nothing is known of any.
+    unit_work: Option<Work<'a>>,
+}
+
+#[derive(Serialize)]
+struct Work<'a> {
+    model: Option<&'a str>,
+    tokens_per_s: Option<Ends>,
+    ms_per_token: Option<Ends>,
+    usd_per_million_tokens_at_full_load: Option<Ends>,
+    usd_per_million_tokens_at_traffic: Option<Ends>,
+    usd_per_thousand_requests: Option<Ends>,
+    usd_per_seat_and_month: Option<Ends>,
+    /// estimate or measured; null where no rate is said.
+    basis: Option<&'static str>,
+    because: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Ends {
+    floor: Number,
+    expected: Number,
+    ceiling: Number,
+}
+
+impl From<SpeedRange> for Ends {
+    fn from(it: SpeedRange) -> Ends {
+        Ends {
+            floor: Number::three_digits(it.floor),
+            expected: Number::three_digits(it.expected),
+            ceiling: Number::three_digits(it.ceiling),
+        }
+    }
 }
 
 /// What each resource costs.
@@ -68,5 +103,20 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
         count: Count::new(&resource.count),
         version_of: wire::version_of(report, resource),
         price: Price::new(report.bill.items.get(index)),
+        unit_work: unit_work::of(report, index).map(|it| work(&it)),
+    }
+}
+
+fn work<'a>(it: &UnitWork<'a>) -> Work<'a> {
+    Work {
+        model: it.model,
+        tokens_per_s: it.tokens_per_second.map(Into::into),
+        ms_per_token: it.ms_per_token.map(Into::into),
+        usd_per_million_tokens_at_full_load: it.costs.per_million_at_full_load.map(Into::into),
+        usd_per_million_tokens_at_traffic: it.costs.per_million_at_traffic.map(Into::into),
+        usd_per_thousand_requests: it.costs.per_thousand_requests.map(Into::into),
+        usd_per_seat_and_month: it.costs.per_seat.map(Into::into),
+        basis: it.tokens_per_second.map(|_| if it.measured_by.is_some() { "measured" } else { "estimate" }),
+        because: it.measured_by.or(it.because),
     }
 }

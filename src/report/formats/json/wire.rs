@@ -17,6 +17,15 @@ use crate::source::Span;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::report) struct Number(pub(in crate::report) f64);
 
+impl Number {
+    /// An estimate has no more of them.
+    pub(in crate::report) fn three_digits(n: f64) -> Number {
+        let unit = 10_f64.powf(n.abs().log10().floor() - 2.0);
+        let rounded = if unit.is_normal() { (n / unit).round() * unit } else { n };
+        Number((rounded * 1e6).round() / 1e6)
+    }
+}
+
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.fract() == 0.0 && self.0.abs() < 9e15 {

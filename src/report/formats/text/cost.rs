@@ -7,10 +7,13 @@ use std::fmt::Write;
 use super::summary;
 use super::table::TextTable;
 use crate::catalog::Money;
+use crate::fit::UnitCosts;
+use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::judged;
 use crate::report::views::money::mark_of;
+use crate::report::views::unit_work::{UnitWork, reasons, unit_work};
 use crate::report::{Most, Report, Sort, Style, escape};
 
 /// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
@@ -50,9 +53,51 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
             }
         }
     }
+    units(&mut text, report);
     judged::text(&mut text, report);
     summary::write_bill(&mut text, report);
     text
+}
+
+/// What a unit of work costs, where that is known of anything.
+fn units(text: &mut String, report: &Report) {
+    let all = unit_work(report);
+    let known = |it: &&UnitWork<'_>| it.tokens_per_second.is_some() || it.costs != UnitCosts::default();
+    type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
+    let columns: [Column; 6] = [
+        ("tokens a second", |it| it.tokens_per_second),
+        ("ms a token", |it| it.ms_per_token),
+        ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),
+        ("at the traffic", |it| it.costs.per_million_at_traffic),
+        ("$ a thousand requests", |it| it.costs.per_thousand_requests),
+        ("$ a seat and month", |it| it.costs.per_seat),
+    ];
+    let columns: Vec<_> = columns.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
+    let headings: Vec<&str> = ["a unit of work", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
+    let mut table = TextTable::new(&headings, 2..headings.len());
+    for it in all.iter().filter(known) {
+        let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
+        let mut cells = vec![shown(&report.called(it.resource)), shown(it.model.unwrap_or_default())];
+        cells.extend(columns.iter().map(|(_, read)| read(it).map(SpeedRange::told).unwrap_or_default()));
+        table.row(cells);
+    }
+    if !columns.is_empty() {
+        let _ = writeln!(text, "{}", table.print());
+        let measured = all.iter().filter_map(|it| Some((it.resource, it.measured_by?)));
+        for (resource, by) in measured {
+            let _ = writeln!(text, "{}: {}", escape::one_line(&resource.address), escape::one_line(by));
+        }
+        let has_rates = all.iter().any(|it| it.tokens_per_second.is_some());
+        if has_rates {
+            text.push_str("rates are estimates for the load and lengths that `gpulint explain` tells; full load is what real servers never have\n");
+        }
+    }
+    for (servers, why) in reasons(&all) {
+        let _ = writeln!(text, "no rate for {servers} {}: {why}", if servers == 1 { "server" } else { "servers" });
+    }
+    if !all.is_empty() {
+        text.push('\n');
+    }
 }
 
 fn sort(lines: &mut [(&Resource, &BillItem)], report: &Report, by: Sort) {

@@ -1,0 +1,36 @@
+//! What a change does to the cost of tokens, beside what it does to machines.
+
+use crate::analysis::Analysis;
+use crate::fit::UnitCosts;
+use crate::fit::speed::SpeedRange;
+use crate::inventory::{Fact, ResourceId};
+use crate::pricing::{ChangeKind, Delta, Detail};
+
+/// A server that becomes another one is told with what a million tokens cost before and after.
+pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Analysis) {
+    for change in delta.changes.iter_mut().filter(|it| it.kind == ChangeKind::Changed) {
+        let of = |analysis, id| unit_costs(analysis, id).unwrap_or_default();
+        let (earlier, later) = (of(before, change.before), of(after, change.after));
+        let kinds = [
+            ("$/M tokens at the traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
+            ("$/M tokens at full load", earlier.per_million_at_full_load, later.per_million_at_full_load),
+        ];
+        // Full load is no load of anybody: it is told where the traffic is not known.
+        let told = kinds.into_iter().find(|(_, earlier, later)| earlier.is_some() || later.is_some());
+        let Some((what, earlier, later)) = told else { continue };
+        let (before, after) = (shown(earlier), shown(later));
+        if before != after {
+            change.details.push(Detail { what: what.to_owned(), before, after });
+        }
+    }
+}
+
+fn unit_costs(analysis: &Analysis, id: Option<ResourceId>) -> Option<UnitCosts> {
+    let at = id?.0;
+    let (resource, item) = (analysis.inventory.resources.get(at)?, analysis.bill.items.get(at)?);
+    Some(UnitCosts::new(resource, item, analysis.fits.get(at).unwrap_or(&Fact::Absent)))
+}
+
+fn shown(range: Option<SpeedRange>) -> String {
+    range.map_or_else(|| "?".to_owned(), SpeedRange::told)
+}

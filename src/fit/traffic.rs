@@ -1,0 +1,62 @@
+//! What a server must reach, and what its tokens cost.
+
+use super::speed::{Speed, SpeedRange};
+use crate::catalog::Catalog;
+use crate::inventory::{Key, Resource};
+
+/// What people who wait for a server need of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ServerGoal {
+    /// The most between two tokens of an answer.
+    pub ms_per_token: Option<f64>,
+    /// Written on a usual day by all copies together.
+    pub tokens_per_day: Option<f64>,
+    /// Requests at a time; as many as it takes where nothing is said.
+    pub concurrency: Option<f64>,
+    /// So many times the mean of a day its busiest minutes ask for.
+    pub peak: f64,
+    /// Something is declared, and nobody can say what: nothing surely reaches it.
+    pub is_unknown: bool,
+}
+
+impl ServerGoal {
+    pub fn new(catalog: &Catalog) -> ServerGoal {
+        ServerGoal { peak: catalog.throughput("peak", "*").unwrap_or(1.0), ..ServerGoal::default() }
+    }
+
+    /// What a resource is asked for, as far as labels, settings or a meter say.
+    pub fn of(resource: &Resource, catalog: &Catalog) -> ServerGoal {
+        let is_set = |number: &f64| *number > 0.0;
+        ServerGoal {
+            ms_per_token: resource.number(Key::MsPerToken).filter(is_set),
+            tokens_per_day: tokens_per_day(resource),
+            is_unknown: [Key::MsPerToken, Key::TokensPerDay].iter().any(|key| resource.fact(*key).is_unknown()),
+            ..ServerGoal::new(catalog)
+        }
+    }
+
+    pub fn asks_nothing(&self) -> bool {
+        self.ms_per_token.is_none() && self.tokens_per_day.is_none() && !self.is_unknown
+    }
+
+    /// Only what is surely fast enough: the time of one answer is estimated within a factor of two.
+    pub fn is_met(&self, speed: &Speed, copies: f64) -> bool {
+        let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
+        let most = speed.tokens_per_second.floor * copies * 86_400.0 / self.peak;
+        !self.is_unknown
+            && self.ms_per_token.is_none_or(|limit| slowest <= limit)
+            && self.tokens_per_day.is_none_or(|least| most >= least)
+    }
+}
+
+/// What was measured is nearer than what somebody declared.
+pub fn tokens_per_day(resource: &Resource) -> Option<f64> {
+    let measured = resource.number(Key::MeasuredTokens).map(|rate| rate * 86_400.0);
+    measured.or_else(|| resource.number(Key::TokensPerDay)).filter(|tokens| *tokens > 0.0)
+}
+
+/// Dollars for a million tokens that are written at this rate, where an hour costs so much.
+pub fn cost_of_tokens(per_second: SpeedRange, floor: f64, expected: f64, ceiling: f64) -> SpeedRange {
+    let each = per_second.times(3600.0 / 1e6);
+    SpeedRange { floor: floor / each.ceiling, expected: expected / each.expected, ceiling: ceiling / each.floor }
+}

@@ -1,0 +1,248 @@
+//! How many days a training run takes: six operations for each weight and token, at the share of its peak that accelerators
+//! reached where it was measured. No number where too little was measured, or what was measured lies too far apart.
+
+use super::demand::Demand;
+use super::speed::SpeedRange;
+use super::workload::Method;
+use crate::catalog::{Catalog, Modality, Precision, TrainingShare};
+use crate::inventory::{Fact, Key, Resource};
+use crate::pricing::BillItem;
+
+/// A run, with the terms of its days.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingRun {
+    /// That it reads.
+    pub tokens: f64,
+    pub params_b: f64,
+    /// Machines or pods that train together.
+    pub machines: f64,
+    /// Of all of them.
+    pub accelerators: f64,
+    pub accelerator: String,
+    pub precision: &'static str,
+    pub peak_tflops: f64,
+    /// Of the peak.
+    pub share: SpeedRange,
+    pub rows: f64,
+    pub sources: f64,
+    pub as_of: String,
+    pub source: String,
+    pub days: SpeedRange,
+}
+
+/// What is reached differs by so much either way between recipes, whatever a table says: nothing closer may be said.
+/// Of the study of 2026-11-22 over 509 published measurements of training.
+const NO_CLOSER: f64 = 1.5;
+
+/// Longer sequences spend a large part of their time on attention, which six operations for each weight leave out: what was measured
+/// of them reaches down to a tenth of what shorter ones reach. 2026-11-22.
+const LONGEST_SEQUENCE: f64 = 8192.0;
+
+/// Smaller models were not measured.
+const SMALLEST_B: f64 = 1.0;
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+
+/// The days of the run that a resource declares; nothing where it declares no number of tokens.
+pub(super) fn training_run(
+    resource: &Resource,
+    demand: &Demand<'_>,
+    catalog: &Catalog,
+    accelerator: &str,
+) -> Option<Result<TrainingRun, &'static str>> {
+    match resource.fact(Key::TrainTokens) {
+        Fact::Known(known) => {
+            let tokens = known.value.as_number().filter(|tokens| *tokens > 0.0)?;
+            Some(estimated(resource, demand, catalog, accelerator, tokens))
+        }
+        Fact::Unknown(_) => Some(Err("how many tokens it reads is not known")),
+        Fact::Absent => None,
+    }
+}
+
+fn estimated(
+    resource: &Resource,
+    demand: &Demand<'_>,
+    catalog: &Catalog,
+    accelerator: &str,
+    tokens: f64,
+) -> Result<TrainingRun, &'static str> {
+    let precision = was_measured(demand)?;
+    let share = catalog.training_share(accelerator, precision).ok_or(
+        "too little was measured of training on these accelerators in this precision, or it lies too far apart",
+    )?;
+    let (machines, each) = together(resource)?;
+    let accelerators = machines * each;
+    let (least, most) = share.accelerators;
+    if accelerators < least || accelerators > most {
+        return Err("it was not measured on so many accelerators, or so few");
+    }
+    let peak = catalog.peak(accelerator).ok_or("what these accelerators can do at most is not known")?;
+    let peak_tflops = if precision == "fp8" { peak.fp8_tflops } else { Some(peak.bf16_tflops) };
+    let peak_tflops = peak_tflops.filter(|it| *it > 0.0).ok_or("what they can do in this precision is not known")?;
+    let reached = reached(&share);
+    let params_b = demand.model.params_b;
+    let at_peak = days_at_peak(params_b, tokens, accelerators, peak_tflops);
+    Ok(TrainingRun {
+        tokens,
+        params_b,
+        machines,
+        accelerators,
+        accelerator: accelerator.to_owned(),
+        precision,
+        peak_tflops,
+        share: reached,
+        rows: share.rows,
+        sources: share.sources,
+        as_of: share.as_of.to_owned(),
+        source: share.source.to_owned(),
+        days: SpeedRange {
+            floor: at_peak / reached.ceiling,
+            expected: at_peak / reached.expected,
+            ceiling: at_peak / reached.floor,
+        },
+    })
+}
+
+/// The precision in which such training was measured: dense models of text, trained whole, with nothing on the host.
+fn was_measured(demand: &Demand<'_>) -> Result<&'static str, &'static str> {
+    if demand.training.method != Method::Full {
+        return Err("how fast adapters are trained was not measured");
+    }
+    if demand.model.is_mixture() {
+        return Err("what mixtures of experts reach lies too far apart");
+    }
+    if !matches!(demand.model.modality, Modality::Text) {
+        return Err("only models of text were measured");
+    }
+    if demand.model.params_b < SMALLEST_B {
+        return Err("models of less than a billion parameters were not measured");
+    }
+    if demand.context > LONGEST_SEQUENCE {
+        return Err("sequences of more than 8,192 tokens are not estimated: attention takes too large a part");
+    }
+    if demand.offloaded || demand.training.optimizer_offloaded {
+        return Err("training with a part on the host was not measured");
+    }
+    match demand.precision {
+        Precision::Bf16 => Ok("bf16"),
+        Precision::Fp8 => Ok("fp8"),
+        _ => Err("only training in bf16 and fp8 was measured"),
+    }
+}
+
+/// Machines or pods that train together, and the accelerators of each.
+fn together(resource: &Resource) -> Result<(f64, f64), &'static str> {
+    const UNKNOWN: &str = "how many machines or pods train together is not known";
+    let count = resource.count.value().filter(|count| count.floor == count.ceiling && count.expected >= 1.0);
+    let each = resource.number(Key::AcceleratorCount).filter(|each| *each >= 1.0);
+    let part = resource.fact(Key::Slice).value().is_some();
+    // What a block makes by its count are resources of their own, which carry the same labels.
+    let alike = resource.number(Key::Instances).filter(|alike| *alike >= 1.0).unwrap_or(1.0);
+    match (count, each) {
+        (Some(count), Some(each)) if !part => Ok((count.expected * alike, each)),
+        (Some(_), _) => Err("parts of accelerators are not estimated"),
+        (None, _) => Err(UNKNOWN),
+    }
+}
+
+/// From 10 % to 90 % of what was measured, and no closer than may be said.
+fn reached(share: &TrainingShare<'_>) -> SpeedRange {
+    SpeedRange {
+        floor: share.least.min(share.middle / NO_CLOSER),
+        expected: share.middle,
+        ceiling: share.most.max(share.middle * NO_CLOSER).min(1.0),
+    }
+}
+
+/// 6 x parameters x tokens / (accelerators x peak)
+fn days_at_peak(params_b: f64, tokens: f64, accelerators: f64, peak_tflops: f64) -> f64 {
+    6.0 * params_b * 1e9 * tokens / (accelerators * peak_tflops * 1e12) / SECONDS_PER_DAY
+}
+
+/// What one run costs: by what limits it, or by the settings, else by the tokens that it reads.
+pub fn cost_per_run(item: &BillItem, run: Option<&TrainingRun>) -> Option<SpeedRange> {
+    if let Some(run) = &item.run {
+        let usd = run.amount;
+        return Some(SpeedRange { floor: usd.floor.usd(), expected: usd.expected.usd(), ceiling: usd.ceiling.usd() });
+    }
+    by_tokens(item, run?)
+}
+
+/// Days × 24 × what an hour of all machines costs.
+pub fn by_tokens(item: &BillItem, run: &TrainingRun) -> Option<SpeedRange> {
+    let hour = item.per_hour?;
+    let hours = run.days.times(24.0 * run.machines);
+    Some(SpeedRange {
+        floor: hour.floor.usd() * hours.floor,
+        expected: hour.expected.usd() * hours.expected,
+        ceiling: hour.ceiling.usd() * hours.ceiling,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_operations_over_what_accelerators_do() {
+        // 6 x 10e9 x 864e9 / (100 x 1000e12) = 518,400 seconds
+        assert_eq!(days_at_peak(10.0, 864e9, 100.0, 1000.0), 6.0);
+    }
+
+    #[test]
+    fn a_run_costs_its_hours_and_what_ends_it_comes_first() {
+        use crate::catalog::{Money, MoneyRange};
+        use crate::inventory::Range;
+        use crate::pricing::PricedRun;
+        let days = SpeedRange { floor: 1.0, expected: 1.5, ceiling: 3.0 };
+        let run = TrainingRun {
+            tokens: 1e9,
+            params_b: 8.0,
+            machines: 2.0,
+            accelerators: 16.0,
+            accelerator: "H100-80GB".to_owned(),
+            precision: "bf16",
+            peak_tflops: 989.0,
+            share: days,
+            rows: 1.0,
+            sources: 1.0,
+            as_of: String::new(),
+            source: String::new(),
+            days,
+        };
+        let hour = MoneyRange::exactly(Money::from_usd(10.0));
+        let item = BillItem { per_hour: Some(hour), ..BillItem::default() };
+        // 1 to 3 days of 24 hours on two machines of 10 dollars.
+        let by_days = SpeedRange { floor: 480.0, expected: 720.0, ceiling: 1440.0 };
+        assert_eq!(cost_per_run(&item, Some(&run)), Some(by_days));
+        assert_eq!(cost_per_run(&item, None), None);
+        assert_eq!(cost_per_run(&BillItem::default(), Some(&run)), None);
+        let limit = PricedRun { hours: Range::exactly(3.0), because: String::new(), amount: hour };
+        let limited = BillItem { run: Some(limit), ..item };
+        let by_limit = SpeedRange { floor: 10.0, expected: 10.0, ceiling: 10.0 };
+        assert_eq!(cost_per_run(&limited, Some(&run)), Some(by_limit));
+    }
+
+    #[test]
+    fn nothing_closer_than_the_study_allows() {
+        let catalog = Catalog::embedded();
+        for (accelerator, precision) in
+            [("A100-40GB", "bf16"), ("H100-80GB", "bf16"), ("GB200", "fp8"), ("GB300", "fp8")]
+        {
+            let share = catalog.training_share(accelerator, precision).unwrap();
+            assert!(share.least <= share.middle && share.middle <= share.most, "{share:?}");
+            let range = reached(&share);
+            assert!(range.floor <= range.expected / 1.5 && range.floor <= share.least, "{range:?}");
+            assert!(range.ceiling >= range.expected * 1.5 && range.ceiling >= share.most, "{range:?}");
+        }
+        let wide = TrainingShare { least: 0.1, most: 0.9, ..catalog.training_share("H100-80GB", "bf16").unwrap() };
+        assert_eq!((reached(&wide).floor, reached(&wide).ceiling), (0.1, 0.9));
+        // Three sources lie up to 67 % apart; of others there are two rows.
+        for (accelerator, precision) in
+            [("H100-80GB", "fp8"), ("B200", "fp8"), ("H200", "fp8"), ("MI300X", "bf16"), ("TRN1", "bf16")]
+        {
+            assert_eq!(catalog.training_share(accelerator, precision), None, "{accelerator} {precision}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Hardware of one's own beside renting, with every term, so that the sum can be redone by hand.
+
+use std::fmt::Write;
+
+use crate::catalog::{Currency, Money};
+use crate::complete::plain;
+use crate::pricing::{Against, Crossing, HOURS_PER_MONTH, OwnMachine, Purchased, Scenario};
+
+/// How an hour comes to be, what is paid each month, and from where on renting costs more or less.
+pub(in crate::report) fn lines(own: &OwnMachine) -> String {
+    let Some(machine) = &own.purchased else {
+        let unknown = "what is paid whether or not it works is not stated, and so not how many hours a month pay off";
+        return format!("  an hour of one accelerator: {}\n  {unknown}\n", own.how);
+    };
+    let each = Currency::USD.per_hour(own.per_accelerator_hour);
+    let mut text = format!("  an hour of one accelerator: {} = {each}\n", own.how);
+    let _ = writeln!(
+        text,
+        "  one machine: {} = {} a month, and {} kW x ${} = {} in each hour of work",
+        machine.fixed_terms(),
+        usd(machine.fixed_per_month()),
+        plain(machine.watts / 1000.0),
+        plain(machine.usd_per_kwh),
+        hourly(machine.power_per_hour()),
+    );
+    for it in &own.against {
+        text.push_str(&beside(machine, it));
+    }
+    text
+}
+
+fn beside(own: &Purchased, it: &Against) -> String {
+    let (fixed, power) = (own.fixed_per_month(), own.power_per_hour());
+    let rent = it.rent_per_hour.usd();
+    let (fixed_text, power_text, rent_text) = (usd(fixed), hourly(power), hourly(rent));
+    let rented =
+        format!("  beside {} {}, {rent_text} an hour for {}", it.of, bought(it.scenario), plain(own.accelerators));
+    let all_hours = plain(HOURS_PER_MONTH);
+    let said = match (it.scenario, it.crossing) {
+        (Scenario::OnDemand | Scenario::Spot, Crossing::Above(hours)) => {
+            format!("cheaper above {fixed_text} / ({rent_text} - {power_text}) = {hours:.1} hours a month")
+        }
+        (Scenario::OnDemand | Scenario::Spot, _) if rent <= power => {
+            format!("never cheaper, as its power alone costs {power_text}")
+        }
+        (Scenario::OnDemand | Scenario::Spot, _) => format!(
+            "never cheaper: {fixed_text} / ({rent_text} - {power_text}) = {:.1} hours, more than the {all_hours} of a month",
+            fixed / (rent - power)
+        ),
+        (Scenario::Reserved1y | Scenario::Reserved3y, crossing) => {
+            let month = usd(rent * HOURS_PER_MONTH);
+            let paid = format!("paid for all {all_hours} hours, {month} a month");
+            let full = usd(fixed + power * HOURS_PER_MONTH);
+            match crossing {
+                Crossing::Below(hours) => {
+                    format!("{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours a month")
+                }
+                Crossing::Never => format!("{paid}: never cheaper, as {fixed_text} is paid while it stands still"),
+                Crossing::Above(_) | Crossing::Always => {
+                    format!("{paid}: cheaper at any number of hours, {full} at the most")
+                }
+            }
+        }
+    };
+    format!("{rented}: {said}\n")
+}
+
+pub(in crate::report) fn bought(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::OnDemand => "on demand",
+        Scenario::Spot => "on spot",
+        Scenario::Reserved1y => "for a year",
+        Scenario::Reserved3y => "for three years",
+    }
+}
+
+fn hourly(amount: f64) -> String {
+    Currency::USD.per_hour(Money::from_usd(amount))
+}
+
+/// To the cent, whatever the size: sums are redone with it.
+fn usd(amount: f64) -> String {
+    Currency::USD.exact_to_the_cent(Money::from_usd(amount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pricing::crossing;
+
+    #[test]
+    fn each_line_holds_its_terms() {
+        let own = Purchased {
+            usd: 240_000.0,
+            accelerators: 8.0,
+            years: 4.0,
+            watts: 10_000.0,
+            usd_per_kwh: 0.2,
+            staff_usd_per_year: 12_000.0,
+            usd_per_month: 500.0,
+            utilization: 0.5,
+        };
+        let said = |scenario: Scenario, usd: f64| {
+            let rent_per_hour = Money::from_usd(usd);
+            let crossing = crossing(&own, scenario, rent_per_hour);
+            beside(&own, &Against { scenario, of: "aws p5".to_owned(), rent_per_hour, crossing })
+        };
+        let cases = [
+            (Scenario::OnDemand, 54.0, "cheaper above $6,500 / ($54.00 - $2.00) = 125.0 hours a month"),
+            (
+                Scenario::OnDemand,
+                10.0,
+                "never cheaper: $6,500 / ($10.00 - $2.00) = 812.5 hours, more than the 730 of a month",
+            ),
+            (Scenario::OnDemand, 1.5, "never cheaper, as its power alone costs $2.00"),
+            (Scenario::Reserved1y, 10.0, "cheaper below ($7,300 - $6,500) / $2.00 = 400.0 hours a month"),
+            (Scenario::Reserved3y, 8.0, "$5,840 a month: never cheaper, as $6,500 is paid while it stands still"),
+            (Scenario::Reserved3y, 20.0, "cheaper at any number of hours, $7,960 at the most"),
+        ];
+        for (scenario, usd, expected) in cases {
+            let line = said(scenario, usd);
+            assert!(line.trim_end().ends_with(expected), "{line}");
+        }
+        let lines = lines(&OwnMachine {
+            how: "sum".to_owned(),
+            per_accelerator_hour: Money::from_usd(2.5),
+            purchased: Some(own),
+            against: Vec::new(),
+        });
+        assert!(lines.starts_with("  an hour of one accelerator: sum = $2.50\n"), "{lines}");
+        assert!(lines.contains("($240000 / 48 months + $12000 of staff / 12 + $500) = $6,500 a month"), "{lines}");
+        assert!(lines.contains("10 kW x $0.2 = $2.00 in each hour of work"), "{lines}");
+    }
+}

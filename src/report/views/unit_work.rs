@@ -1,0 +1,62 @@
+//! What a unit of work costs: tokens of servers, requests, seats.
+
+use crate::fit::speed::SpeedRange;
+use crate::fit::{UnitCosts, placed};
+use crate::inventory::{Fact, Resource, Task};
+use crate::report::Report;
+
+/// A resource of which it is known, or which serves a model of which it is not.
+pub(in crate::report) struct UnitWork<'a> {
+    pub(in crate::report) resource: &'a Resource,
+    /// Of what serves one.
+    pub(in crate::report) model: Option<&'a str>,
+    pub(in crate::report) tokens_per_second: Option<SpeedRange>,
+    pub(in crate::report) ms_per_token: Option<SpeedRange>,
+    pub(in crate::report) costs: UnitCosts,
+    /// Who measured the rate, where it is no estimate.
+    pub(in crate::report) measured_by: Option<&'a str>,
+    /// Why it is not said how fast it answers.
+    pub(in crate::report) because: Option<&'static str>,
+}
+
+/// In the order of the inventory.
+pub(in crate::report) fn unit_work<'a>(report: &Report<'a>) -> Vec<UnitWork<'a>> {
+    (0..report.inventory.resources.len()).filter_map(|at| of(report, at)).collect()
+}
+
+/// Of one of the resources.
+pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWork<'a>> {
+    let (resource, item) = (report.inventory.resources.get(at)?, report.bill.items.get(at)?);
+    let fact = report.fits.get(at).unwrap_or(&Fact::Absent);
+    let served = fact.value().filter(|it| it.task == Task::Serve);
+    let placed = placed(fact);
+    let costs = UnitCosts::new(resource, item, fact);
+    let speed = placed.and_then(|it| it.speed.as_ref().ok());
+    let because = match placed.map(|it| &it.speed) {
+        Some(Err(why)) => Some(*why),
+        None if served.is_some() => Some("the accelerators are not known"),
+        _ => None,
+    };
+    (served.is_some() || costs != UnitCosts::default()).then_some(UnitWork {
+        resource,
+        model: served.map(|it| it.model.as_str()),
+        tokens_per_second: speed.map(|it| it.tokens_per_second),
+        ms_per_token: speed.map(|it| it.ms_per_token),
+        costs,
+        measured_by: placed.and_then(|it| it.measured_by.as_deref()),
+        because,
+    })
+}
+
+/// The reasons why rates are not said, each with the number of servers, the most first.
+pub(in crate::report) fn reasons(work: &[UnitWork<'_>]) -> Vec<(usize, &'static str)> {
+    let mut found: Vec<(usize, &'static str)> = Vec::new();
+    for why in work.iter().filter_map(|it| it.because) {
+        match found.iter_mut().find(|(_, other)| *other == why) {
+            Some((count, _)) => *count += 1,
+            None => found.push((1, why)),
+        }
+    }
+    found.sort_by(|one, two| two.0.cmp(&one.0).then(one.1.cmp(two.1)));
+    found
+}

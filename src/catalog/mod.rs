@@ -14,6 +14,7 @@ mod disk;
 mod format;
 mod machine;
 mod model;
+mod model_config;
 mod models;
 mod money;
 mod names;

@@ -119,6 +119,7 @@ settings! {
     "labels.values.*" SettingKind::Texts, None, "the values that a label may have";
     "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
     "models.file" SettingKind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
+    "models.configs.*" SettingKind::Path, None, "the config.json of a model of your own, as in \"acme/legal-9b\" = \"models/legal/config.json\"";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
     "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
     "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";

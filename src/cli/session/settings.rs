@@ -157,6 +157,10 @@ pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, Stri
 pub(in crate::cli) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
 
+/// What is wrong with a configuration of a model is told with what it should be.
+pub(in crate::cli) const MODEL_CONFIG: &str =
+    "it is the config.json that is published beside a model's weights; `models.file` takes what it does not say";
+
 /// What a configuration says about rules.
 pub fn rule_settings(config: &Config) -> rules::Settings {
     rules::Settings {

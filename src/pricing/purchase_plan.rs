@@ -214,7 +214,7 @@ impl Group {
         self.lines.iter_mut().for_each(|line| line.rungs.sort_by(|one, other| other.share.total_cmp(&one.share)));
         let dearest = |line: &Line| line.offered.on_demand.unwrap_or_default();
         let mut order: Vec<&mut Line> = self.lines.iter_mut().collect();
-        order.sort_by(|one, other| dearest(other).cmp(&dearest(one)));
+        order.sort_by_key(|line| std::cmp::Reverse(dearest(line)));
         for line in order {
             let all: f64 = line.rungs.iter().map(|rung| rung.machines).sum();
             let used = line.spare_places.min(all);
@@ -277,9 +277,11 @@ impl Line {
 
     fn commit(&mut self, most_years: u8) {
         let all: Vec<Bound> = Term::ALL.into_iter().filter_map(|term| self.bound_for(term)).collect();
-        let allowed = all.iter().filter(|bound| bound.term.years() <= most_years);
+        // Blocks end after months, and nobody promises the next one: they are for where no years are.
+        let years = all.iter().filter(|bound| bound.term != Term::Block && bound.term.years() <= most_years);
         // Of two that save the same, the shorter.
-        let best = allowed.min_by_key(|bound| (std::cmp::Reverse(bound.saves), bound.term)).copied();
+        let best = years.min_by_key(|bound| (std::cmp::Reverse(bound.saves), bound.term));
+        let best = best.or_else(|| all.iter().find(|bound| bound.term == Term::Block)).copied();
         self.otherwise = all.into_iter().filter(|bound| Some(bound.term) != best.map(|it| it.term)).collect();
         self.bound = best;
     }
@@ -288,7 +290,7 @@ impl Line {
     fn bound_for(&self, term: Term) -> Option<Bound> {
         let (on_demand, per_hour) = (self.offered.on_demand?, term.price(&self.offered)?);
         let break_even = per_hour.usd() / on_demand.usd();
-        if !(break_even < 1.0) {
+        if !break_even.is_finite() || break_even >= 1.0 {
             return None;
         }
         let worth: f64 = self.rungs.iter().filter(|rung| rung.share > break_even).map(|rung| rung.machines).sum();
@@ -387,7 +389,12 @@ mod tests {
         assert_eq!(year.half.net().usd(), (8.0 - 12.0) * 730.0);
         let years = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 3);
         assert_eq!((years.term, years.saves.usd()), (Term::ThreeYears, 4.0 * 6.0 * 730.0));
-        assert!(purchase_plan(&[need(Standing::Base, &[(4.0, 1.0)])], 0).groups[0].lines[0].bound.is_none());
+        let mut listed = need(Standing::Base, &[(4.0, 1.0)]);
+        assert!(purchase_plan(std::slice::from_ref(&listed), 0).groups[0].lines[0].bound.is_none());
+        // Cheaper than a year, and gone after months.
+        listed.demand.offered.block = Some(Money::from_usd(5.0));
+        assert_eq!(bound(std::slice::from_ref(&listed), 1).term, Term::OneYear);
+        assert_eq!(bound(&[listed], 0).term, Term::Block);
     }
 
     #[test]

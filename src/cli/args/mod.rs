@@ -47,6 +47,7 @@ fn after_help() -> String {
     format!(
         "First steps:\n  gpulint                               what this repository wastes\n  \
          gpulint cost                          what it costs\n  \
+         gpulint plan                          what of it to commit to\n  \
          gpulint diff --base main              what a change does to both\n  \
          gpulint explain on-demand-batch       what a rule is about\n  \
          gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\

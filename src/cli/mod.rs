@@ -49,6 +49,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => verbs::check::run(&check),
         Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
         Some(Verb::Files(files)) => verbs::files::run(&files),
+        Some(Verb::Plan(plan)) => verbs::plan::run(&plan),
         Some(Verb::Diff(diff)) => verbs::diff::run(*diff),
         Some(Verb::History(history)) => verbs::history::run(&history),
         Some(Verb::Blame(blame)) => verbs::blame::run(&blame),

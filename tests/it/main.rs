@@ -39,6 +39,7 @@ mod manifest_fixes;
 mod measured_oracle;
 mod measured_scores;
 mod pages;
+mod plan;
 mod policy;
 mod precommit;
 mod price_release;

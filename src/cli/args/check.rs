@@ -79,6 +79,26 @@ pub(in crate::cli) struct Cost {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct Purchases {
+    /// The longest commitment, in years: 0 (blocks of days alone), 1 or 3
+    #[arg(long, value_name = "0|1|3", value_parser = years, default_value = "1")]
+    pub(in crate::cli) years: u8,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
+}
+
+fn years(text: &str) -> Result<u8, String> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        "3" => Ok(3),
+        _ => Err("commitments are sold for 1 or 3 years, and blocks of days for 0".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct Inspect {
     #[command(flatten)]
     pub(in crate::cli) input: Input,

@@ -21,7 +21,7 @@ use crate::report::Format;
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
-pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
+pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Purchases, Render};
 pub(super) use comment::Comment;
 pub(super) use history::{Blame, Commits, History, Review, Since};
 pub(super) use input::Input;
@@ -47,6 +47,7 @@ fn after_help() -> String {
     format!(
         "First steps:\n  gpulint                               what this repository wastes\n  \
          gpulint cost                          what it costs\n  \
+         gpulint plan                          what of it to commit to\n  \
          gpulint diff --base main              what a change does to both\n  \
          gpulint explain on-demand-batch       what a rule is about\n  \
          gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
@@ -66,6 +67,8 @@ pub(super) enum Verb {
     Diff(Box<Diff>),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
+    /// How much of what always runs to commit to, for how long, and what to leave to spot and on demand
+    Plan(Box<Purchases>),
     /// What it cost at each commit, and which commits made it more or less
     History(Box<History>),
     /// Which commit brought each dollar of today's bill
@@ -146,6 +149,7 @@ impl Arguments {
             None => &mut self.check.output,
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
+            Some(Verb::Plan(plan)) => &mut plan.output,
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,

@@ -20,6 +20,7 @@ pub(super) mod history;
 pub(super) mod init;
 pub(super) mod inspect;
 pub(super) mod manual;
+pub(super) mod plan;
 pub(super) mod price;
 pub(super) mod render;
 pub(super) mod report;

@@ -70,6 +70,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
+            break_even: Type::Double, "The share of all hours for which it must run so that a commitment for a year is worth it." => |asking, id| break_even(asking.item(id));
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
             reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
                 Some(Status::Unpriced(why)) => CelValue::text(why.as_str()),
@@ -232,6 +233,15 @@ fn amount(asking: &FactContext<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> C
 fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
     let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
     unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
+}
+
+/// What is committed to for a year over what is paid by the hour.
+fn break_even(item: Option<&BillItem>) -> CelValue {
+    let price = |way| item.and_then(|item| item.per_hour_if.get(&way)).map(|range| range.expected.usd());
+    match (price(Scenario::Reserved1y), price(Scenario::OnDemand)) {
+        (Some(year), Some(hour)) if hour > 0.0 => CelValue::Double(year / hour),
+        _ => unknown_price("no reserved price is known"),
+    }
 }
 
 /// The most that may be said of a month.

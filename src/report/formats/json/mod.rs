@@ -9,7 +9,7 @@ pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, ch
 pub(in crate::report) use cost::cost;
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Counted, Number, Run, Skipped, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
+    Bounds, Budget, Counted, Number, Offered, Run, Skipped, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
     unknown_machines, unpriced,
 };
 

@@ -7,6 +7,7 @@
 mod facts;
 mod identity;
 mod matched;
+pub mod paid;
 pub mod row;
 
 pub use matched::{Measured, MeasuredRow, UsageOptions};

@@ -23,6 +23,7 @@ pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
+pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::price::{Prices, price};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::suppressions::suppressions;

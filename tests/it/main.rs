@@ -39,6 +39,7 @@ mod manifest_fixes;
 mod measured_oracle;
 mod measured_scores;
 mod pages;
+mod paid;
 mod policy;
 mod precommit;
 mod price_release;

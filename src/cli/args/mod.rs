@@ -28,7 +28,9 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
-pub(super) use usage::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+pub(super) use usage::{
+    BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
+};
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -53,7 +55,7 @@ fn after_help() -> String {
          Formats:\n{}\n\n\
          Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
          usage or configuration, 3 nothing was checked, 4 (`usage`) \
-         something is missing of what was measured.",
+         something is missing of what was measured or billed.",
         formats.join("\n")
     )
 }
@@ -81,7 +83,7 @@ pub(super) enum Verb {
     /// Version and age of prices; refresh them
     #[command(subcommand)]
     Catalog(CatalogVerb),
-    /// What was measured: ask a server of metrics, or read what others saved, and write gpulint-usage.csv
+    /// What was measured and paid: ask a server of metrics, read what others saved and bills, and write small files of it
     #[command(subcommand)]
     Usage(UsageVerb),
     /// How one price came to be, or what a rule is about

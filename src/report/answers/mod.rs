@@ -6,6 +6,7 @@ pub(super) mod explain_run;
 pub(super) mod explain_speed;
 pub(super) mod fit;
 pub(super) mod notes;
+pub(super) mod paid;
 pub(super) mod price;
 pub(super) mod purchase_options;
 pub(super) mod suppressions;

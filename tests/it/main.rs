@@ -40,6 +40,7 @@ mod measured_oracle;
 mod measured_scores;
 mod pages;
 mod paid;
+mod paid_oracle;
 mod policy;
 mod precommit;
 mod price_release;

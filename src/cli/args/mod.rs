@@ -21,7 +21,7 @@ use crate::report::Format;
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
-pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
+pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Reconcile, Render};
 pub(super) use comment::Comment;
 pub(super) use history::{Blame, Commits, History, Review, Since};
 pub(super) use input::Input;
@@ -86,6 +86,8 @@ pub(super) enum Verb {
     /// What was measured and paid: ask a server of metrics, read what others saved and bills, and write small files of it
     #[command(subcommand)]
     Usage(UsageVerb),
+    /// What the text lets expect beside what was measured and paid: hours, rate, and money that found no resource
+    Reconcile(Box<Reconcile>),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -152,6 +154,7 @@ impl Arguments {
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,
             Some(Verb::Report(review)) => &mut review.output,
+            Some(Verb::Reconcile(reconcile)) => &mut reconcile.output,
             Some(Verb::Usage(UsageVerb::Show(show))) => &mut show.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,

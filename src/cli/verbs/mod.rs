@@ -21,6 +21,7 @@ pub(super) mod init;
 pub(super) mod inspect;
 pub(super) mod manual;
 pub(super) mod price;
+pub(super) mod reconcile;
 pub(super) mod render;
 pub(super) mod report;
 pub(super) mod rules;

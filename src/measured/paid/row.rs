@@ -177,6 +177,11 @@ columns! {
     "source" "What was read, as in focus-1.2." text!(source);
 }
 
+/// A file of rows under their heading, as examples hold them: without the line that names the version.
+pub fn of_rows(rows: &str) -> String {
+    format!("{HEADER}\n{rows}")
+}
+
 impl PaidRow {
     /// The columns with what they hold.
     pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -9,6 +9,7 @@ pub(super) mod notes;
 pub(super) mod paid;
 pub(super) mod price;
 pub(super) mod purchase_options;
+pub(super) mod reconcile;
 pub(super) mod suppressions;
 pub(super) mod tokens;
 pub(super) mod usage;

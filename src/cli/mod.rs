@@ -14,7 +14,7 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 pub use session::prices::settings as pricing_settings;
-pub use session::settings::rule_settings;
+pub use session::settings::{paid as paid_options, rule_settings};
 
 use args::{Arguments, Verb};
 use world::failure::Failure;
@@ -59,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Price(price)) => verbs::price::run(&price),
         Some(Verb::Catalog(verb)) => verbs::catalog::run(&verb),
         Some(Verb::Usage(verb)) => verbs::usage::run(&verb),
+        Some(Verb::Reconcile(reconcile)) => verbs::reconcile::run(&reconcile),
         Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
         Some(Verb::Fit(fit)) => verbs::fit::run(&fit),
         Some(Verb::Rules(verb)) => verbs::rules::run(&verb),

@@ -7,6 +7,7 @@
 mod facts;
 mod identity;
 mod matched;
+pub mod paid;
 pub mod row;
 
 pub use matched::{Measured, MeasuredRow, UsageOptions};
@@ -21,8 +22,20 @@ use crate::source::{Date, FileId, Sources, Span};
 use identity::{Claim, claims, cluster_of};
 use row::{OBSERVER, UsageError, UsageRow};
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// What meters and bills said of what the text asks for.
 pub fn measure(
+    inventory: &mut Inventory,
+    sources: &Sources,
+    options: &UsageOptions,
+    catalog: &Catalog,
+    today: Option<Date>,
+) -> Measured {
+    let paid = paid::settle(inventory, sources, &options.paid, catalog, today, |it| cluster_of(it, sources, options));
+    Measured { paid, ..metered(inventory, sources, options, catalog, today) }
+}
+
+/// Reads the files that are there, and fills the facts of what they are about.
+fn metered(
     inventory: &mut Inventory,
     sources: &Sources,
     options: &UsageOptions,
@@ -133,11 +146,12 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         }
         Err(error) => vec![error],
     };
+    wrong_rows(inventory, wrong, place, "`gpulint usage show --columns` lists what a row may hold");
+}
+
+fn wrong_rows(inventory: &mut Inventory, wrong: Vec<UsageError>, place: impl Fn(usize) -> Span, help: &str) {
     for error in wrong {
-        inventory.diagnostics.push(
-            Diagnostic::unreadable(error.message, place(error.line))
-                .with_help("`gpulint usage show --columns` lists what a row may hold"),
-        );
+        inventory.diagnostics.push(Diagnostic::unreadable(error.message, place(error.line)).with_help(help));
     }
 }
 

@@ -247,6 +247,18 @@ impl BillItem {
     }
 }
 
+/// The hours that were measured, at the price of an hour, in a month of 730 hours.
+pub fn measured_month(resource: &Resource, item: &BillItem) -> Option<Money> {
+    let hourly = item.hourly()?.expected;
+    let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
+    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
+    let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
+    let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
+    // Never more than the text can cost: what was measured may have been more of them.
+    let most = item.monthly.map(|it| it.expected.max(it.ceiling));
+    Some(most.map_or(cost, |most| cost.min(most)))
+}
+
 fn multiply(money: MoneyRange, by: Range) -> MoneyRange {
     MoneyRange {
         floor: money.floor.times(by.floor),

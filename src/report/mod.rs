@@ -23,10 +23,12 @@ pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
+pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;
 pub use answers::price::{Prices, price};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
+pub use answers::reconcile::{proposed_discounts, reconcile};
 pub use answers::suppressions::suppressions;
 pub use answers::tokens::by_token;
 pub use answers::usage::{usage, usage_columns};
@@ -52,6 +54,7 @@ pub use views::history::{
 };
 pub use views::page_link::{page_link, without_page_link};
 pub use views::paths::Paths;
+pub use views::reconcile::AskedMonths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 

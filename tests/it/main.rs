@@ -39,6 +39,8 @@ mod manifest_fixes;
 mod measured_oracle;
 mod measured_scores;
 mod pages;
+mod paid;
+mod paid_oracle;
 mod plan;
 mod policy;
 mod precommit;

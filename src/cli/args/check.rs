@@ -7,6 +7,7 @@ use clap::Args;
 use super::input::Input;
 use super::judging::{Selection, Threshold};
 use super::output::{Output, View};
+use crate::measured::paid::BillMonth;
 use crate::report::Head;
 
 #[derive(Debug, Args)]
@@ -66,6 +67,23 @@ pub(in crate::cli) struct Diff {
 
 fn files_url(text: &str) -> Result<Head, String> {
     Head::new(text).ok_or_else(|| "expected https://HOST/PATH without spaces, brackets and quotes".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Reconcile {
+    /// The month; may be given several times [default: the last one that has ended]
+    #[arg(long = "month", value_name = "YYYY-MM")]
+    pub(in crate::cli) months: Vec<BillMonth>,
+    /// All months of the bill, those too that have not ended
+    #[arg(long, conflicts_with = "months")]
+    pub(in crate::cli) all_months: bool,
+    /// Propose `[prices]` discounts with what the bill says for them, instead; nothing is written
+    #[arg(long)]
+    pub(in crate::cli) print_discounts: bool,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
 }
 
 #[derive(Debug, Args)]

@@ -22,6 +22,7 @@ pub(super) mod inspect;
 pub(super) mod manual;
 pub(super) mod plan;
 pub(super) mod price;
+pub(super) mod reconcile;
 pub(super) mod render;
 pub(super) mod report;
 pub(super) mod rules;

@@ -6,9 +6,9 @@ use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
-use crate::inventory::Key;
+use crate::inventory::Orphaned;
 use crate::languages::cel::{CelValue, Type};
-use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status, measured_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -109,10 +109,18 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
             disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
             stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
+            orphaned: Type::Double, "Dollars of the last month of the bill for machines that stand nowhere here, of providers that `paid.complete` names." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
+            orphans: Type::Integer, "How many of them there are." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
+            orphans_named: Type::Text, "The dearest of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
+            orphans_month: Type::Text, "That month." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
             unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced as i64);
         },
     )
 });
+
+fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {
+    asking.world.inventory.orphaned.as_ref().map_or(CelValue::Absent, read)
+}
 
 pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -286,18 +294,9 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     }
 }
 
-/// The hours that were measured, at the price of an hour, in a month of 730 hours.
 fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
-    let hourly = asking.item(id)?.hourly()?.expected;
-    let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
-    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
-    let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
-    let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
-    // Never more than the text can cost: what was measured may have been more of them.
-    let most = asking.item(id)?.monthly.map(|it| it.expected.max(it.ceiling));
-    let cost = most.map_or(cost, |most| cost.min(most));
-    Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })
+    Some(MoneyRange::exactly(measured_month(resource, asking.item(id)?)?))
 }
 
 /// Another machine for as many hours, as often.

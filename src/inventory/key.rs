@@ -429,6 +429,8 @@ keys! {
     PaidCommittedShare "paid_committed_share" Number;
     /// Paid: the share of these hours that ran on spot.
     PaidSpotShare "paid_spot_share" Number;
+    /// Paid: dollars for its use in the month of today, as far as it was billed.
+    PaidSoFar "paid_so_far" Number;
     /// Paid: the month, as in 2026-10.
     PaidMonth "paid_month" Text;
 }

@@ -6,6 +6,7 @@ mod amount;
 mod join;
 mod month;
 pub mod row;
+mod so_far;
 mod sums;
 
 pub use amount::BilledAmount;
@@ -175,6 +176,7 @@ pub(super) fn settle<'o>(
     for id in ids {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         tell(&paid, id, resource, catalog, today);
+        so_far::tell_so_far(&paid, id, resource, today);
     }
     inventory.orphaned = orphaned(&paid);
     paid

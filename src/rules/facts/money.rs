@@ -6,9 +6,10 @@ use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
-use crate::inventory::Orphaned;
+use crate::inventory::{Key, Orphaned};
 use crate::languages::cel::{CelValue, Type};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status, measured_month};
+use crate::source::{civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -69,6 +70,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
+            this_month: MONEY.holds(), "What was paid of the month of today and is expected for the rest of it, today included; all of the month where nothing was billed of it." => |asking, id| money(asking, id, Sum::ThisMonth);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             break_even: Type::Double, "The share of all hours for which it must run so that a commitment for a year is worth it." => |asking, id| break_even(asking.item(id));
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
@@ -153,6 +155,7 @@ pub(super) enum Sum {
     Hourly,
     ListHourly,
     Measured,
+    ThisMonth,
     OnDemand,
     Spot,
     Reserved1y,
@@ -171,7 +174,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 31] = [
+const SUMS: [Sum; 32] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -181,6 +184,7 @@ const SUMS: [Sum; 31] = [
     Sum::Hourly,
     Sum::ListHourly,
     Sum::Measured,
+    Sum::ThisMonth,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
@@ -275,6 +279,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
         Sum::Measured => measured(asking, id),
+        Sum::ThisMonth => this_month(asking, id),
         Sum::OnDemand => if_bought(Scenario::OnDemand),
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
@@ -292,6 +297,20 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::RentedBefore => Some(asking.world.delta?.rented.before),
         Sum::RequestedBefore => Some(asking.world.delta?.requested.before),
     }
+}
+
+/// What was billed of this month, and what the text expects of its other days.
+fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
+    let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.monthly?);
+    let today = asking.world.today?;
+    let (year, month_of_year, day) = civil_from_days(today.unix_days());
+    let days = days_in_month(year, month_of_year);
+    let so_far = resource.number(Key::PaidSoFar);
+    let left = if so_far.is_some() { days - day + 1 } else { days };
+    let hours = left as f64 * 24.0;
+    let paid = Money::from_usd(so_far.unwrap_or_default());
+    let end = |money: Money| paid + money.times(hours / HOURS_PER_MONTH);
+    Some(MoneyRange { floor: end(month.floor), expected: end(month.expected), ceiling: end(month.ceiling) })
 }
 
 fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {

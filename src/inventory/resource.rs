@@ -68,6 +68,8 @@ pub struct Orphaned {
     pub month: Arc<str>,
     /// The dearest of them.
     pub named: Arc<str>,
+    /// Why it is not known of others what was paid for them.
+    pub open: Option<Arc<str>>,
 }
 
 /// A file in a language that nobody reads.

@@ -6,6 +6,7 @@
 
 mod facts;
 mod identity;
+mod lines;
 mod matched;
 pub mod paid;
 pub mod row;
@@ -15,11 +16,11 @@ pub use matched::{Measured, MeasuredRow, UsageOptions};
 use std::collections::HashMap;
 
 use crate::catalog::Catalog;
-use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, Value};
 use crate::source::{Date, FileId, Sources, Span};
 
 use identity::{Claim, claims, cluster_of};
+use lines::{spans_of_lines, wrong_rows};
 use row::{OBSERVER, UsageError, UsageRow};
 
 /// What meters and bills said of what the text asks for.
@@ -147,20 +148,4 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         Err(error) => vec![error],
     };
     wrong_rows(inventory, wrong, place, "`gpulint usage show --columns` lists what a row may hold");
-}
-
-fn wrong_rows(inventory: &mut Inventory, wrong: Vec<UsageError>, place: impl Fn(usize) -> Span, help: &str) {
-    for error in wrong {
-        inventory.diagnostics.push(Diagnostic::unreadable(error.message, place(error.line)).with_help(help));
-    }
-}
-
-fn spans_of_lines(text: &str) -> Vec<(usize, usize)> {
-    let mut start = 0;
-    let line = |line: &str| {
-        let (from, to) = (start, start + line.trim_end_matches(['\n', '\r']).len());
-        start += line.len();
-        (from, to)
-    };
-    text.split_inclusive('\n').map(line).collect()
 }

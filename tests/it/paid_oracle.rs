@@ -295,7 +295,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 /// A year of rows, as a file, with what must come out of each month.
-pub(crate) fn year() -> (String, BTreeMap<String, Oracle0>) {
+pub(crate) fn year() -> (String, BTreeMap<String, MonthOracle>) {
     let mut text = format!("{}\n", heading());
     let mut oracles = BTreeMap::new();
     for (year, number, days) in MONTHS {
@@ -304,12 +304,12 @@ pub(crate) fn year() -> (String, BTreeMap<String, Oracle0>) {
             text.push_str(&line);
             text.push('\n');
         }
-        oracles.insert(format!("{year}-{number:02}"), Oracle0(oracle, days));
+        oracles.insert(format!("{year}-{number:02}"), MonthOracle(oracle, days));
     }
     (text, oracles)
 }
 
-pub(crate) struct Oracle0(Oracle, i128);
+pub(crate) struct MonthOracle(Oracle, i128);
 
 #[test]
 fn a_year_of_bills_adds_up_and_both_factors_are_exact() {
@@ -327,11 +327,12 @@ fn a_year_of_bills_adds_up_and_both_factors_are_exact() {
     );
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
     let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    crate::schema::validate("reconcile", &told);
     let months = told["months"].as_array().unwrap();
     assert_eq!(months.len(), 12);
     for month in months {
         let name = month["month"].as_str().unwrap();
-        let Oracle0(oracle, days) = &oracles[name];
+        let MonthOracle(oracle, days) = &oracles[name];
         assert_eq!(month["open"], false, "{name}");
         for thing in THINGS.iter().filter(|it| !it.address.is_empty()) {
             let found = month["resources"].as_array().unwrap().iter().find(|it| it["address"] == thing.address);
@@ -433,4 +434,44 @@ fn what_may_be_two_things_is_nobodys_and_both_are_told() {
     }
     let facts = gpulint(&place, &["inspect", "--format", "json", "--today", "2026-11-26", "."]);
     assert!(String::from_utf8_lossy(&facts.stdout).contains(why));
+}
+
+/// The query for DuckDB makes the rows that the importer makes, of a year of all that the oracle knows.
+#[test]
+fn duckdb_makes_the_same_rows() {
+    const COMPARE: &str = r#"
+import csv, subprocess, sys
+from decimal import Decimal
+import duckdb
+gpulint, bill = sys.argv[1:]
+con = duckdb.connect()
+con.execute(f"""COPY (SELECT * REPLACE (CAST(EffectiveCost AS DECIMAL(38, 12)) AS EffectiveCost, CAST(ListCost AS DECIMAL(38, 12)) AS ListCost,
+  CAST(replace(ChargePeriodStart, 'Z', '') AS TIMESTAMP) AS ChargePeriodStart, CAST(replace(ChargePeriodEnd, 'Z', '') AS TIMESTAMP) AS ChargePeriodEnd)
+  FROM read_csv('{bill}', all_varchar = true)) TO '{bill}.parquet' (FORMAT parquet)""")
+query = subprocess.run([gpulint, "usage", "bill", "--sql", "duckdb"], capture_output=True, text=True, check=True).stdout
+told = con.execute(query.replace("focus/*.parquet", bill + ".parquet"))
+names = [it[0] for it in told.description]
+theirs = [dict(zip(names, row)) for row in told.fetchall()]
+ours = subprocess.run([gpulint, "usage", "bill", bill], capture_output=True, text=True, check=True).stdout
+ours = list(csv.DictReader(ours.splitlines()[1:]))
+TEXTS = ["provider", "key_kind", "key", "region", "machine", "accelerator", "month", "currency", "charge", "open"]
+NUMBERS = ["gpus", "paid", "list", "hours", "on_demand", "spot", "committed", "on_demand_paid", "on_demand_list", "corrected"]
+def plain(row):
+    numbers = [Decimal(str(row[it])) if row[it] not in ("", None) else None for it in NUMBERS]
+    return tuple("" if row[it] is None else str(row[it]) for it in TEXTS), tuple(numbers)
+ours, theirs = dict(map(plain, ours)), dict(map(plain, theirs))
+assert len(ours) > 80, len(ours)
+for key in sorted(set(ours) | set(theirs)):
+    assert ours.get(key) == theirs.get(key), (key, ours.get(key), theirs.get(key))
+"#;
+    let has_it = Command::new("python3").args(["-c", "import duckdb"]).output().is_ok_and(|it| it.status.success());
+    if !has_it {
+        return crate::skipped::skip("DuckDB is not there: pip install duckdb==2.0.0");
+    }
+    let place = directory("paid-duckdb");
+    let bill = place.join("focus.csv");
+    fs::write(&bill, year().0).unwrap();
+    let compared =
+        Command::new("python3").args(["-c", COMPARE, env!("CARGO_BIN_EXE_gpulint")]).arg(&bill).output().unwrap();
+    assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stderr));
 }

@@ -21,7 +21,7 @@ fn output(arguments: &[&str]) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
-fn validate(name: &str, value: &Value) {
+pub(crate) fn validate(name: &str, value: &Value) {
     let validator = jsonschema::validator_for(&schema(name)).unwrap();
     let wrong: Vec<String> =
         validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path)).take(10).collect();

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Charge, KeyKind, Paid, PaidRow};
-use crate::catalog::Catalog;
-use crate::inventory::{Inventory, Key, Resource, ResourceId};
+use super::matched::Paid;
+use super::row::{KeyKind, PaidRow};
+use crate::inventory::{Inventory, Key, ResourceId};
 use crate::source::matches;
 
 /// What several rows have in common: who bills, under which name, where.
@@ -167,13 +167,4 @@ pub(super) fn join<'i>(paid: &mut Paid, inventory: &'i Inventory, cluster: impl 
     }
     unmatched.sort();
     (paid.matched, paid.unmatched, paid.unpaid) = (matched, unmatched, unpaid);
-}
-
-/// Why the money of a row is not that of a machine that the text asks for, if it is not.
-pub(super) fn other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> Option<String> {
-    let asked = resource.text(Key::Machine)?;
-    let canonical =
-        |name: &str| catalog.machine(&row.provider, name).map_or_else(|| name.to_owned(), |it| it.name.to_string());
-    let is_other = !row.machine.is_empty() && !canonical(&row.machine).eq_ignore_ascii_case(&canonical(asked));
-    (is_other && row.charge == Charge::Usage).then(|| row.machine.clone())
 }

@@ -4,66 +4,31 @@
 
 mod amount;
 mod join;
+mod matched;
 mod month;
+mod options;
 pub mod row;
 mod so_far;
 mod sums;
 
 pub use amount::BilledAmount;
+pub use matched::{Paid, PaidEntry};
 pub use month::BillMonth;
+pub use options::PaidOptions;
 pub use row::{Charge, KeyKind, PaidRow, is_harmless};
 pub use sums::PaidSums;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::lines::{spans_of_lines, wrong_rows};
 use super::row::UsageError;
-use super::{spans_of_lines, wrong_rows};
-use crate::catalog::{Catalog, Currency, Money};
+use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, Inventory, Key, Origin, Orphaned, Resource, ResourceId, Value};
 use crate::source::{Date, Sources, Span};
 
 /// A bill that ends longer ago says nothing of what is paid today.
 const OLDEST_DAYS: i64 = 100;
-
-/// What is told beside the rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PaidOptions {
-    /// The files, as paths of the tree.
-    pub files: Vec<String>,
-    /// Providers of which everything that is paid for stands in this repository.
-    pub complete: Vec<String>,
-    /// The one beside dollars whose rate is known.
-    pub currency: Currency,
-}
-
-impl Default for PaidOptions {
-    fn default() -> Self {
-        PaidOptions { files: vec![row::FILE_NAME.to_owned()], complete: Vec::new(), currency: Currency::USD }
-    }
-}
-
-/// A row with where it stands.
-#[derive(Debug, Clone)]
-pub struct PaidEntry {
-    pub row: PaidRow,
-    pub span: Span,
-}
-
-/// Which row is about which resource, and what found no partner.
-#[derive(Debug, Clone, Default)]
-pub struct Paid {
-    /// Files that were read, whatever came of them.
-    pub files: usize,
-    pub rows: Vec<PaidEntry>,
-    /// The places of rows, by the resource that they are about.
-    pub matched: BTreeMap<ResourceId, Vec<usize>>,
-    /// Rows that are about nothing here, with the reason.
-    pub unmatched: Vec<(usize, String)>,
-    /// Resources of which is not known what was paid for them although rows may be about them, with the reason.
-    pub unpaid: BTreeMap<ResourceId, String>,
-    pub options: PaidOptions,
-}
 
 const ALL: [Key; 6] = [
     Key::PaidMonthly,
@@ -73,68 +38,6 @@ const ALL: [Key; 6] = [
     Key::PaidSpotShare,
     Key::PaidMonth,
 ];
-
-impl Paid {
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// The rows that are about a resource.
-    pub fn of(&self, id: ResourceId) -> impl Iterator<Item = &PaidEntry> {
-        self.matched.get(&id).into_iter().flatten().filter_map(|at| self.rows.get(*at))
-    }
-
-    /// What was paid for a resource in a month; nothing where nothing was.
-    pub fn sums(&self, id: ResourceId, month: BillMonth) -> Result<Option<PaidSums>, String> {
-        match self.unpaid.get(&id) {
-            Some(why) => Err(why.clone()),
-            None => self.options.sums(self.of(id).map(|it| &it.row), month),
-        }
-    }
-
-    /// Months of which the whole was billed by every provider that billed it, the last one first.
-    pub fn closed_months(&self) -> Vec<BillMonth> {
-        let mut months: BTreeMap<BillMonth, bool> = BTreeMap::new();
-        for it in &self.rows {
-            *months.entry(it.row.month).or_default() |= it.row.open;
-        }
-        months.into_iter().rev().filter(|(_, is_open)| !is_open).map(|(month, _)| month).collect()
-    }
-
-    /// The last one of a provider.
-    fn last_month(&self, provider: &str) -> Option<BillMonth> {
-        let rows = self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && !it.open);
-        rows.map(|row| row.month).max()
-    }
-
-    /// What else a machine was called than the text calls it, in a month.
-    pub fn other_machine(
-        &self,
-        id: ResourceId,
-        resource: &Resource,
-        month: BillMonth,
-        catalog: &Catalog,
-    ) -> Option<String> {
-        let mut rows = self.of(id).map(|it| &it.row).filter(|it| it.month == month);
-        rows.find_map(|row| join::other_machine(resource, row, catalog))
-    }
-
-    /// Resources have other places now, or none.
-    pub(super) fn keep(&mut self, moved: &impl Fn(ResourceId) -> Option<ResourceId>) {
-        let matched = std::mem::take(&mut self.matched);
-        for (id, places) in matched {
-            match moved(id) {
-                Some(id) => _ = self.matched.insert(id, places),
-                None => self
-                    .unmatched
-                    .extend(places.into_iter().map(|at| (at, "what it is about is not looked at".to_owned()))),
-            }
-        }
-        self.unmatched.sort();
-        let unpaid = std::mem::take(&mut self.unpaid);
-        self.unpaid = unpaid.into_iter().filter_map(|(id, why)| Some((moved(id)?, why))).collect();
-    }
-}
 
 /// Reads the files that are there, and fills the facts of what they are about.
 pub(super) fn settle<'o>(
@@ -267,7 +170,13 @@ fn orphaned(paid: &Paid) -> Option<Orphaned> {
         if !(is_last && is_complete && is_nowhere && row.charge == Charge::Usage) {
             continue;
         }
-        let Ok(dollars) = paid.options.dollars(row, row.paid) else { continue };
+        let dollars = match paid.options.dollars(row, row.paid) {
+            Ok(dollars) => dollars,
+            Err(why) => {
+                orphaned.open = Some(why.into());
+                continue;
+            }
+        };
         orphaned.usd += dollars.usd();
         orphaned.things += 1;
         orphaned.month = row.month.to_string().into();
@@ -276,5 +185,5 @@ fn orphaned(paid: &Paid) -> Option<Orphaned> {
     names.sort_by(|a, b| b.cmp(a));
     let first: Vec<String> = names.into_iter().take(3).map(|(_, name)| name).collect();
     orphaned.named = first.join(", ").into();
-    (orphaned.things > 0).then_some(orphaned)
+    (orphaned.things > 0 || orphaned.open.is_some()).then_some(orphaned)
 }

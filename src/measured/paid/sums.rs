@@ -1,6 +1,9 @@
 //! What was paid for one thing in one month.
 
-use super::{BillMonth, BilledAmount, Charge, PaidOptions, PaidRow};
+use super::amount::BilledAmount;
+use super::month::BillMonth;
+use super::options::PaidOptions;
+use super::row::{Charge, PaidRow};
 use crate::catalog::Money;
 
 /// The use of a month, in dollars; hours are those of machines.

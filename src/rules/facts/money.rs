@@ -121,7 +121,11 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
 });
 
 fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {
-    asking.world.inventory.orphaned.as_ref().map_or(CelValue::Absent, read)
+    match asking.world.inventory.orphaned.as_ref() {
+        None => CelValue::Absent,
+        Some(Orphaned { things: 0, open: Some(why), .. }) => unknown_price(why),
+        Some(orphaned) => read(orphaned),
+    }
 }
 
 pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
-use super::{End, FactContext, kinds, unknown_price};
+use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
 use crate::inventory::{Key, Orphaned};
@@ -123,7 +123,7 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
 fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {
     match asking.world.inventory.orphaned.as_ref() {
         None => CelValue::Absent,
-        Some(Orphaned { things: 0, open: Some(why), .. }) => unknown_price(why),
+        Some(Orphaned { things: 0, open: Some(why), .. }) => unknown_sum(why),
         Some(orphaned) => read(orphaned),
     }
 }

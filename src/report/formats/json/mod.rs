@@ -6,10 +6,10 @@ mod inspect;
 mod wire;
 
 pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, check, finding, undetermined};
-pub(in crate::report) use cost::cost;
+pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Counted, Number, Run, Skipped, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
+    Bounds, Budget, Counted, Number, Run, Skipped, Totals, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
     unknown_machines, unpriced,
 };
 

@@ -62,6 +62,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Reconcile(reconcile)) => verbs::reconcile::run(&reconcile),
         Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
         Some(Verb::Fit(fit)) => verbs::fit::run(&fit),
+        Some(Verb::WhatIf(what_if)) => verbs::what_if::run(&what_if),
         Some(Verb::Rules(verb)) => verbs::rules::run(&verb),
         Some(Verb::Suppressions(verb)) => verbs::suppressions::run(&verb),
         Some(Verb::Baseline(verb)) => verbs::baseline::run(&verb),

@@ -33,6 +33,7 @@ pub use answers::suppressions::suppressions;
 pub use answers::tokens::by_token;
 pub use answers::usage::{usage, usage_columns};
 pub use answers::vocabulary::{rules, vocabulary};
+pub use answers::what_if::what_if;
 pub use difference::render::{comment_on_change, difference};
 pub use difference::{Difference, Gate};
 pub use escape::{harmless, one_line, without_commands, without_marked};
@@ -57,6 +58,7 @@ pub use views::paths::Paths;
 pub use views::reconcile::AskedMonths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
+pub use views::what_if::{Case, Cases};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;

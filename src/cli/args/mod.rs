@@ -11,6 +11,7 @@ mod judging;
 mod output;
 mod rules;
 mod usage;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(super) use rules::{Config, Init, RulesVerb};
 pub(super) use usage::{
     BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
 };
+pub(super) use what_if::WhatIf;
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
@@ -95,6 +97,8 @@ pub(super) enum Verb {
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
     Fit(Box<Fit>),
+    /// What another machine, region, provider, purchase, count, precision or model would cost, fit and bring up
+    WhatIf(Box<WhatIf>),
     /// The rules
     #[command(subcommand)]
     Rules(RulesVerb),
@@ -163,6 +167,7 @@ impl Arguments {
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,
             Some(Verb::Fit(fit)) => &mut fit.output,
+            Some(Verb::WhatIf(what_if)) => &mut what_if.output,
             Some(
                 Verb::Facts { output }
                 | Verb::Rules(RulesVerb::List { output, .. } | RulesVerb::Test { output, .. })

@@ -29,3 +29,4 @@ pub(super) mod rules;
 pub(super) mod suppressions;
 pub(super) mod template;
 pub(super) mod usage;
+pub(super) mod what_if;

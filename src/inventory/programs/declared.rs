@@ -27,8 +27,7 @@ pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
     let mut said: Vec<(Key, Fact<Value>)> = Vec::new();
     let mut hinted: Vec<(Key, Fact<Value>)> = Vec::new();
     for (label, word) in &resource.labels.entries {
-        let named = label.strip_prefix("gpulint.dev/").or_else(|| own.get(label).map(String::as_str));
-        if let Some(key) = named.and_then(key_of) {
+        if let Some(key) = declares(label, own) {
             said.push((key, declared_value(key, word)));
         } else if let Some(key) = table::label(label) {
             let fact = declared_value(key, word);
@@ -48,6 +47,12 @@ pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
         let purpose = purpose_of_task(resource.fact(Key::Task));
         resource.set(Key::Purpose, purpose);
     }
+}
+
+/// The fact that a label declares: under gpulint's own name, or as the user's settings say.
+pub fn declares(label: &str, own: &BTreeMap<String, String>) -> Option<Key> {
+    let named = label.strip_prefix("gpulint.dev/").or_else(|| own.get(label).map(String::as_str));
+    named.and_then(key_of)
 }
 
 fn inferred(fact: Fact<Value>, why: &Arc<str>) -> Fact<Value> {

@@ -24,7 +24,7 @@ use words::{Command, CommandWord};
 
 pub use crate::languages::shell::HOLE;
 pub use argument::{DeclaringWords, chooses, flag, told};
-pub use declared::{declare, declared};
+pub use declared::{declare, declared, declares};
 
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
 pub type ProgramFacts = BTreeMap<Key, Fact<Value>>;

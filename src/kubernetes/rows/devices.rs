@@ -94,6 +94,48 @@ pub(in crate::kubernetes) enum LabelMeaning {
     Pool,
 }
 
+/// What a label says of the node that carries it, for those who change what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeLabel {
+    Machine,
+    /// A part of its name, or what the machine has.
+    PartOfMachine,
+    Accelerator,
+    Region,
+    Zone,
+    Purchase,
+}
+
+/// What a label says of a node; nothing where it says something else, or only its owner knows what.
+pub fn node_label(key: &str) -> Option<NodeLabel> {
+    Some(match DEVICES.label(key)?.fact? {
+        LabelMeaning::Machine => NodeLabel::Machine,
+        LabelMeaning::Family
+        | LabelMeaning::Size
+        | LabelMeaning::Category
+        | LabelMeaning::Generation
+        | LabelMeaning::Processor
+        | LabelMeaning::AcceleratorCount
+        | LabelMeaning::AcceleratorMemoryGib
+        | LabelMeaning::Vendor => NodeLabel::PartOfMachine,
+        LabelMeaning::Accelerator => NodeLabel::Accelerator,
+        LabelMeaning::Region => NodeLabel::Region,
+        LabelMeaning::Zone => NodeLabel::Zone,
+        LabelMeaning::Purchase => NodeLabel::Purchase,
+        LabelMeaning::Slice
+        | LabelMeaning::SharedBy
+        | LabelMeaning::Sharing
+        | LabelMeaning::TimeLimitSeconds
+        | LabelMeaning::Pool => return None,
+    })
+}
+
+/// The value of a label that means this.
+pub fn word_of_label(key: &str, meant: &str) -> Option<&'static str> {
+    let mut words = DEVICES.label(key)?.map.iter();
+    words.find(|(_, known)| *known == meant).map(|(word, _)| word.as_str())
+}
+
 /// The label by which a pod asks for nodes on spot.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

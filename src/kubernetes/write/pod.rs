@@ -1,7 +1,7 @@
 //! What pods say: accelerators, shared memory, the machines that they ask for, arguments of programs.
 
 use crate::inventory::{Key, LinkKind, Part, Purchase, Resource, Value};
-use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning};
+use crate::kubernetes::rows::devices::{DEVICES, LabelMeaning, word_of_label};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Edit, Span};
 
@@ -146,7 +146,8 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
     }
     let has = |start: &str| keys.iter().any(|entry| entry.key.starts_with(start));
     let label = resource.text(Key::Provider).and_then(|provider| DEVICES.spot(provider, has));
-    let Some((label, value)) = label.and_then(|label| Some((label, word_for_spot(&label.key)?))) else {
+    let Some((label, value)) = label.and_then(|label| Some((label, word_of_label(&label.key, Purchase::Spot.name())?)))
+    else {
         return left_alone("which label its nodes on spot have is not known");
     };
     let key = label.key.as_str();
@@ -162,15 +163,11 @@ pub(super) fn spot(document: &Document, paper: &Page<'_>, resource: &Resource) -
 
 /// Spot, as the label calls it that says how nodes are bought.
 pub(super) fn labelled_spot(document: &Document, paper: &Page<'_>, label: &str, value: &Node) -> Result<Edit> {
-    let Some(word) = word_for_spot(label) else { return left_alone("the label of its nodes has no word for spot") };
+    let Some(word) = word_of_label(label, Purchase::Spot.name()) else {
+        return left_alone("the label of its nodes has no word for spot");
+    };
     document.is_own(value)?;
     paper.replace(value, &AddedPiece::text(word))
-}
-
-/// The value of a label that means spot.
-fn word_for_spot(label: &str) -> Option<&'static str> {
-    let mut words = DEVICES.label(label)?.map.iter();
-    words.find(|(_, meant)| *meant == Purchase::Spot.name()).map(|(word, _)| word.as_str())
 }
 
 /// Another value where the fact stands: a scalar of its own, or a switch.

@@ -18,3 +18,4 @@ pub(super) mod suppressions;
 pub(super) mod tokens;
 pub(super) mod usage;
 pub(super) mod vocabulary;
+pub(super) mod what_if;

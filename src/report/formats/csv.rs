@@ -3,7 +3,7 @@
 use crate::catalog::MoneyRange;
 use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Range, Resource};
-use crate::pricing::{Period, Status};
+use crate::pricing::{BillItem, Period, Status};
 use crate::report::Report;
 use crate::report::escape::{begins_command, one_line, shortened};
 use crate::report::formats::json::Number;
@@ -92,14 +92,9 @@ pub(in crate::report) fn cost(report: &Report) -> String {
             text(&resource.kind),
             text(resource.role.name()),
         ];
-        let keys = [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
-        cells.extend(keys.map(|key| said(resource, key)));
+        cells.extend(KEYS.map(|key| said(resource, key)));
         cells.extend(count(&resource.count));
-        cells.push(text(match item.map(|item| &item.status) {
-            Some(Status::Priced) => "priced",
-            Some(Status::Estimated(_)) => "estimated",
-            _ => "unpriced",
-        }));
+        cells.push(text(status(item)));
         let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
         cells.push(hourly.unwrap_or_default());
         cells.extend(dollars(item.and_then(|item| item.monthly)));
@@ -118,6 +113,32 @@ pub(in crate::report) fn cost(report: &Report) -> String {
         rows.push('\n');
     }
     rows
+}
+
+/// A resource of a case, with what it costs.
+pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
+    let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
+    let item = report.bill.items.get(at);
+    let mut cells = vec![text(&resource.address), text(&resource.kind), text(resource.role.name())];
+    cells.extend(KEYS.map(|key| said(resource, key)));
+    cells.extend(count(&resource.count));
+    cells.push(text(status(item)));
+    let hourly = item.and_then(|item| item.per_hour).map(|range| range.expected.usd().to_string());
+    cells.push(hourly.unwrap_or_default());
+    cells.push(item.filter(|item| item.amount.is_some()).map(|item| item.per.name().to_owned()).unwrap_or_default());
+    cells.extend(dollars(item.and_then(|item| item.amount)));
+    cells
+}
+
+const KEYS: [Key; 6] =
+    [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];
+
+fn status(item: Option<&BillItem>) -> &'static str {
+    match item.map(|item| &item.status) {
+        Some(Status::Priced) => "priced",
+        Some(Status::Estimated(_)) => "estimated",
+        _ => "unpriced",
+    }
 }
 
 /// What a unit of work costs, to three digits: no estimate has more.

@@ -27,3 +27,4 @@ pub(super) mod suggestion;
 pub(super) mod teams;
 pub(super) mod training_run;
 pub(super) mod unit_work;
+pub(super) mod what_if;

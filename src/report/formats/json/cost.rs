@@ -43,7 +43,7 @@ struct Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Work<'a> {
+pub(in crate::report) struct Work<'a> {
     model: Option<&'a str>,
     tokens_per_s: Option<Ends>,
     ms_per_token: Option<Ends>,
@@ -103,8 +103,13 @@ fn line<'a>(report: &Report<'a>, index: usize, resource: &'a Resource) -> Line<'
         count: Count::new(&resource.count),
         version_of: wire::version_of(report, resource),
         price: Price::new(report.bill.items.get(index)),
-        unit_work: unit_work::of(report, index).map(|it| work(&it)),
+        unit_work: unit_work(report, index),
     }
+}
+
+/// What a unit of work costs, where that is known of a resource.
+pub(in crate::report) fn unit_work<'a>(report: &Report<'a>, index: usize) -> Option<Work<'a>> {
+    unit_work::of(report, index).map(|it| work(&it))
 }
 
 fn work<'a>(it: &UnitWork<'a>) -> Work<'a> {

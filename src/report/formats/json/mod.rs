@@ -6,11 +6,11 @@ mod inspect;
 mod wire;
 
 pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, check, finding, undetermined};
-pub(in crate::report) use cost::cost;
+pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Counted, Number, Offered, Run, Skipped, UnknownMachine, Unnamed, assumed, resource, runs, skipped,
-    unknown_machines, unpriced,
+    Bounds, Budget, Counted, Number, Offered, Run, Skipped, Totals, UnknownMachine, Unnamed, assumed, resource, runs,
+    skipped, unknown_machines, unpriced,
 };
 
 use serde::Serialize;

@@ -486,7 +486,7 @@ impl<'a> Total<'a> {
 
 /// A sum of the bill.
 #[derive(Debug, Serialize)]
-pub(super) struct Totals {
+pub(in crate::report) struct Totals {
     rented: Bounds,
     requested: Bounds,
     /// Both, with each dollar counted once.
@@ -536,7 +536,7 @@ impl Apart {
 }
 
 impl Totals {
-    pub(super) fn new(report: &Report) -> Totals {
+    pub(in crate::report) fn new(report: &Report) -> Totals {
         let bill = report.bill;
         Totals {
             rented: bill.rented.into(),

@@ -1,0 +1,151 @@
+//! `gpulint what-if`: scenarios over the text, beside what it says today. Nothing is written.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::Analysis;
+use crate::catalog::{Catalog, covers};
+use crate::cli::args::WhatIf;
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::complete::ResourceFilter;
+use crate::decide::Decided;
+use crate::diagnostic::nearest;
+use crate::inventory::{LinkKind, Resource, Role};
+use crate::pricing::Usage;
+use crate::report::{self, Case, Cases, Format};
+use crate::source::Span;
+use crate::what_if::{Changes, Scenario, Wrong, together};
+
+/// A case, with what comes of it.
+struct Judged {
+    name: String,
+    changes: Changes,
+    analysis: Analysis,
+    findings: Vec<Decided>,
+}
+
+pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
+    let mut session = Session::judging(&arguments.input, &arguments.selection)?;
+    let (today, findings) = session.judge();
+    session.demand_whole_rules(&today)?;
+    let about = addresses(&today, &arguments.on)?;
+    let usage = session.settings.pricing.usage.clone();
+    let mut judged = vec![Judged { name: "today".to_owned(), changes: Changes::default(), analysis: today, findings }];
+    for (name, changes) in cases(arguments, &session)? {
+        if let Some(today) = judged.first() {
+            demand_possible(&today.analysis, &about, &changes, &session.settings.catalog)?;
+        }
+        session.settings.pricing.usage.clone_from(&usage);
+        session.settings.pricing.usage.extend(hours(&about, &changes));
+        session.settings.scenario = Some(Arc::new(Scenario { about: about.clone(), changes: changes.clone() }));
+        let (analysis, findings) = session.judge();
+        judged.push(Judged { name, changes, analysis, findings });
+    }
+    let all = judged.iter().map(|it| Case {
+        name: &it.name,
+        set: &it.changes.asked,
+        is_counted_anew: it.changes.count().is_some(),
+        report: session.report(&it.analysis, &it.findings),
+    });
+    let cases = Cases { on: &arguments.on, about: &about, all: all.collect() };
+    output::write(&arguments.output, Format::Text, |format, _style| report::what_if(format, &cases))?;
+    Ok(judged.first().map_or(Outcome::Passed, |today| session.outcome(&today.analysis)))
+}
+
+/// What is asked, each case by its name; without cases, what is set is one.
+fn cases(arguments: &WhatIf, session: &Session) -> Result<Vec<(String, Changes)>, Failure> {
+    let at = Span::new(session.sources.derive("the command line", String::new(), Vec::new()), 0, 0);
+    let catalog = &session.settings.catalog;
+    let read = |asked: &[(String, String)]| Changes::read(asked, catalog, at).map_err(failure);
+    if arguments.cases.is_empty() {
+        return Ok(vec![("what if".to_owned(), read(&arguments.sets)?)]);
+    }
+    let mut names = BTreeSet::new();
+    let mut cases = Vec::new();
+    for case in &arguments.cases {
+        if !names.insert(&case.name) {
+            return Err(Failure::new(format!("two cases are called `{}`", case.name)));
+        }
+        cases.push((case.name.clone(), read(&together(&arguments.sets, &case.sets))?));
+    }
+    Ok(cases)
+}
+
+fn failure(wrong: Wrong) -> Failure {
+    Failure::new(wrong.why).with_help(wrong.help)
+}
+
+/// The addresses that are meant: an address, all instances of a block, or what a form covers.
+fn addresses(today: &Analysis, on: &[String]) -> Result<BTreeSet<String>, Failure> {
+    let all = || today.inventory.resources.iter().map(|it| it.address.as_str());
+    let mut about = BTreeSet::new();
+    for form in on {
+        let of_block = |address: &str| address.strip_prefix(form.as_str()).is_some_and(|rest| rest.starts_with('['));
+        let exactly = all().any(|address| address == form);
+        let is_meant = |address: &&str| {
+            if exactly { *address == form } else { of_block(address) || covers(form, address) }
+        };
+        let found: Vec<String> = all().filter(is_meant).map(str::to_owned).collect();
+        if found.is_empty() {
+            let failure = Failure::new(format!("nothing with accelerators has the address `{form}`"));
+            return Err(match nearest(form, all()) {
+                Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+                None => failure.with_help("`gpulint cost` lists the resources; `*` in an address stands for anything"),
+            });
+        }
+        about.extend(found);
+    }
+    Ok(about)
+}
+
+/// A pod has the machines of its pool, and a block that makes several machines has one number of them.
+fn demand_possible(
+    today: &Analysis,
+    about: &BTreeSet<String>,
+    changes: &Changes,
+    catalog: &Catalog,
+) -> Result<(), Failure> {
+    let meant = || today.inventory.resources.iter().filter(|it| about.contains(&it.address));
+    meant().try_for_each(|it| changes.demand_region(it, catalog)).map_err(failure)?;
+    for it in meant().filter(|it| it.role == Role::Requested && changes.moves()) {
+        let pool = it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str());
+        if let Some(pool) = pool.filter(|pool| !about.contains(*pool)) {
+            let why = format!("{} runs on {pool}, and that decides on what, where and how it is rented", it.address);
+            return Err(Failure::new(why).with_help(format!("change that: --on '{pool}'; what runs on it follows")));
+        }
+    }
+    if changes.count().is_none() {
+        return Ok(());
+    }
+    let is_instance = |it: &Resource| it.declared.address == Arc::from(it.address.as_str());
+    for it in meant().filter(|it| is_instance(it) && it.declared.block != it.declared.address) {
+        let siblings = today.inventory.resources.iter().filter(|other| {
+            (&other.run, &other.declared.block) == (&it.run, &it.declared.block) && !about.contains(&other.address)
+        });
+        if siblings.count() > 0 {
+            let why = format!("{} is one of several machines of its block, which have one count", it.address);
+            return Err(Failure::new(why).with_help(format!("change all of them: --on '{}'", it.declared.block)));
+        }
+        let is_keyed = it.address.ends_with("\"]");
+        if is_keyed && meant().filter(|other| other.declared.block == it.declared.block).count() > 1 {
+            let why = format!("{} is made by `for_each`, which has no count", it.declared.block);
+            return Err(Failure::new(why).with_help("change its machines one by one, or their hours"));
+        }
+    }
+    Ok(())
+}
+
+/// Hours are what settings say of usage.
+fn hours(about: &BTreeSet<String>, changes: &Changes) -> Vec<Usage> {
+    let Some(hours) = changes.hours() else { return Vec::new() };
+    // A count may make more of a block.
+    let more = |address: &String| {
+        let stem = address.rsplit_once('[').map_or(address.as_str(), |(stem, _)| stem);
+        changes.count().is_some().then(|| format!("{stem}[*"))
+    };
+    let forms = about.iter().flat_map(|address| [Some(address.clone()), more(address)]).flatten();
+    let about = |form: String| ResourceFilter { address: Some(form), label: None };
+    forms.map(|form| Usage { about: about(form), hours_per_month: Some(hours), ..Usage::default() }).collect()
+}

@@ -1,0 +1,284 @@
+//! Scenarios beside today, for `gpulint what-if`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::catalog::Money;
+use crate::decide::Decided;
+use crate::fit::speed::SpeedRange;
+use crate::inventory::{Key, ResourceId};
+use crate::pricing::Period;
+use crate::report::escape::{one_line, shortened};
+use crate::report::formats::json::{self, Finding, Number};
+use crate::report::formats::text::TextTable;
+use crate::report::formats::{csv, json::Counted};
+use crate::report::views::money::mark;
+use crate::report::views::unit_work;
+use crate::report::views::what_if::{Case, Cases, Cost, accelerators, beyond, costs, fit, fits, said};
+use crate::report::{Format, Report};
+
+/// Findings of a case that text shows.
+const MOST: usize = 8;
+
+/// The scenarios in a format; `None` where there is no such format for them.
+pub fn what_if(format: Format, cases: &Cases<'_>) -> Option<String> {
+    match format {
+        Format::Text => Some(text(cases)),
+        Format::Json => Some(json::print(&document(cases))),
+        Format::Csv => Some(rows(cases)),
+        _ => None,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: u32,
+    on: &'a [String],
+    today: State<'a>,
+    cases: Vec<Scenario<'a>>,
+}
+
+#[derive(Serialize)]
+struct Scenario<'a> {
+    name: &'a str,
+    set: BTreeMap<&'a str, &'a str>,
+    #[serde(flatten)]
+    state: State<'a>,
+    /// What the whole text costs more a month than today; null where something lost its price.
+    combined_change_usd_per_month: Option<Number>,
+    new_findings: Vec<Finding<'a>>,
+    gone_findings: Vec<Finding<'a>>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct State<'a> {
+    /// What is changed, and the pods that run on it.
+    resources: Vec<Line<'a>>,
+    bill: json::Totals,
+    findings: usize,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    changed: bool,
+    #[serde(flatten)]
+    resource: Option<Counted<'a>>,
+    fit: Option<&'static str>,
+    unit_work: Option<json::Work<'a>>,
+}
+
+fn document<'a>(cases: &'a Cases<'a>) -> Option<Document<'a>> {
+    let today = cases.today()?;
+    let scenario = |case: &'a Case<'a>| Scenario {
+        name: case.name,
+        set: case.set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        state: state(cases, case),
+        combined_change_usd_per_month: (case.report.bill.unpriced <= today.report.bill.unpriced)
+            .then(|| Number::from(change(case, today))),
+        new_findings: beyond(&case.report, &today.report).iter().map(|it| json::finding(&case.report, it)).collect(),
+        gone_findings: beyond(&today.report, &case.report).iter().map(|it| json::finding(&today.report, it)).collect(),
+        notes: cases.notes(case),
+    };
+    Some(Document {
+        version: json::VERSION,
+        on: cases.on,
+        today: state(cases, today),
+        cases: cases.all.iter().skip(1).map(scenario).collect(),
+    })
+}
+
+fn state<'a>(cases: &Cases<'a>, case: &'a Case<'a>) -> State<'a> {
+    let changed = cases.changed(case);
+    let line = |at: usize| Line {
+        changed: changed.contains(&at),
+        resource: json::resource(&case.report, ResourceId(at)),
+        fit: fit(&case.report, at),
+        unit_work: json::unit_work(&case.report, at),
+    };
+    State {
+        resources: cases.concerned(case).into_iter().map(line).collect(),
+        bill: json::Totals::new(&case.report),
+        findings: case.report.findings.iter().filter(|it| it.counts()).count(),
+    }
+}
+
+/// What the whole text costs more a month than today, with each dollar counted once.
+fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
+    case.report.bill.combined.expected - today.report.bill.combined.expected
+}
+
+fn text(cases: &Cases<'_>) -> String {
+    let mut text = String::new();
+    let headings = [
+        "case",
+        "machine",
+        "accelerators",
+        "provider",
+        "region",
+        "bought",
+        "count",
+        "an hour",
+        "floor",
+        "expected",
+        "ceiling",
+        "fit",
+        "$/M tokens",
+    ];
+    let mut table = TextTable::new(&headings, 6..11);
+    for case in &cases.all {
+        lines(cases, case).into_iter().for_each(|line| table.row(line));
+    }
+    let (on, number) = (cases.on.join(", "), cases.today().map_or(0, |today| cases.changed(today).len()));
+    let _ =
+        writeln!(text, "what if {} ({number} {}):", one_line(&on), if number == 1 { "resource" } else { "resources" });
+    for case in cases.all.iter().skip(1) {
+        let set: Vec<String> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let _ = writeln!(text, "  {}: {}", one_line(case.name), one_line(&set.join(", ")));
+    }
+    let _ = writeln!(text, "\n{}", table.print());
+    for case in cases.all.iter().skip(1) {
+        after(&mut text, cases, case);
+    }
+    text.push_str("amounts are for a month where they do not say another; nothing was written\n");
+    text
+}
+
+/// What a case is, in a line for each kind of money.
+fn lines(cases: &Cases<'_>, case: &Case<'_>) -> Vec<Vec<String>> {
+    let (changed, concerned, report) = (cases.changed(case), cases.concerned(case), &case.report);
+    let mut name = shortened(&one_line(case.name), 40);
+    let mut lines = Vec::new();
+    for (per, cost) in costs(report, &changed) {
+        let mut cells = vec![std::mem::take(&mut name), said(report, &changed, Key::Machine)];
+        cells.push(accelerators(report, &changed));
+        cells.extend([Key::Provider, Key::Region, Key::Purchase].map(|key| said(report, &changed, key)));
+        cells.push(count(report, &changed));
+        cells.extend(amounts(report, per, &cost));
+        cells.extend([fits(report, &concerned), tokens(report, &concerned)]);
+        lines.push(cells.iter().map(|cell| shortened(&one_line(cell), 40)).collect());
+    }
+    if lines.is_empty() {
+        lines.push(vec![name, "none".to_owned()]);
+    }
+    lines
+}
+
+fn amounts(report: &Report<'_>, per: Period, cost: &Cost) -> [String; 4] {
+    if cost.is_partial && cost.amount.expected.is_zero() && cost.amount.ceiling.is_zero() {
+        return ["unpriced", "?", "?", "?"].map(str::to_owned);
+    }
+    let least = if cost.is_partial { "at least " } else { "" };
+    let unit = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
+    let marked = mark(cost.is_estimated);
+    let amount = |money| format!("{least}{marked}{}{unit}", report.currency.amount(money));
+    let hour = format!("{least}{marked}{}", report.currency.per_hour(cost.an_hour));
+    [hour, amount(cost.amount.floor), amount(cost.amount.expected), amount(cost.amount.ceiling)]
+}
+
+/// How many machines or pods there are together.
+fn count(report: &Report<'_>, places: &[usize]) -> String {
+    let all = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| it.count.value().copied());
+    let sum = all.reduce(|sum, count| Some(sum?.plus(count?))).flatten();
+    match sum {
+        Some(range) if range.floor == range.ceiling => Number(range.expected).to_string(),
+        Some(range) if range.ceiling.is_finite() => format!("{}–{}", range.floor, range.ceiling),
+        Some(range) => format!("{} or more", range.floor),
+        None => "?".to_owned(),
+    }
+}
+
+/// What a million tokens cost at full load, of the only server or from the cheapest to the dearest.
+fn tokens(report: &Report<'_>, places: &[usize]) -> String {
+    let costs = places.iter().filter_map(|at| unit_work::of(report, *at)?.costs.per_million_at_full_load);
+    let costs: Vec<SpeedRange> = costs.collect();
+    match costs.as_slice() {
+        [] => String::new(),
+        [only] => only.told(),
+        [first, rest @ ..] => {
+            let ends = |it: &SpeedRange| (it.expected, it.expected);
+            let (low, high) = rest.iter().map(ends).fold(ends(first), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+            format!("{}–{}", Number::three_digits(low), Number::three_digits(high))
+        }
+    }
+}
+
+/// What is told of a case behind the table.
+fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
+    let Some(today) = cases.today() else { return };
+    let (new, gone) = (beyond(&case.report, &today.report), beyond(&today.report, &case.report));
+    let _ = writeln!(
+        text,
+        "{}: {}; {} new and {} gone",
+        one_line(case.name),
+        whole(case, today),
+        number(new.len(), "finding"),
+        gone.len()
+    );
+    for (sign, report, findings) in [("+", &case.report, &new), ("-", &today.report, &gone)] {
+        for decided in findings.iter().take(MOST) {
+            let _ = writeln!(text, "  {sign} {}", told(report, decided));
+        }
+        if findings.len() > MOST {
+            let _ = writeln!(text, "  {sign} {} more: --format json has them", findings.len() - MOST);
+        }
+    }
+    for note in cases.notes(case) {
+        let _ = writeln!(text, "  note: {}", one_line(&note));
+    }
+    text.push('\n');
+}
+
+/// What becomes of the money of the whole text.
+fn whole(case: &Case<'_>, today: &Case<'_>) -> String {
+    let (change, currency) = (change(case, today), case.report.currency);
+    let unpriced = case.report.bill.unpriced;
+    if unpriced > today.report.bill.unpriced {
+        return format!("what all of the text costs is not known: {} without a price", number(unpriced, "resource"));
+    }
+    let told = match change {
+        more if more > Money::ZERO => format!("{} a month more than today", currency.amount(more)),
+        less if less < Money::ZERO => format!("{} a month less than today", currency.amount(-less)),
+        _ => "as much a month as today".to_owned(),
+    };
+    format!("all of the text together costs {told}")
+}
+
+fn number(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn told(report: &Report<'_>, decided: &Decided) -> String {
+    let finding = &decided.finding;
+    let address = finding.address(report.inventory).unwrap_or_default();
+    let text = format!("{} {} {address}: {}", finding.level.name(), finding.rule, finding.message);
+    shortened(&one_line(&text), 200)
+}
+
+const COLUMNS: &str = "case,set,changed,address,kind,role,provider,region,machine,accelerator,accelerator_count,purchase,\
+                       count_floor,count_expected,count_ceiling,status,usd_per_hour,per,floor_usd,expected_usd,ceiling_usd,\
+                       fit,expected_usd_per_million_tokens_at_full_load,new_findings,gone_findings\n";
+
+/// A row for each resource of each case.
+fn rows(cases: &Cases<'_>) -> String {
+    let mut rows = COLUMNS.to_owned();
+    let Some(today) = cases.today() else { return rows };
+    for case in &cases.all {
+        let changed = cases.changed(case);
+        let set: Vec<String> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let findings = [beyond(&case.report, &today.report).len(), beyond(&today.report, &case.report).len()];
+        for at in cases.concerned(case) {
+            let mut cells = vec![csv::text(case.name), csv::text(&set.join("; ")), changed.contains(&at).to_string()];
+            cells.extend(csv::resource(&case.report, at));
+            cells.push(fit(&case.report, at).unwrap_or_default().to_owned());
+            let tokens = unit_work::of(&case.report, at).and_then(|it| it.costs.per_million_at_full_load);
+            cells.push(tokens.map(|it| Number::three_digits(it.expected).to_string()).unwrap_or_default());
+            cells.extend(findings.map(|n| n.to_string()));
+            rows.push_str(&cells.join(","));
+            rows.push('\n');
+        }
+    }
+    rows
+}

@@ -1,0 +1,225 @@
+//! Scenarios beside what the text says today: what they concern, what it costs, and which findings come and go.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::catalog::{Money, MoneyRange};
+use crate::decide::Decided;
+use crate::fit::placed;
+use crate::inventory::{Fact, Key, LinkKind, Range, Resource, Role};
+use crate::pricing::{Period, Status};
+use crate::report::Report;
+
+/// The text as it is, or with what a case changes.
+pub struct Case<'a> {
+    pub name: &'a str,
+    /// What is changed, as it was asked.
+    pub set: &'a [(String, String)],
+    /// It says how many machines a block makes.
+    pub is_counted_anew: bool,
+    pub report: Report<'a>,
+}
+
+/// Several of them; the first is today.
+pub struct Cases<'a> {
+    /// What was named.
+    pub on: &'a [String],
+    /// The addresses that are changed.
+    pub about: &'a BTreeSet<String>,
+    pub all: Vec<Case<'a>>,
+}
+
+impl<'a> Cases<'a> {
+    pub(in crate::report) fn today(&self) -> Option<&Case<'a>> {
+        self.all.first()
+    }
+
+    /// The places of what a case changes.
+    pub(in crate::report) fn changed(&self, case: &Case<'a>) -> Vec<usize> {
+        let blocks: BTreeSet<Arc<str>> = match self.today().filter(|_| case.is_counted_anew) {
+            Some(today) => {
+                let all = today.report.inventory.resources.iter();
+                all.filter(|it| self.about.contains(&it.address)).map(|it| it.declared.block.clone()).collect()
+            }
+            None => BTreeSet::new(),
+        };
+        let is_one = |it: &Resource| {
+            let is_more = !it.declared.block.is_empty() && blocks.contains(&it.declared.block);
+            self.about.contains(&it.address) || is_more
+        };
+        let all = case.report.inventory.resources.iter().enumerate();
+        all.filter(|(_, it)| is_one(it)).map(|(at, _)| at).collect()
+    }
+
+    /// And the pods that run on it.
+    pub(in crate::report) fn concerned(&self, case: &Case<'a>) -> Vec<usize> {
+        let changed = self.changed(case);
+        let all = &case.report.inventory.resources;
+        let pools: BTreeSet<&str> =
+            changed.iter().filter_map(|at| all.get(*at)).map(|it| it.address.as_str()).collect();
+        let runs_there = |it: &Resource| pool_of(it).is_some_and(|pool| pools.contains(pool));
+        let others = all.iter().enumerate().filter(|(at, it)| !changed.contains(at) && runs_there(it));
+        changed.iter().copied().chain(others.map(|(at, _)| at)).collect()
+    }
+
+    /// What a case does beside what was asked.
+    pub(in crate::report) fn notes(&self, case: &Case<'a>) -> Vec<String> {
+        let Some(today) = self.today() else { return Vec::new() };
+        let mut notes = Vec::new();
+        let all = &case.report.inventory.resources;
+        let (before, after) = (self.changed(today), self.changed(case));
+        let resources = |of: &Case<'a>, places: &[usize]| -> Vec<&'a Resource> {
+            let all = &of.report.inventory.resources;
+            places.iter().filter_map(|at| all.get(*at)).collect()
+        };
+        for it in resources(today, &before).into_iter().filter(|_| !case.is_counted_anew) {
+            if !all.iter().any(|now| (&now.run, &now.address) == (&it.run, &it.address)) {
+                let left_out = "is left out: nothing says any more what accelerators it has";
+                notes.push(format!("{} {left_out}", it.address));
+            }
+        }
+        if after.is_empty() && case.is_counted_anew {
+            notes.push("nothing of it is left".to_owned());
+        }
+        for it in resources(today, &self.concerned(today)) {
+            let Some(pool) = pool_of(it) else { continue };
+            let is_it = |other: &&Resource| (&other.run, &other.address) == (&it.run, &it.address);
+            let finds_it = all.iter().find(is_it).is_none_or(|now| pool_of(now) == Some(pool));
+            if !finds_it {
+                notes.push(format!("{} no longer finds {pool}: its own text asks for another machine", it.address));
+            }
+        }
+        for (at, it) in after.iter().filter_map(|at| Some((*at, all.get(*at)?))) {
+            let item = case.report.bill.items.get(at);
+            match item.map(|item| &item.status) {
+                Some(Status::Unpriced(why)) => notes.push(format!("{} has no price: {why}", it.address)),
+                Some(Status::Estimated(why)) => notes.push(format!("{} is estimated: {why}", it.address)),
+                _ => {}
+            }
+            if let Some(why) = item.and_then(|item| item.stale.as_ref()) {
+                notes.push(format!("{}: {why}", it.address));
+            }
+        }
+        let mut told = BTreeSet::new();
+        notes.retain(|note| told.insert(note.clone()));
+        notes
+    }
+}
+
+fn pool_of(it: &Resource) -> Option<&str> {
+    it.links.iter().find(|link| link.kind == LinkKind::Pool).map(|link| link.to.as_str())
+}
+
+/// What changed resources cost that are paid for the same: months, runs or hours.
+#[derive(Debug, Default)]
+pub(in crate::report) struct Cost {
+    pub(in crate::report) resources: usize,
+    /// All of them together for one hour.
+    pub(in crate::report) an_hour: Money,
+    pub(in crate::report) amount: MoneyRange,
+    /// Some have no price, or nobody knows how many there are.
+    pub(in crate::report) is_partial: bool,
+    pub(in crate::report) is_estimated: bool,
+}
+
+/// By what the amounts are for. Of machines and the pods on them, only the machines: nobody pays both.
+pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMap<Period, Cost> {
+    let mut all: BTreeMap<Period, Cost> = BTreeMap::new();
+    let items = places.iter().filter_map(|at| report.bill.items.get(*at));
+    for item in items.filter(|item| !item.is_within) {
+        let cost = all.entry(item.per).or_default();
+        cost.resources += 1;
+        cost.is_estimated |= item.is_estimated();
+        match (item.amount, item.hourly(), item.count) {
+            (Some(amount), Some(hourly), Some(count)) => {
+                cost.amount += amount;
+                cost.an_hour = cost.an_hour + hourly.expected.times(finite(count));
+            }
+            _ => cost.is_partial = true,
+        }
+    }
+    all
+}
+
+fn finite(count: Range) -> f64 {
+    if count.expected.is_finite() { count.expected } else { count.floor }
+}
+
+/// What all of these say of a fact, each once.
+pub(in crate::report) fn said(report: &Report<'_>, places: &[usize], key: Key) -> String {
+    let resources = places.iter().filter_map(|at| report.inventory.resources.get(*at));
+    let words: BTreeSet<String> = resources.map(|it| word(it, key)).filter(|word| !word.is_empty()).collect();
+    match words.len() {
+        0..=2 => words.into_iter().collect::<Vec<_>>().join(", "),
+        more => format!("{more} kinds"),
+    }
+}
+
+fn word(it: &Resource, key: Key) -> String {
+    match (it.fact(key), key) {
+        (Fact::Known(known), _) => known.value.to_string(),
+        (Fact::Unknown(_), _) => "?".to_owned(),
+        (Fact::Absent, Key::Machine) if it.role == Role::Rented => "any".to_owned(),
+        (Fact::Absent, Key::Purchase) => "on-demand".to_owned(),
+        (Fact::Absent, _) => String::new(),
+    }
+}
+
+/// `8 × H100`, of one machine or pod.
+pub(in crate::report) fn accelerators(report: &Report<'_>, places: &[usize]) -> String {
+    let told = places.iter().filter_map(|at| report.inventory.resources.get(*at)).map(|it| {
+        let name = word(it, Key::Accelerator);
+        match it.number(Key::AcceleratorCount) {
+            Some(count) if !name.is_empty() => format!("{} × {name}", crate::complete::plain(count)),
+            _ => name,
+        }
+    });
+    let told: BTreeSet<String> = told.filter(|it| !it.is_empty()).collect();
+    match told.len() {
+        0..=2 => told.into_iter().collect::<Vec<_>>().join(", "),
+        more => format!("{more} kinds"),
+    }
+}
+
+/// Whether models fit: the verdict of each, the most first where there are several.
+pub(in crate::report) fn fits(report: &Report<'_>, places: &[usize]) -> String {
+    let mut verdicts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for at in places {
+        if let Some(verdict) = fit(report, *at) {
+            *verdicts.entry(verdict).or_default() += 1;
+        }
+    }
+    match verdicts.len() {
+        1 => verdicts.into_keys().collect(),
+        _ => verdicts.into_iter().map(|(word, n)| format!("{n} {word}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Whether the model of one of them fits; `?` where it has one and that is not known.
+pub(in crate::report) fn fit(report: &Report<'_>, at: usize) -> Option<&'static str> {
+    match report.fits.get(at)? {
+        Fact::Absent => None,
+        fact => Some(placed(fact).map_or("?", |it| it.verdict.name())),
+    }
+}
+
+/// Findings that one state has and the other has not, by rule and address, in their order.
+pub(in crate::report) fn beyond<'f>(these: &Report<'f>, others: &Report<'_>) -> Vec<&'f Decided> {
+    let mut known: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
+    for decided in others.findings.iter().filter(|it| it.counts()) {
+        *known.entry(identity(others, decided)).or_default() += 1;
+    }
+    let is_new = |decided: &&Decided| match known.get_mut(&identity(these, decided)) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    };
+    these.findings.iter().filter(|it| it.counts()).filter(is_new).collect()
+}
+
+fn identity(report: &Report<'_>, decided: &Decided) -> (String, Option<String>) {
+    let finding = &decided.finding;
+    (finding.rule.clone(), finding.address(report.inventory).map(str::to_owned))
+}

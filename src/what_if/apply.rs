@@ -1,0 +1,248 @@
+//! Sets the facts of a scenario where the text has others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::catalog::{Catalog, Recognized};
+use crate::diagnostic::nearest;
+use crate::inventory::programs::declares;
+use crate::inventory::{Fact, Inventory, Key, Purchase, Resource, Role, Unknown, Value};
+use crate::kubernetes::{NodeLabel, node_label, word_of_label};
+use crate::pricing::OWN_PROVIDER;
+use crate::source::Span;
+
+use super::changes::{Changes, Wrong};
+use super::scenario::Scenario;
+
+/// What the text may say of a machine beside its name, and which another machine brings with it.
+const DESCRIBED: [Key; 9] = [
+    Key::Accelerator,
+    Key::AcceleratorCount,
+    Key::AcceleratorMemory,
+    Key::Vendor,
+    Key::Cpus,
+    Key::Memory,
+    Key::Topology,
+    Key::Processor,
+    Key::MachineTypes,
+];
+
+/// What is said of a machine apart from its accelerators.
+const OF_MACHINE: [Key; 4] = [Key::Cpus, Key::Memory, Key::MachineTypes, Key::Topology];
+
+/// The same of the machine that a pod runs on: how many accelerators it asks for is its own.
+const DESCRIBED_TO_PODS: [Key; 4] = [Key::Accelerator, Key::AcceleratorMemory, Key::Processor, Key::NodeAccelerators];
+
+/// What only the provider that it leaves has a word for.
+const OF_PROVIDER: [Key; 12] = [
+    Key::Tenancy,
+    Key::BilledAs,
+    Key::Reservation,
+    Key::UnusedShare,
+    Key::HeldShare,
+    Key::MaxPrice,
+    Key::MaxPriceShare,
+    Key::SpotOffered,
+    Key::AllocationStrategy,
+    Key::EvictionPolicy,
+    Key::Zones,
+    Key::Topology,
+];
+
+impl Scenario {
+    /// Changes the resources that it is about. `own` are the labels by which the user's workloads declare a fact.
+    pub(crate) fn apply(&self, inventory: &mut Inventory, catalog: &Catalog, own: &BTreeMap<String, String>) {
+        let changing = Changing { changes: &self.changes, catalog, own };
+        for resource in inventory.resources.iter_mut().filter(|it| self.is_about(&it.address)) {
+            changing.place(resource);
+            changing.workload(resource);
+        }
+        if let Some(count) = self.changes.count {
+            self.set_count(inventory, count);
+        }
+    }
+}
+
+impl Changes {
+    /// The provider that a resource moves to: the one that is said, or that of a machine which its own does not have.
+    pub fn other_provider(&self, it: &Resource, catalog: &Catalog) -> Option<Arc<str>> {
+        let now = it.text(Key::Provider);
+        let is_other = |provider: &str| now.is_none_or(|now| !now.eq_ignore_ascii_case(provider));
+        if let Some(provider) = &self.provider {
+            return Some(provider.clone()).filter(|it| is_other(it));
+        }
+        let machine = self.machine.as_deref()?;
+        now.filter(|now| catalog.machine(now, machine).is_none())?;
+        Some(catalog.provider_of(machine)?.into()).filter(|it: &Arc<str>| is_other(it))
+    }
+
+    /// A region is one of the provider's, where that is known and has any.
+    pub fn demand_region(&self, it: &Resource, catalog: &Catalog) -> Result<(), Wrong> {
+        let Some(region) = &self.region else { return Ok(()) };
+        let other = self.other_provider(it, catalog);
+        let Some(provider) = other.as_deref().or_else(|| it.text(Key::Provider)) else { return Ok(()) };
+        let all = catalog.regions(provider);
+        let is_known = catalog.region(provider, region).is_some() || catalog.place_apart(provider, region).is_some();
+        if is_known || all.is_empty() {
+            return Ok(());
+        }
+        let near = nearest(region, all.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+        let help = format!("{}its regions are {}", near.unwrap_or_default(), all.join(", "));
+        Err(Wrong { why: format!("{provider} has no region {region} that the catalog knows"), help })
+    }
+}
+
+struct Changing<'s> {
+    changes: &'s Changes,
+    catalog: &'s Catalog,
+    own: &'s BTreeMap<String, String>,
+}
+
+impl Changing<'_> {
+    /// On what it runs, where, and how that is bought.
+    fn place(&self, it: &mut Resource) {
+        let changes = self.changes;
+        let provider = changes.other_provider(it, self.catalog);
+        if let Some(provider) = &provider {
+            self.leave(it, provider);
+        }
+        let brings = changes.machine.is_none() && (changes.accelerator.is_some() || changes.accelerators.is_some());
+        if brings {
+            self.keep_accelerators(it);
+        }
+        if let Some(machine) = &changes.machine {
+            let described: &[Key] = if it.role == Role::Rented { &DESCRIBED } else { &DESCRIBED_TO_PODS };
+            described.iter().for_each(|key| it.set(*key, Fact::Absent));
+            said(it, Key::Machine, Value::text(machine.clone()));
+        }
+        if let Some(accelerator) = &changes.accelerator {
+            it.set(Key::AcceleratorMemory, Fact::Absent);
+            it.set(Key::Vendor, Fact::Absent);
+            said(it, Key::Accelerator, Value::text(accelerator.clone()));
+        }
+        if let Some(count) = changes.accelerators {
+            it.set(Key::Topology, Fact::Absent);
+            said(it, Key::AcceleratorCount, Value::Number(count));
+        }
+        if let Some(region) = &changes.region {
+            said(it, Key::Region, Value::text(region.clone()));
+        }
+        if let Some((purchase, years)) = changes.purchase {
+            said(it, Key::Purchase, purchase.into());
+            if let Some(years) = years {
+                said(it, Key::CommitmentYears, Value::Number(years));
+            }
+        }
+        self.labels_of_nodes(it);
+    }
+
+    fn leave(&self, it: &mut Resource, provider: &Arc<str>) {
+        if self.changes.machine.is_none() {
+            self.keep_accelerators(it);
+            it.set(Key::Machine, Fact::Absent);
+        }
+        OF_PROVIDER.iter().for_each(|key| it.set(*key, Fact::Absent));
+        it.set(Key::Region, Fact::Absent);
+        if **provider == *OWN_PROVIDER {
+            said(it, Key::Purchase, Purchase::OnPrem.into());
+        } else if it.purchase() == Some(Purchase::OnPrem) {
+            said(it, Key::Purchase, Purchase::OnDemand.into());
+        }
+        said(it, Key::Provider, Value::text(provider.clone()));
+    }
+
+    /// Lets go of a machine, and keeps its accelerators, or all that they may be: any machine with such will do. One that takes
+    /// what is named apart from it stays.
+    fn keep_accelerators(&self, it: &mut Resource) {
+        let machine = it.fact(Key::Machine).clone();
+        let names: Vec<&str> = match &machine {
+            Fact::Known(known) => known.value.as_text().into_iter().collect(),
+            Fact::Unknown(unknown) => unknown.candidates.iter().filter_map(Value::as_text).collect(),
+            Fact::Absent => return,
+        };
+        let Some(first) = names.first() else { return };
+        let own = it.text(Key::Provider).or_else(|| self.catalog.provider_of(first)).unwrap_or_default().to_owned();
+        if matches!(self.catalog.recognize(&own, first), Recognized::Host(_)) {
+            return;
+        }
+        let machines = self.catalog.machines_among(&own, &names);
+        one_of(it, Key::Accelerator, &machine, machines.iter().map(|it| Value::text(&*it.accelerator)));
+        if it.role == Role::Rented {
+            one_of(it, Key::AcceleratorCount, &machine, machines.iter().map(|it| Value::Number(it.count)));
+            OF_MACHINE.iter().for_each(|key| it.set(*key, Fact::Absent));
+        }
+        it.set(Key::Machine, Fact::Absent);
+    }
+
+    /// Labels of nodes say what their machine is: of a pool they follow it, of a pod they ask for it.
+    fn labels_of_nodes(&self, it: &mut Resource) {
+        let changes = self.changes;
+        let machine = it.fact(Key::Machine).value().map(ToString::to_string);
+        let is_other_machine = changes.machine.is_some() || machine.is_none();
+        let has_other_chip = changes.accelerator.is_some() || is_other_machine;
+        let labels = std::mem::take(&mut it.selector.labels);
+        let kept = labels.into_iter().filter_map(|(key, fact)| {
+            let span = fact.span()?;
+            let written = |text: Option<&str>| Some(Fact::written(Arc::from(text?), span));
+            let other = match node_label(&key) {
+                Some(NodeLabel::Machine) if changes.machine.is_some() => written(machine.as_deref()),
+                Some(NodeLabel::Accelerator) if changes.accelerator.is_some() => {
+                    written(changes.accelerator.as_deref())
+                }
+                Some(NodeLabel::Machine | NodeLabel::PartOfMachine) if changes.moves() && is_other_machine => None,
+                Some(NodeLabel::Accelerator) if changes.moves() && has_other_chip => None,
+                Some(NodeLabel::Region) if changes.region.is_some() => written(changes.region.as_deref()),
+                Some(NodeLabel::Zone) if changes.region.is_some() => None,
+                Some(NodeLabel::Purchase) if let Some((purchase, _)) = changes.purchase => {
+                    written(word_of_label(&key, purchase.name()))
+                }
+                _ => Some(fact),
+            };
+            Some((key, other?))
+        });
+        it.selector.labels = kept.collect();
+    }
+
+    /// What runs on it.
+    fn workload(&self, it: &mut Resource) {
+        let says = |key: Key| self.changes.declared.iter().any(|(_, _, said, _)| *said == key);
+        if says(Key::Model) && !says(Key::Parameters) {
+            it.set(Key::Parameters, Fact::Absent);
+            it.labels.entries.retain(|label, _| declares(label, self.own) != Some(Key::Parameters));
+        }
+        for (_, text, key, value) in &self.changes.declared {
+            match value {
+                Some(value) => said(it, *key, value.clone()),
+                None => it.set(*key, Fact::Absent),
+            }
+            for (label, fact) in &mut it.labels.entries {
+                if declares(label, self.own) == Some(*key) {
+                    let span = fact.span().unwrap_or(it.span);
+                    *fact = Fact::written(text.clone(), span);
+                }
+            }
+        }
+    }
+}
+
+/// Sets a fact as if it were written where the text has it, or at the resource where it has none.
+fn said(it: &mut Resource, key: Key, value: Value) {
+    let span: Span = it.fact(key).span().unwrap_or(it.span);
+    it.set(key, Fact::written(value, span));
+}
+
+/// What all machines have that it may be, or what each of them has.
+fn one_of(it: &mut Resource, key: Key, machine: &Fact<Value>, values: impl Iterator<Item = Value>) {
+    let mut all: Vec<Value> = Vec::new();
+    for value in values {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    match (all.as_slice(), machine) {
+        ([], _) => {}
+        ([only], _) => said(it, key, only.clone()),
+        (_, Fact::Unknown(unknown)) => it.set(key, Fact::Unknown(Unknown { candidates: all, ..unknown.clone() })),
+        _ => {}
+    }
+}

@@ -1,0 +1,248 @@
+//! What a scenario says, as people write it: `machine=g6e.xlarge`, `purchase=spot`, `count=1..4`.
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::diagnostic::nearest;
+use crate::inventory::programs::declared;
+use crate::inventory::{Fact, Key, Purchase, Range, Value};
+use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER};
+use crate::source::Span;
+
+/// What is said otherwise than in the text.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Each as it was written, the last of a key only.
+    pub asked: Vec<(String, String)>,
+    pub(super) machine: Option<Arc<str>>,
+    pub(super) provider: Option<Arc<str>>,
+    pub(super) region: Option<Arc<str>>,
+    pub(super) accelerator: Option<Arc<str>>,
+    pub(super) accelerators: Option<f64>,
+    /// How it is bought, and for how many years that is.
+    pub(super) purchase: Option<(Purchase, Option<f64>)>,
+    pub(super) count: Option<Range>,
+    /// Hours of a month.
+    pub(super) hours: Option<f64>,
+    /// What people may also declare in labels, with the label; nothing where the word says that a program decides.
+    pub(super) declared: Vec<(&'static str, Arc<str>, Key, Option<Value>)>,
+}
+
+/// Why something that was asked cannot be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wrong {
+    pub why: String,
+    pub help: String,
+}
+
+fn wrong<T>(why: impl Into<String>, help: impl Into<String>) -> Result<T, Wrong> {
+    Err(Wrong { why: why.into(), help: help.into() })
+}
+
+/// What rents or places something.
+const PLACES: [&str; 8] =
+    ["machine", "region", "provider", "purchase", "count", "hours", "accelerator", "accelerators"];
+
+/// What may be said of what runs, with the label by which a person declares the same.
+const WORKLOADS: [(&str, &str); 9] = [
+    ("model", "gpulint.dev/model"),
+    ("params", "gpulint.dev/params"),
+    ("precision", "gpulint.dev/precision"),
+    ("cache-precision", "gpulint.dev/cache-precision"),
+    ("context", "gpulint.dev/context"),
+    ("batch-size", "gpulint.dev/batch-size"),
+    ("tensor-parallel", "gpulint.dev/tensor-parallel"),
+    ("tokens-per-day", "gpulint.dev/tokens-per-day"),
+    ("train-tokens", "gpulint.dev/train-tokens"),
+];
+
+/// Years of a commitment, by the words for it.
+const COMMITTED: [(&str, f64); 2] = [("reserved-1y", 1.0), ("reserved-3y", 3.0)];
+
+impl Changes {
+    /// Every key that may be set.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        PLACES.into_iter().chain(WORKLOADS.into_iter().map(|(key, _)| key))
+    }
+
+    /// Reads what was asked. `at` is any place: what is said gets the places of what it stands for.
+    pub fn read(asked: &[(String, String)], catalog: &Catalog, at: Span) -> Result<Changes, Wrong> {
+        let mut changes = Changes::default();
+        for (key, value) in asked {
+            changes.set(key, value.trim(), catalog, at)?;
+        }
+        changes.demand_one_cloud(catalog)?;
+        Ok(changes)
+    }
+
+    fn set(&mut self, key: &str, value: &str, catalog: &Catalog, at: Span) -> Result<(), Wrong> {
+        if value.is_empty() {
+            return wrong(format!("`{key}` has no value"), format!("as in {key}=…"));
+        }
+        self.asked.retain(|(known, _)| known != key);
+        self.asked.push((key.to_owned(), value.to_owned()));
+        match key {
+            "machine" => self.machine = Some(machine(value, catalog)?),
+            "provider" => self.provider = Some(provider(value, catalog)?),
+            "region" => self.region = Some(region(value, catalog)?),
+            "accelerator" => self.accelerator = Some(accelerator(value, catalog)?),
+            "accelerators" => self.accelerators = Some(number(key, value, 1024.0)?),
+            "purchase" => self.purchase = Some(purchase(value)?),
+            "count" => self.count = Some(count(value)?),
+            "hours" => self.hours = Some(number(key, value, HOURS_PER_MONTH)?),
+            _ => return self.declare(key, value, catalog, at),
+        }
+        Ok(())
+    }
+
+    /// What a label may declare is read as it is there.
+    fn declare(&mut self, key: &str, value: &str, catalog: &Catalog, at: Span) -> Result<(), Wrong> {
+        let Some((_, label)) = WORKLOADS.into_iter().find(|(known, _)| *known == key) else {
+            let all: Vec<&str> = Changes::keys().collect();
+            let near = nearest(key, Changes::keys()).map(|near| format!("did you mean `{near}`? "));
+            let help = format!("{}what may be set: {}", near.unwrap_or_default(), all.join(", "));
+            return wrong(format!("`{key}` is nothing that could be set"), help);
+        };
+        if key == "model" && catalog.models().identify(value).is_none() {
+            let near = catalog.models().nearest(value);
+            let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
+            let help = format!("{near}params=7b says the size of a model that is not listed");
+            if !self.asked.iter().any(|(key, _)| key == "params") {
+                return wrong(format!("nothing is known of the model `{value}`"), help);
+            }
+        }
+        let word = Fact::written(Arc::from(value), at);
+        self.declared.retain(|(known, ..)| *known != label);
+        let Some((fact, said)) = declared([(label, &word)]).into_iter().next() else {
+            return wrong(format!("`{key}` is nothing that could be declared"), String::new());
+        };
+        if let Some(why) = said.why() {
+            return wrong(format!("{key}: {why}"), format!("as a label `{label}` takes it"));
+        }
+        self.declared.push((label, value.into(), fact, said.value().cloned()));
+        Ok(())
+    }
+
+    /// A machine is one of its own cloud's.
+    fn demand_one_cloud(&self, catalog: &Catalog) -> Result<(), Wrong> {
+        let (Some(provider), Some(machine)) = (&self.provider, &self.machine) else { return Ok(()) };
+        let known = catalog.machines_named(machine);
+        if known.is_empty() || catalog.machine(provider, machine).is_some() {
+            return Ok(());
+        }
+        let mut owners: Vec<&str> = known.iter().map(|it| &*it.provider).collect();
+        owners.dedup();
+        wrong(
+            format!("{machine} is no machine of {provider}"),
+            format!(
+                "it is one of {}; without `machine`, any with the same accelerators is looked for",
+                owners.join(", ")
+            ),
+        )
+    }
+}
+
+/// What is set in every case, and what `others` say beside or instead of it.
+pub fn together(shared: &[(String, String)], others: &[(String, String)]) -> Vec<(String, String)> {
+    let is_said_again = |(key, _): &&(String, String)| others.iter().any(|(other, _)| other == key);
+    shared.iter().filter(|it| !is_said_again(it)).chain(others).cloned().collect()
+}
+
+fn machine(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
+    if catalog.machines_named(name).is_empty() && catalog.provider_of(name).is_none() {
+        let why = format!("the catalog knows no machine with accelerators called `{name}`");
+        return wrong(why, catalog.did_you_mean(name));
+    }
+    Ok(name.into())
+}
+
+fn provider(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
+    let mut known = catalog.providers();
+    if !known.contains(&OWN_PROVIDER) {
+        known.push(OWN_PROVIDER);
+    }
+    if let Some(found) = known.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        return Ok((*found).into());
+    }
+    let near = nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+    let help = format!("{}the providers are {}", near.unwrap_or_default(), known.join(", "));
+    wrong(format!("no provider is called `{name}`"), help)
+}
+
+/// One that some provider has: whether the machine is there, its price says.
+fn region(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
+    let known = || catalog.providers().into_iter();
+    let is_known =
+        |provider: &str| catalog.region(provider, name).is_some() || catalog.place_apart(provider, name).is_some();
+    if known().any(is_known) {
+        return Ok(name.into());
+    }
+    let all: Vec<&str> = known().flat_map(|provider| catalog.regions(provider)).collect();
+    let near = nearest(name, all).map(|near| format!("did you mean `{near}`? "));
+    let help = format!("{}`gpulint price MACHINE` lists the regions that have one", near.unwrap_or_default());
+    wrong(format!("the catalog knows no region called `{name}`"), help)
+}
+
+fn accelerator(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
+    match catalog.accelerator(name) {
+        Some(_) => Ok(name.into()),
+        None => wrong(format!("the catalog knows no accelerator called `{name}`"), catalog.did_you_mean(name)),
+    }
+}
+
+fn purchase(name: &str) -> Result<(Purchase, Option<f64>), Wrong> {
+    if let Some((_, years)) = COMMITTED.into_iter().find(|(word, _)| *word == name) {
+        return Ok((Purchase::Reserved, Some(years)));
+    }
+    if let Some(found) = Purchase::from_name(name) {
+        return Ok((found, None));
+    }
+    let names: Vec<&str> =
+        Purchase::ALL.iter().map(|it| it.name()).chain(COMMITTED.into_iter().map(|(word, _)| word)).collect();
+    let near = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+    let help = format!("{}the ways are {}", near.unwrap_or_default(), names.join(", "));
+    wrong(format!("nothing is bought by the name `{name}`"), help)
+}
+
+fn number(key: &str, text: &str, most: f64) -> Result<f64, Wrong> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && (0.0..=most).contains(&number) => Ok(number),
+        _ => wrong(format!("`{key}` is a number from 0 to {most}, and `{text}` is none"), format!("as in {key}=8")),
+    }
+}
+
+/// `4`, `1..4` from the floor to the ceiling, `1..2..4` with what is expected between them.
+fn count(text: &str) -> Result<Range, Wrong> {
+    const MOST: f64 = 1e6;
+    let numbers: Option<Vec<f64>> =
+        text.split("..").map(|part| part.trim().parse::<u32>().ok().map(f64::from)).collect();
+    let in_order = |all: &[f64]| all.is_sorted() && all.iter().all(|it| *it < MOST);
+    match numbers.as_deref().filter(|all| in_order(all)) {
+        Some([exactly]) => Ok(Range::exactly(*exactly)),
+        Some([floor, ceiling]) => Ok(Range::between(*floor, None, *ceiling)),
+        Some([floor, expected, ceiling]) => Ok(Range::between(*floor, Some(*expected), *ceiling)),
+        _ => wrong(
+            format!("`{text}` is no count"),
+            "a number, or floor..ceiling, or floor..expected..ceiling: 4, 1..4, 1..2..4",
+        ),
+    }
+}
+
+impl Changes {
+    /// Where, on what or how it is rented is changed.
+    pub fn moves(&self) -> bool {
+        self.machine.is_some()
+            || self.provider.is_some()
+            || self.region.is_some()
+            || self.purchase.is_some()
+            || self.accelerator.is_some()
+    }
+
+    pub fn hours(&self) -> Option<f64> {
+        self.hours
+    }
+
+    pub fn count(&self) -> Option<Range> {
+        self.count
+    }
+}

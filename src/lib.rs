@@ -59,16 +59,13 @@ pub struct Settings {
     /// The day that dates are compared with.
     pub today: Option<Date>,
     /// What is to be taken for said instead of what the text says.
-    pub scenario: Option<Arc<what_if::Scenario>>,
+    pub scenario: Option<Arc<dyn inventory::Adjust>>,
 }
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let read = front_ends::read(sources, paths, settings);
     let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain } = read;
-    if let Some(scenario) = &settings.scenario {
-        scenario.apply(&mut inventory, &settings.catalog, &settings.declaring_labels);
-    }
     let tools = complete::Tools {
         catalog: &settings.catalog,
         defaults: &settings.pricing.defaults,

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    CALL_OF_SLURM, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language, Range, Resource, Run,
-    RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
+    Adjust, CALL_OF_SLURM, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language, Range, Resource,
+    Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
 };
 use crate::source::{Edit, FileId, Sources, Span, each, parent};
 use crate::{Settings, fix, kubernetes, slurm, terraform};
@@ -31,7 +31,7 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
     let terraform::TerraformReading { mut inventory, embedded, blocks, roots, plans, mut comments } =
-        terraform::read(sources, paths, &terraform::Options { raw: wanted.blocks, ..settings.terraform.clone() });
+        terraform::read(sources, paths, &options_of_terraform(settings, wanted.blocks));
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let mut carriers: HashMap<FileId, Carrier> =
         embedded.iter().map(|it| (it.file, (it.root.clone(), it.run.clone(), it.none))).collect();
@@ -60,6 +60,10 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
                 none.map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
         }
     }
+    if let Some(scenario) = &settings.scenario {
+        let read = std::mem::take(&mut kubernetes.resources).into_iter();
+        kubernetes.resources = read.flat_map(|it| adjusted(scenario.as_ref(), it)).collect();
+    }
     inventory.runs.extend(kubernetes.runs);
     inventory.objects.extend(kubernetes.objects);
     inventory.resources.extend(kubernetes.resources);
@@ -72,6 +76,15 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }
+}
+
+fn options_of_terraform(settings: &Settings, raw: bool) -> terraform::Options {
+    terraform::Options { raw, adjust: settings.scenario.clone(), ..settings.terraform.clone() }
+}
+
+fn adjusted(scenario: &dyn Adjust, resource: Resource) -> Vec<Resource> {
+    let run = resource.run.clone();
+    scenario.adjust(resource, run.as_ref())
 }
 
 /// Files that neither front end looks at.

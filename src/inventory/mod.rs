@@ -4,6 +4,7 @@
 //! A fact says where it stands and how it is known; what is not known stays unknown, with its cause.
 
 pub mod accelerators;
+mod adjust;
 mod fact;
 mod key;
 mod language;
@@ -22,6 +23,7 @@ mod unjudged;
 mod unlisted;
 mod wish;
 
+pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
 pub use language::{

@@ -51,6 +51,10 @@ formats! {
     Teams "teams";
     /// Outputs of a workflow step.
     Outputs "outputs";
+    /// Of the bill: one resource a line, money in millionths of a dollar.
+    Ndjson "ndjson";
+    /// Of the bill: rows of FOCUS 1.2 of what is expected, never of what was billed.
+    Focus "focus";
 }
 
 impl fmt::Display for Format {

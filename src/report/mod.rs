@@ -39,6 +39,7 @@ pub use difference::{Difference, Gate};
 pub use escape::{harmless, one_line, without_commands, without_marked};
 pub use format::Format;
 pub use formats::files::files;
+pub use formats::focus::left_out as left_out_of_focus;
 pub use formats::json::{inspect, print as json};
 pub use formats::junit::escaped as xml;
 pub use history::{Blamed, blamed, history};
@@ -63,13 +64,13 @@ pub use views::what_if::{Case, Cases};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
-/// The findings in a format.
-pub fn render(format: Format, report: &Report, style: Style) -> String {
+/// The findings in a format; `None` where the format is one of bills.
+pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
     if matches!(format, Format::Sarif | Format::Github | Format::Gitlab) {
         let report = Report { paths: report.hosted_paths, catalog: report.catalog.clone(), ..*report };
-        return for_hosts(format, &report);
+        return Some(for_hosts(format, &report));
     }
-    match format {
+    Some(match format {
         Format::Text => formats::text::check(report, style),
         Format::Concise => formats::concise::check(report),
         Format::Json => formats::json::check(report),
@@ -80,7 +81,8 @@ pub fn render(format: Format, report: &Report, style: Style) -> String {
         Format::Slack | Format::Teams => message::written(format, &message::check(report)).unwrap_or_default(),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
-    }
+        Format::Ndjson | Format::Focus => return None,
+    })
 }
 
 /// What a code host reads.
@@ -104,6 +106,8 @@ pub fn cost(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Json => Some(formats::json::cost(report)),
         Format::Csv => Some(formats::csv::cost(report)),
         Format::Html => Some(html::cost(report)),
+        Format::Ndjson => Some(formats::ndjson::cost(report)),
+        Format::Focus => Some(formats::focus::cost(report)),
         _ => None,
     }
 }

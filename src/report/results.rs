@@ -12,7 +12,7 @@ use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Role,
 use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
 use crate::rules::{Rules, Total, Undetermined};
-use crate::source::Sources;
+use crate::source::{Date, Sources};
 
 /// Everything that a report may tell.
 pub struct Report<'a> {
@@ -42,6 +42,8 @@ pub struct Report<'a> {
     pub market: Option<&'a crate::catalog::Catalog>,
     /// In which people read amounts.
     pub currency: Currency,
+    /// The day by which dates are judged.
+    pub today: Date,
 }
 
 impl<'a> Report<'a> {

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
+use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use code::library::{Library, Tool};
@@ -61,6 +61,15 @@ pub struct Options {
     pub named_plans: Vec<String>,
     /// Which of their two states plans stand for.
     pub plan_side: PlanSide,
+    /// What is to be taken for said instead of what the text says.
+    pub adjust: Option<Arc<dyn Adjust>>,
+}
+
+impl Options {
+    /// What is to be taken for said in a run.
+    fn adjust_in<'o>(&'o self, run: &'o RunId) -> Option<(&'o dyn Adjust, &'o RunId)> {
+        Some((self.adjust.as_deref()?, run))
+    }
 }
 
 /// What was read.
@@ -174,7 +183,12 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
     let made = parallel::map(units.runs.len(), |index| {
         let Some(run) = units.runs.get(index) else { return (Vec::new(), Vec::new()) };
         let root = &run.root;
-        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
+        let resources = rows::resources(
+            (&root.blocks, &root.switched_off),
+            &root.default_maps,
+            FrontEnd::Terraform,
+            options.adjust_in(&id(&run.directory)),
+        );
         (
             resources,
             embedded::manifests(sources, &root.blocks, &root.switched_off, Some(&run.directory), &id(&run.directory)),

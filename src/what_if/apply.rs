@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::catalog::{Catalog, Recognized};
 use crate::diagnostic::nearest;
 use crate::inventory::programs::declares;
-use crate::inventory::{Fact, Inventory, Key, Purchase, Resource, Role, Unknown, Value};
+use crate::inventory::{Adjust, Fact, Key, Purchase, Resource, Role, RunId, Unknown, Value};
 use crate::kubernetes::{NodeLabel, node_label, word_of_label};
 use crate::pricing::OWN_PROVIDER;
 use crate::source::Span;
 
 use super::changes::{Changes, Wrong};
+use super::instances::counted;
 use super::scenario::Scenario;
 
 /// What the text may say of a machine beside its name, and which another machine brings with it.
@@ -49,16 +50,20 @@ const OF_PROVIDER: [Key; 12] = [
     Key::Topology,
 ];
 
-impl Scenario {
-    /// Changes the resources that it is about. `own` are the labels by which the user's workloads declare a fact.
-    pub(crate) fn apply(&self, inventory: &mut Inventory, catalog: &Catalog, own: &BTreeMap<String, String>) {
-        let changing = Changing { changes: &self.changes, catalog, own };
-        for resource in inventory.resources.iter_mut().filter(|it| self.is_about(&it.address)) {
-            changing.place(resource);
-            changing.workload(resource);
+impl Adjust for Scenario {
+    fn adjust(&self, mut resource: Resource, run: Option<&RunId>) -> Vec<Resource> {
+        if !self.is_about(&resource, run) {
+            return vec![resource];
         }
-        if let Some(count) = self.changes.count {
-            self.set_count(inventory, count);
+        let changing = Changing { changes: &self.changes, catalog: &self.catalog, own: &self.own };
+        changing.place(&mut resource);
+        changing.workload(&mut resource);
+        match self.changes.count {
+            Some(count) => {
+                let today = self.instances.get(&resource.declared.block).copied().unwrap_or(1);
+                counted(resource, count, today)
+            }
+            None => vec![resource],
         }
     }
 }
@@ -106,8 +111,8 @@ impl Changing<'_> {
         if let Some(provider) = &provider {
             self.leave(it, provider);
         }
-        let brings = changes.machine.is_none() && (changes.accelerator.is_some() || changes.accelerators.is_some());
-        if brings {
+        let has_other_number = changes.accelerators.is_some() && it.role == Role::Rented;
+        if changes.machine.is_none() && (changes.accelerator.is_some() || has_other_number) {
             self.keep_accelerators(it);
         }
         if let Some(machine) = &changes.machine {

@@ -1,79 +1,60 @@
 //! How many there are: of a block that makes several machines, another number of machines.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use crate::inventory::{CountedIn, Fact, FrontEnd, Inventory, Range, Resource, RunId};
-
-use super::scenario::Scenario;
+use crate::inventory::{CountedIn, Fact, FrontEnd, Range, Resource};
 
 /// No text makes more of one block.
 const MOST: f64 = 10_000.0;
 
-impl Scenario {
-    pub(super) fn set_count(&self, inventory: &mut Inventory, count: Range) {
-        let (whole, instances): (Vec<usize>, Vec<usize>) = (0..inventory.resources.len())
-            .filter(|at| inventory.resources.get(*at).is_some_and(|it| self.is_about(&it.address)))
-            .partition(|at| inventory.resources.get(*at).is_none_or(|it| !is_instance(it) || !is_exact(count)));
-        for at in whole {
-            let Some(it) = inventory.resources.get_mut(at) else { continue };
-            let span = it.count.span().unwrap_or(it.span);
-            it.count = Fact::written(count, span);
-            it.counted_in = CountedIn::Machines;
-            it.limits.clear();
-        }
-        let mut blocks: BTreeMap<(Option<RunId>, Arc<str>), Vec<usize>> = BTreeMap::new();
-        for at in instances {
-            let Some(it) = inventory.resources.get(at) else { continue };
-            blocks.entry((it.run.clone(), it.declared.block.clone())).or_default().push(at);
-        }
-        let mut gone = vec![false; inventory.resources.len()];
-        let mut more = Vec::new();
-        for places in blocks.into_values() {
-            let wanted = count.expected as usize;
-            for at in places.iter().skip(wanted) {
-                gone.get_mut(*at).into_iter().for_each(|it| *it = true);
-            }
-            for (number, at) in places.iter().enumerate().take(wanted) {
-                if let Some(it) = inventory.resources.get_mut(*at) {
-                    name(it, number);
-                }
-            }
-            let last = places.last().and_then(|at| inventory.resources.get(*at)).cloned();
-            for number in places.len()..wanted {
-                more.extend(last.clone().map(|mut it| {
-                    name(&mut it, number);
-                    it
-                }));
-            }
-        }
-        let mut gone = gone.into_iter();
-        inventory.resources.retain(|_| !gone.next().unwrap_or(false));
-        inventory.resources.extend(more);
+/// A resource with another count; of a block that makes one machine after the other, as many as are left of it.
+pub(super) fn counted(mut it: Resource, count: Range, today: usize) -> Vec<Resource> {
+    let is_exact = count.floor == count.ceiling && count.ceiling <= MOST;
+    if !is_exact || !is_instance(&it) {
+        let span = it.count.span().unwrap_or(it.span);
+        it.count = Fact::written(count, span);
+        it.counted_in = CountedIn::Machines;
+        it.limits.clear();
+        return vec![it];
     }
+    let wanted = count.expected as usize;
+    if wanted == 0 {
+        return switched_off(it, count);
+    }
+    let place = place(&it).unwrap_or(0);
+    let more = if place == 0 { today.max(1)..wanted } else { 0..0 };
+    let others = more.map(|number| named(it.clone(), number));
+    // Where nobody knows how many there are, the first one stands for all.
+    let stays = place < wanted && (place == 0 || place < today);
+    stays.then(|| named(it.clone(), place)).into_iter().chain(others).collect()
 }
 
-fn is_exact(count: Range) -> bool {
-    count.floor == count.ceiling && count.ceiling <= MOST
+/// A block that makes none is read as one of which there are none.
+fn switched_off(it: Resource, none: Range) -> Vec<Resource> {
+    let span = it.span;
+    let mut first = (place(&it) == Some(0)).then(|| named(it, 0));
+    first.iter_mut().for_each(|it| it.count = Fact::written(none, span));
+    first.into_iter().collect()
 }
 
 /// One machine of a block that makes as many as its `count` says, or one as long as it has none.
-fn is_instance(it: &Resource) -> bool {
+pub(super) fn is_instance(it: &Resource) -> bool {
     let is_terraform = matches!(it.front_end, FrontEnd::Terraform | FrontEnd::Plan);
     let is_one = it.count.span() == Some(it.span) && it.count.value() == Some(&Range::exactly(1.0));
-    let is_whole = *it.declared.address == *it.address;
-    let key = it.address.strip_prefix(&*it.declared.block);
-    let is_numbered = key.is_some_and(|key| {
-        key.is_empty() || key.strip_prefix('[').and_then(|it| it.strip_suffix(']')).is_some_and(is_number)
-    });
-    is_terraform && is_one && is_whole && is_numbered
+    // Of what is only a part of a block, the address says more.
+    let is_whole = it.address.starts_with(&*it.declared.address)
+        && it.address.get(it.declared.address.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
+    is_terraform && is_one && is_whole && place(it).is_some()
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+/// Which of the machines of its block it is.
+fn place(it: &Resource) -> Option<usize> {
+    match it.declared.address.strip_prefix(&*it.declared.block)? {
+        "" => Some(0),
+        key => key.strip_prefix('[')?.strip_suffix(']')?.parse().ok(),
+    }
 }
 
-fn name(it: &mut Resource, number: usize) {
+fn named(mut it: Resource, number: usize) -> Resource {
     it.address = format!("{}[{number}]", it.declared.block);
     it.declared.address = it.address.as_str().into();
+    it
 }

@@ -1,19 +1,65 @@
 //! Changes, and what they are about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::inventory::{Inventory, Resource, RunId};
 
 use super::changes::Changes;
+use super::instances::is_instance;
 
 /// Changes of some resources.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Scenario {
-    /// The addresses of those that are changed.
-    pub about: BTreeSet<String>,
-    pub changes: Changes,
+    /// Those that are changed: each by its run, and by its address there.
+    about: BTreeSet<(Option<RunId>, String)>,
+    pub(super) changes: Changes,
+    /// How many machines their blocks make by a count today; one where that is not the same in all runs.
+    pub(super) instances: BTreeMap<Arc<str>, usize>,
+    pub(super) catalog: Catalog,
+    /// Labels by which the user's workloads declare a fact.
+    pub(super) own: BTreeMap<String, String>,
 }
 
 impl Scenario {
-    pub(super) fn is_about(&self, address: &str) -> bool {
-        self.about.contains(address)
+    /// `today` is what the text says; `own` are the labels by which the user's workloads declare a fact.
+    pub fn new(
+        about: BTreeSet<String>,
+        changes: Changes,
+        today: &Inventory,
+        catalog: &Catalog,
+        own: &BTreeMap<String, String>,
+    ) -> Scenario {
+        let meant: Vec<&Resource> = today.resources.iter().filter(|it| about.contains(&it.address)).collect();
+        let instances = instances(&meant);
+        let about = meant.iter().map(|it| (it.run.clone(), address_in_run(it, today).to_owned())).collect();
+        Scenario { about, changes, instances, catalog: catalog.clone(), own: own.clone() }
     }
+
+    pub(super) fn is_about(&self, it: &Resource, run: Option<&RunId>) -> bool {
+        self.about.contains(&(run.cloned(), it.address.clone()))
+    }
+}
+
+/// The address before that of a variant was made of it: `aws_instance.a (env/prod.tfvars)`.
+fn address_in_run<'r>(it: &'r Resource, today: &Inventory) -> &'r str {
+    let variant = it.run.as_ref().and_then(|run| today.run(run)?.variant.clone());
+    let suffix = variant.map(|variant| format!(" ({variant})"));
+    suffix.and_then(|suffix| it.address.strip_suffix(&suffix)).unwrap_or(&it.address)
+}
+
+fn instances(meant: &[&Resource]) -> BTreeMap<Arc<str>, usize> {
+    let mut by_run: BTreeMap<(Arc<str>, Option<RunId>), usize> = BTreeMap::new();
+    for it in meant.iter().filter(|it| is_instance(it)) {
+        *by_run.entry((it.declared.block.clone(), it.run.clone())).or_default() += 1;
+    }
+    let mut instances: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    for ((block, _), number) in by_run {
+        let known = instances.entry(block).or_insert(number);
+        if *known != number {
+            *known = 1;
+        }
+    }
+    instances
 }

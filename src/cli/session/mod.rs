@@ -417,6 +417,7 @@ impl Session {
             measured: &analysis.measured,
             verdict: Verdict::new(false, &analysis.inventory.unjudged),
             currency: self.settings.pricing.currency,
+            today: self.policy.today,
             market: Some(&self.settings.catalog),
             is_empty: !self.was_anything_checked(analysis),
             title: None,

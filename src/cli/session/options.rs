@@ -108,6 +108,7 @@ pub(super) fn terraform_options(
         plan_side: terraform::PlanSide::After,
         modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
         raw: false,
+        adjust: None,
     })
 }
 

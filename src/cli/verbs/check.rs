@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     findings.retain(|decided| gate.shows(decided));
     let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };
     output::write(&arguments.output, Format::Text, |format, style| {
-        Some(report::render(format, &report, arguments.view.style(style)))
+        report::render(format, &report, arguments.view.style(style))
     })?;
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };

@@ -13,5 +13,13 @@ pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::cost(format, &report, arguments.view.style(style))
     })?;
+    let left_out = report::left_out_of_focus(&report);
+    if arguments.output.formats.contains(&Format::Focus) && left_out > 0 {
+        let (what, have) = if left_out == 1 { ("resource", "has") } else { ("resources", "have") };
+        output::complain(&format!(
+            "{left_out} {what} {have} no amount for a month, and so no row of FOCUS: --format ndjson has {}",
+            if left_out == 1 { "it" } else { "them" }
+        ));
+    }
     Ok(session.outcome(&analysis))
 }

@@ -52,7 +52,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let gate = gate(&arguments.threshold, &state.session.policy.config);
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| {
-        Some(report::render(format, &report, arguments.view.style(style)))
+        report::render(format, &report, arguments.view.style(style))
     })?;
     work.tell("fixed", &state, &before);
     for (path, why) in &left_alone {

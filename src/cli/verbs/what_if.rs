@@ -12,7 +12,7 @@ use crate::cli::{Failure, Outcome};
 use crate::complete::ResourceFilter;
 use crate::decide::Decided;
 use crate::diagnostic::nearest;
-use crate::inventory::{LinkKind, Resource, Role};
+use crate::inventory::{Adjust, LinkKind, Role};
 use crate::pricing::Usage;
 use crate::report::{self, Case, Cases, Format};
 use crate::source::Span;
@@ -39,7 +39,7 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
         }
         session.settings.pricing.usage.clone_from(&usage);
         session.settings.pricing.usage.extend(hours(&about, &changes));
-        session.settings.scenario = Some(Arc::new(Scenario { about: about.clone(), changes: changes.clone() }));
+        session.settings.scenario = judged.first().map(|today| scenario(&session, &about, &changes, today));
         let (analysis, findings) = session.judge();
         judged.push(Judged { name, changes, analysis, findings });
     }
@@ -52,6 +52,11 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
     let cases = Cases { on: &arguments.on, about: &about, all: all.collect() };
     output::write(&arguments.output, Format::Text, |format, _style| report::what_if(format, &cases))?;
     Ok(judged.first().map_or(Outcome::Passed, |today| session.outcome(&today.analysis)))
+}
+
+fn scenario(session: &Session, about: &BTreeSet<String>, changes: &Changes, today: &Judged) -> Arc<dyn Adjust> {
+    let (catalog, own) = (&session.settings.catalog, &session.settings.declaring_labels);
+    Arc::new(Scenario::new(about.clone(), changes.clone(), &today.analysis.inventory, catalog, own))
 }
 
 /// What is asked, each case by its name; without cases, what is set is one.
@@ -119,8 +124,7 @@ fn demand_possible(
     if changes.count().is_none() {
         return Ok(());
     }
-    let is_instance = |it: &Resource| it.declared.address == Arc::from(it.address.as_str());
-    for it in meant().filter(|it| is_instance(it) && it.declared.block != it.declared.address) {
+    for it in meant().filter(|it| it.declared.block != it.declared.address) {
         let siblings = today.inventory.resources.iter().filter(|other| {
             (&other.run, &other.declared.block) == (&it.run, &it.declared.block) && !about.contains(&other.address)
         });
@@ -128,7 +132,7 @@ fn demand_possible(
             let why = format!("{} is one of several machines of its block, which have one count", it.address);
             return Err(Failure::new(why).with_help(format!("change all of them: --on '{}'", it.declared.block)));
         }
-        let is_keyed = it.address.ends_with("\"]");
+        let is_keyed = it.declared.address.ends_with("\"]");
         if is_keyed && meant().filter(|other| other.declared.block == it.declared.block).count() > 1 {
             let why = format!("{} is made by `for_each`, which has no count", it.declared.block);
             return Err(Failure::new(why).with_help("change its machines one by one, or their hours"));

@@ -32,8 +32,8 @@ pub(in crate::cli) fn write(
 /// A report as it may stand in the log of a pipeline, in the words of its format.
 fn logged(format: Format, text: &str) -> Cow<'_, str> {
     match format {
-        Format::Text | Format::Concise | Format::Csv | Format::Markdown => without_commands(text),
-        Format::Json | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
+        Format::Text | Format::Concise | Format::Csv | Format::Focus | Format::Markdown => without_commands(text),
+        Format::Json | Format::Ndjson | Format::Sarif | Format::Gitlab => without_marked(text, "\\u0023"),
         Format::Junit => without_marked(text, "&#35;"),
         // These go to people who look, and to where they talk.
         Format::Slack | Format::Teams => leaving(text, "\\u0023"),

@@ -34,14 +34,14 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
             let after = &difference.after;
             let all: Vec<Decided> = after.findings.iter().map(mark).collect();
             let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
-            Some(crate::report::render(format, &report, style))
+            crate::report::render(format, &report, style)
         }
         // What knows no change is told what the change brought.
         format => {
             let new: Vec<Decided> = difference.brought().cloned().collect();
             let after = &difference.after;
             let report = Report { findings: &new, catalog: after.catalog.clone(), ..*after };
-            Some(crate::report::render(format, &report, style))
+            crate::report::render(format, &report, style)
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::pricing::{
     Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, PastShelfLife, Period, Status,
 };
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
-use crate::source::{Edit, Sources, Span};
+use crate::source::{Date, Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
     SavedMachine, SavedPastShelfLife, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged,
@@ -128,6 +128,7 @@ impl State {
             is_empty: false,
             title: None,
             currency: self.currency,
+            today: Date::default(),
         }
     }
 

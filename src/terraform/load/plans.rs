@@ -44,7 +44,7 @@ pub(in crate::terraform) fn read(
         let run = Run::new(RunKind::Plan, parent(&path), Some(name)).reading([path.as_str()]);
         reading.plans.push(path);
         reading.inventory.diagnostics.extend(diagnostics);
-        let mut resources = rows::resources(&blocks, &[], &[], FrontEnd::Plan);
+        let mut resources = rows::resources((&blocks, &[]), &[], FrontEnd::Plan, options.adjust_in(&run.id));
         resources.iter_mut().for_each(|it| it.run = Some(run.id.clone()));
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded::manifests(sources, &blocks, &[], None, &run.id));

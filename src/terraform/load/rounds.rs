@@ -123,8 +123,13 @@ impl<'a> Rounds<'a> {
         memory: u64,
     ) -> Planned {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
-        let resources = rows::resources(&root.blocks, &root.switched_off, &root.default_maps, FrontEnd::Terraform);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
+        let resources = rows::resources(
+            (&root.blocks, &root.switched_off),
+            &root.default_maps,
+            FrontEnd::Terraform,
+            self.options.adjust_in(&id),
+        );
         let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
         Planned { directory: directory.clone(), variant: variant.clone(), why: *why, root, resources, embedded }
     }

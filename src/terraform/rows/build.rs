@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, MeterName, Origin, Purchase, Purpose, Range, Resource,
-    Role as InventoryRole, Says, Value, production, purpose_of_task, settle_purpose,
+    Adjust, Evidence, Fact, FrontEnd, Key, Known, Link, LinkKind, MeterName, Origin, Purchase, Purpose, Range,
+    Resource, Role as InventoryRole, RunId, Says, Value, production, purpose_of_task, settle_purpose,
 };
 use crate::languages::hcl::value::Data;
 use crate::source::Span;
@@ -35,6 +35,21 @@ pub(super) struct Built {
     pub(super) place: Option<String>,
     /// Its numbers count units: how many of them a machine makes, or where that is not said.
     pub(super) units: Option<Result<Units, Span>>,
+}
+
+impl Built {
+    /// As it is to be, where that is another thing than the text says.
+    pub(super) fn adjusted(self, adjust: &dyn Adjust, run: &RunId) -> Vec<Built> {
+        let Built { resource, block, covered_by, place, units } = self;
+        // Where it stands is another place in another region.
+        let was = resource.text(Key::Region).map(str::to_owned);
+        let all = adjust.adjust(resource, Some(run)).into_iter().map(|resource| {
+            let now = resource.text(Key::Region).map(str::to_owned);
+            let place = if now == was { place.clone() } else { now };
+            Built { resource, block: block.clone(), covered_by: covered_by.clone(), place, units: units.clone() }
+        });
+        all.collect()
+    }
 }
 
 pub(super) struct Builder<'a> {

@@ -33,7 +33,7 @@ pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;
 pub(super) use spot::Spot;
 
-use crate::inventory::{FrontEnd, Resource};
+use crate::inventory::{Adjust, FrontEnd, Resource, RunId};
 use crate::source::Span;
 
 use super::block::Block;
@@ -48,10 +48,10 @@ pub(super) fn has_row(kind: &str) -> bool {
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
 /// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
 pub(super) fn resources(
-    blocks: &[Block],
-    switched_off: &[Block],
+    (blocks, switched_off): (&[Block], &[Block]),
     default_maps: &[Span],
     front_end: FrontEnd,
+    adjust: Option<(&dyn Adjust, &RunId)>,
 ) -> Vec<Resource> {
     let table = load::table();
     let index = BlockIndex::new(blocks, switched_off);
@@ -74,6 +74,9 @@ pub(super) fn resources(
     }
     let mut resources = builder.resources;
     control::apply(&controls, &index, &mut resources);
+    if let Some((adjust, run)) = adjust {
+        resources = resources.into_iter().flat_map(|built| built.adjusted(adjust, run)).collect();
+    }
     reservations::settle(&mut resources);
     resources.into_iter().map(|built| built.resource).collect()
 }

@@ -28,6 +28,18 @@ pub fn print(value: &impl Serialize) -> String {
     text
 }
 
+/// The same in one line, for programs that read one after the other.
+pub(in crate::report) fn line(value: &impl Serialize) -> String {
+    let mut text = compact(value);
+    text.push('\n');
+    text
+}
+
+/// The same without line ends.
+pub(in crate::report) fn compact(value: &impl Serialize) -> String {
+    plain(serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")))
+}
+
 /// The same value, in text that can be shown anywhere: what a terminal would obey is written as a number. Only strings
 /// hold such characters.
 fn plain(text: String) -> String {

@@ -1,0 +1,273 @@
+//! The bill as rows of FOCUS 1.2 (the FinOps Foundation's open specification of cost data), for tools that read it.
+//!
+//! Nothing here was billed. The specification demands a number of every cost; those that come from invoices are 0, so that a
+//! tool which adds estimates to bills adds nothing. `ListCost` is what the quantity costs on demand by the list, which is
+//! what that column says; what is expected, as it is bought, stands in columns of our own.
+//! What has no amount for a month has no row: no column could say so.
+
+use std::collections::BTreeMap;
+
+use super::csv;
+use super::json;
+use super::ndjson::{adds_up, status};
+use crate::catalog::{AWS, AZURE, GCP, MoneyRange};
+use crate::inventory::{Key, Purchase, Resource};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
+use crate::report::Report;
+use crate::source::{Date, days_in_month};
+
+/// One column: its name, and what it says.
+type Column = (&'static str, fn(&Charge<'_>) -> String);
+
+/// What is expected of one resource for a month.
+struct Charge<'a> {
+    resource: &'a Resource,
+    amount: MoneyRange,
+    list: MoneyRange,
+    /// What is priced, and in which unit.
+    quantity: f64,
+    unit: &'static str,
+    what: What,
+    item: &'a BillItem,
+    month: (String, String),
+    path: String,
+    tool: &'a str,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Machines,
+    Disks,
+}
+
+/// In the order of the specification, and then our own.
+const COLUMNS: &[Column] = &[
+    ("AvailabilityZone", |_| String::new()),
+    ("BilledCost", |_| decimal(0.0)),
+    ("BillingAccountId", |_| "not-billed".to_owned()),
+    ("BillingAccountName", |_| "estimate of text, nothing was billed".to_owned()),
+    ("BillingAccountType", |_| "Estimate".to_owned()),
+    ("BillingCurrency", |_| "USD".to_owned()),
+    ("BillingPeriodEnd", |it| it.month.1.clone()),
+    ("BillingPeriodStart", |it| it.month.0.clone()),
+    ("CapacityReservationId", |_| String::new()),
+    ("CapacityReservationStatus", |_| String::new()),
+    ("ChargeCategory", |_| "Usage".to_owned()),
+    ("ChargeClass", |_| String::new()),
+    ("ChargeDescription", |it| it.description()),
+    ("ChargeFrequency", |_| "Usage-Based".to_owned()),
+    ("ChargePeriodEnd", |it| it.month.1.clone()),
+    ("ChargePeriodStart", |it| it.month.0.clone()),
+    ("CommitmentDiscountCategory", |_| String::new()),
+    ("CommitmentDiscountId", |_| String::new()),
+    ("CommitmentDiscountName", |_| String::new()),
+    ("CommitmentDiscountQuantity", |_| String::new()),
+    ("CommitmentDiscountStatus", |_| String::new()),
+    ("CommitmentDiscountType", |_| String::new()),
+    ("CommitmentDiscountUnit", |_| String::new()),
+    ("ConsumedQuantity", |_| String::new()),
+    ("ConsumedUnit", |_| String::new()),
+    ("ContractedCost", |_| decimal(0.0)),
+    ("ContractedUnitPrice", |_| String::new()),
+    ("EffectiveCost", |_| decimal(0.0)),
+    ("InvoiceId", |_| String::new()),
+    ("InvoiceIssuerName", |_| "nobody: an estimate of gpulint".to_owned()),
+    ("ListCost", |it| decimal(it.list.expected.usd())),
+    ("ListUnitPrice", |it| it.list_unit_price()),
+    ("PricingCategory", |it| it.pricing_category().to_owned()),
+    ("PricingCurrency", |_| "USD".to_owned()),
+    ("PricingCurrencyContractedUnitPrice", |_| String::new()),
+    ("PricingCurrencyEffectiveCost", |_| decimal(0.0)),
+    ("PricingCurrencyListUnitPrice", |it| it.list_unit_price()),
+    ("PricingQuantity", |it| decimal(it.quantity)),
+    ("PricingUnit", |it| it.unit.to_owned()),
+    ("ProviderName", |it| it.provider().to_owned()),
+    ("PublisherName", |it| it.provider().to_owned()),
+    ("RegionId", |it| it.said(Key::Region).to_owned()),
+    ("RegionName", |it| it.said(Key::Region).to_owned()),
+    ("ResourceId", |it| it.id()),
+    ("ResourceName", |it| it.resource.address.clone()),
+    ("ResourceType", |it| it.resource.kind.clone()),
+    ("ServiceCategory", |it| if it.what == What::Disks { "Storage" } else { "Compute" }.to_owned()),
+    ("ServiceName", |it| it.resource.kind.clone()),
+    ("ServiceSubcategory", |it| it.subcategory().to_owned()),
+    ("SkuId", |it| it.sku()),
+    ("SkuMeter", |it| if it.what == What::Disks { "Disks" } else { "Machine Hours" }.to_owned()),
+    ("SkuPriceDetails", |it| it.details()),
+    ("SkuPriceId", |it| it.sku_price()),
+    ("SubAccountId", |_| String::new()),
+    ("SubAccountName", |_| String::new()),
+    ("SubAccountType", |_| String::new()),
+    ("Tags", |it| it.tags()),
+    ("x_EstimatedCost", |it| decimal(it.amount.expected.usd())),
+    ("x_EstimatedCostFloor", |it| decimal(it.amount.floor.usd())),
+    ("x_EstimatedCostCeiling", |it| decimal(it.amount.ceiling.usd())),
+    ("x_EstimateStatus", |it| status(it.item).to_owned()),
+    ("x_PriceAsOf", |it| it.item.as_of.clone().unwrap_or_default()),
+    ("x_HoursPerMonth", |_| decimal(HOURS_PER_MONTH)),
+    ("x_Role", |it| it.resource.role.name().to_owned()),
+    ("x_Purchase", |it| it.said(Key::Purchase).to_owned()),
+    ("x_Accelerator", |it| it.said(Key::Accelerator).to_owned()),
+    ("x_AcceleratorCount", |it| it.resource.number(Key::AcceleratorCount).map_or(String::new(), decimal)),
+    ("x_Path", |it| it.path.clone()),
+    ("x_Tool", |it| it.tool.to_owned()),
+];
+
+/// Readers tell decimals from integers by their point.
+fn decimal(number: f64) -> String {
+    format!("{number:?}")
+}
+
+/// Rows of what the sums of the bill are made of, each dollar once, for the month of the day by which ages are judged.
+pub(in crate::report) fn cost(report: &Report) -> String {
+    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    let mut rows = format!("{}\n", names.join(","));
+    let tool = format!("gpulint {}", report.catalog.version);
+    let month = month(report.today);
+    for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
+        for charge in charges(report, resource, item, &month, &tool) {
+            let cells: Vec<String> = COLUMNS.iter().map(|(_, read)| csv::text(&read(&charge))).collect();
+            rows.push_str(&cells.join(","));
+            rows.push('\n');
+        }
+    }
+    rows
+}
+
+/// Of a bill, what has no row: it has no price, or nobody knows how often it runs.
+pub fn left_out(report: &Report) -> usize {
+    let items = report.inventory.resources.iter().zip(&report.bill.items);
+    items.filter(|(resource, item)| adds_up(resource, item) && item.monthly.is_none()).count()
+}
+
+fn charges<'a>(
+    report: &Report<'a>,
+    resource: &'a Resource,
+    item: &'a BillItem,
+    month: &(String, String),
+    tool: &'a str,
+) -> Vec<Charge<'a>> {
+    if !adds_up(resource, item) {
+        return Vec::new();
+    }
+    let charge = |what: What, amount: MoneyRange, list: MoneyRange, quantity: f64, unit: &'static str| Charge {
+        resource,
+        amount,
+        list,
+        quantity,
+        unit,
+        what,
+        item,
+        month: month.clone(),
+        path: report.paths.locate(report.sources, resource.span).path,
+        tool,
+    };
+    let machines = item.monthly.map(|amount| {
+        let list = item.amount_if.get(&Scenario::OnDemand).copied().unwrap_or(amount);
+        charge(What::Machines, amount, list, hours(item, amount), "Hours")
+    });
+    let disks = item.attached.as_ref().and_then(|it| it.known()).filter(|it| *it != MoneyRange::ZERO);
+    let disks = disks.map(|amount| charge(What::Disks, amount, amount, 1.0, "Months"));
+    machines.into_iter().chain(disks).collect()
+}
+
+/// Hours of all of them together: what is expected over the price of one hour, as schedules change how many there are.
+fn hours(item: &BillItem, amount: MoneyRange) -> f64 {
+    let hour = item.hourly().map_or(0.0, |hour| hour.expected.usd());
+    if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * item.hours }
+}
+
+/// The first moment of a month and that of the next.
+fn month(day: Date) -> (String, String) {
+    let text = day.to_string();
+    let mut parts = text.split('-').filter_map(|part| part.parse::<i64>().ok());
+    let (year, month) = (parts.next().unwrap_or(1970), parts.next().unwrap_or(1));
+    let first = Date::new(u16::try_from(year).unwrap_or(1970), u8::try_from(month).unwrap_or(1), 1).unwrap_or(day);
+    let next = Date::from_unix_days(first.unix_days() + days_in_month(year, month)).unwrap_or(first);
+    (format!("{first}T00:00:00Z"), format!("{next}T00:00:00Z"))
+}
+
+impl Charge<'_> {
+    fn said(&self, key: Key) -> &str {
+        self.resource.text(key).unwrap_or_default()
+    }
+
+    /// As bills of the large clouds call them.
+    fn provider(&self) -> &str {
+        match self.said(Key::Provider) {
+            "" => "Unknown",
+            AWS => "AWS",
+            AZURE => "Microsoft",
+            GCP => "Google Cloud",
+            "oci" => "Oracle",
+            other => other,
+        }
+    }
+
+    fn description(&self) -> String {
+        let what = match self.what {
+            What::Machines => self.said(Key::Machine),
+            What::Disks => "disks",
+        };
+        format!("expected for a month by text: {what} {}", self.resource.address)
+    }
+
+    fn list_unit_price(&self) -> String {
+        let quantity = self.quantity;
+        if quantity > 0.0 { decimal(self.list.expected.usd() / quantity) } else { String::new() }
+    }
+
+    fn pricing_category(&self) -> &'static str {
+        match self.resource.purchase() {
+            _ if self.what == What::Disks => "Standard",
+            None if self.resource.fact(Key::Purchase).is_absent() => "Standard",
+            Some(Purchase::OnDemand | Purchase::CapacityReservation) => "Standard",
+            Some(Purchase::Spot) => "Dynamic",
+            Some(Purchase::Reserved) => "Committed",
+            _ => "Other",
+        }
+    }
+
+    fn subcategory(&self) -> &'static str {
+        match self.what {
+            What::Disks => "Other (Storage)",
+            What::Machines if self.said(Key::Machine).is_empty() => "Other (Compute)",
+            What::Machines => "Virtual Machines",
+        }
+    }
+
+    fn id(&self) -> String {
+        match (&self.resource.run, self.what) {
+            (Some(run), What::Machines) => format!("{}#{}", run.as_str(), self.resource.address),
+            (Some(run), What::Disks) => format!("{}#{}/disks", run.as_str(), self.resource.address),
+            (None, _) => self.resource.address.clone(),
+        }
+    }
+
+    fn sku(&self) -> String {
+        match self.what {
+            What::Machines => format!("{}/{}", self.said(Key::Provider), self.said(Key::Machine)),
+            What::Disks => format!("{}/disks", self.said(Key::Provider)),
+        }
+    }
+
+    fn sku_price(&self) -> String {
+        format!("{}/{}/{}", self.sku(), self.said(Key::Region), self.pricing_category())
+    }
+
+    fn details(&self) -> String {
+        let machine = Some(self.said(Key::Machine)).filter(|it| !it.is_empty() && self.what == What::Machines);
+        let count = self.resource.number(Key::AcceleratorCount).filter(|_| self.what == What::Machines);
+        let machine = machine.map(|name| ("InstanceType", serde_json::Value::from(name)));
+        let count = count.map(|count| ("GpuCount", serde_json::json!(json::Number(count))));
+        let all: BTreeMap<&str, serde_json::Value> = machine.into_iter().chain(count).collect();
+        if all.is_empty() { String::new() } else { json::compact(&all) }
+    }
+
+    fn tags(&self) -> String {
+        let known = self.resource.labels.entries.iter();
+        let known: BTreeMap<&str, &str> =
+            known.filter_map(|(key, fact)| Some((key.as_str(), fact.value()?.as_ref()))).collect();
+        json::compact(&known)
+    }
+}

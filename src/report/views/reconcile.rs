@@ -269,10 +269,13 @@ impl ProposedDiscount<'_> {
     }
 }
 
+/// Paid, at list prices, hours, and in which months.
+type OnDemandSums = (Money, Money, BilledAmount, Vec<BillMonth>);
+
 /// By provider, from hours on demand of months that have ended: those on spot and under commitments have prices of their own.
 pub(in crate::report) fn discounts<'a>(report: &'a Report<'a>) -> Vec<ProposedDiscount<'a>> {
     let paid = &report.measured.paid;
-    let mut all: BTreeMap<&str, BTreeMap<&str, (Money, Money, BilledAmount, Vec<BillMonth>)>> = BTreeMap::new();
+    let mut all: BTreeMap<&str, BTreeMap<&str, OnDemandSums>> = BTreeMap::new();
     for row in paid.rows.iter().map(|it| &it.row).filter(|it| !it.open && it.charge == Charge::Usage) {
         let (Some(list), Some(hours)) = (row.on_demand_list, row.on_demand) else { continue };
         let dollars = |amount| paid.options.dollars(row, amount).ok();

@@ -114,12 +114,9 @@ impl BillColumns {
             count: names.len(),
             version: version(&names),
         };
-        for (at, (_, known)) in FIELDS.iter().enumerate() {
-            let twice = known.iter().find(|name| names.iter().filter(|it| it == *name).count() > 1);
-            if let Some(twice) = twice {
-                let _ = at;
-                return Err(format!("its column `{twice}` stands twice"));
-            }
+        let is_twice = |name: &&&str| names.iter().filter(|it| it == *name).count() > 1;
+        if let Some(twice) = FIELDS.iter().flat_map(|(_, known)| known.iter()).find(is_twice) {
+            return Err(format!("its column `{twice}` stands twice"));
         }
         let missing: Vec<&str> =
             NEEDED.iter().filter(|(field, _)| columns.places(*field).is_empty()).map(|(_, name)| *name).collect();

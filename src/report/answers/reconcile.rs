@@ -98,7 +98,7 @@ fn cells(report: &Report, it: &Reconciled<'_>) -> Vec<String> {
 }
 
 /// `2026-10: USD 1,234.5 on the bill = 1,200 for what stands here + 34.5 for what does not`
-fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
+pub(in crate::report) fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
     let open = if it.is_open { ", which has not ended or is not billed in full" } else { "" };
     let line = |(currency, sums): (&&str, &crate::report::views::reconcile::ReconciledSums)| {
         let beside = match sums.beside.is_zero() {

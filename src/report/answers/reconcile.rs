@@ -12,7 +12,9 @@ use crate::report::formats::csv::text as cell;
 use crate::report::formats::json::{VERSION, print};
 use crate::report::formats::text::TextTable;
 use crate::report::views::markup::plain;
-use crate::report::views::reconcile::{AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months};
+use crate::report::views::reconcile::{
+    AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months, summed,
+};
 use crate::report::{Format, Report};
 
 /// What was expected and paid in a format; `None` where there is no such format for it.
@@ -95,22 +97,6 @@ fn cells(report: &Report, it: &Reconciled<'_>) -> Vec<String> {
         factor(it.rate_factor),
         shortened(&one_line(&why), 200),
     ]
-}
-
-/// `2026-10: USD 1,234.5 on the bill = 1,200 for what stands here + 34.5 for what does not`
-pub(in crate::report) fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
-    let open = if it.is_open { ", which has not ended or is not billed in full" } else { "" };
-    let line = |(currency, sums): (&&str, &crate::report::views::reconcile::ReconciledSums)| {
-        let beside = match sums.beside.is_zero() {
-            true => String::new(),
-            false => format!(" + {} of it in credits, refunds, purchases and unused commitments", sums.beside),
-        };
-        format!(
-            "{}{open}: {currency} {} on the bill = {} for what stands here{beside} + {} for what does not",
-            it.month, sums.billed, sums.matched, sums.unmatched
-        )
-    };
-    it.sums.iter().map(line).collect()
 }
 
 fn by_team(report: &Report, it: &ReconciledMonth<'_>) -> Vec<Vec<String>> {

@@ -125,7 +125,7 @@ impl<'a> Review<'a> {
         if !steps.is_empty() {
             lists.push(("What moved it".to_owned(), steps));
         }
-        if let Some((sums, resources)) = paid(self) {
+        if let Some((sums, resources)) = paid(self.report, self.month) {
             lines.extend(sums);
             lists.push(("What was paid".to_owned(), resources));
         }

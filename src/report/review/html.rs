@@ -45,7 +45,7 @@ fn month(review: &Review) -> Option<PageSection> {
 
 /// What was paid in the month.
 fn bill(review: &Review) -> Option<PageSection> {
-    let (sums, resources) = paid(review)?;
+    let (sums, resources) = paid(review.report, review.month)?;
     let mut body = Html::new();
     sums.iter().for_each(|line| body.leaf("p", &[], line));
     body.element("ul", &[("class", "dense")], |page| resources.iter().for_each(|line| page.leaf("li", &[], line)));

@@ -83,6 +83,22 @@ pub(in crate::report) fn reconcile<'a>(report: &'a Report<'a>, asked: &AskedMont
     months.into_iter().map(|month| of_month(report, month)).collect()
 }
 
+/// `2026-10: USD 1,234.5 on the bill = 1,200 for what stands here + 34.5 for what does not`
+pub(in crate::report) fn summed(it: &ReconciledMonth<'_>) -> Vec<String> {
+    let open = if it.is_open { ", which has not ended or is not billed in full" } else { "" };
+    let line = |(currency, sums): (&&str, &ReconciledSums)| {
+        let beside = match sums.beside.is_zero() {
+            true => String::new(),
+            false => format!(" + {} of it in credits, refunds, purchases and unused commitments", sums.beside),
+        };
+        format!(
+            "{}{open}: {currency} {} on the bill = {} for what stands here{beside} + {} for what does not",
+            it.month, sums.billed, sums.matched, sums.unmatched
+        )
+    };
+    it.sums.iter().map(line).collect()
+}
+
 fn of_month<'a>(report: &'a Report<'a>, month: BillMonth) -> ReconciledMonth<'a> {
     let paid = &report.measured.paid;
     let mut lines: Vec<Reconciled<'a>> = report

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use gpulint::catalog::{Catalog, Models, Precision};
 use gpulint::fit::speed::{Coefficients, EngineClass, Load, Server, estimate_speed};
-use gpulint::fit::{Engine, Method, Sharding, Training, Workload, estimate, verdict};
+use gpulint::fit::{Engine, Method, Sharding, Training, Unsaid, Workload, estimate, verdict};
 use gpulint::inventory::Task;
 
 const ROUNDS: u32 = 2_000_000;
@@ -35,6 +35,7 @@ fn main() {
         weights_offloaded: false,
         eager_attention: false,
         training: Training::default(),
+        unsaid: Unsaid::default(),
     });
     let serving: Vec<Workload<'_>> = serving.collect();
     let all: Vec<Workload<'_>> = serving.iter().copied().chain(serving.iter().map(trained)).collect();

@@ -100,7 +100,7 @@ impl Export {
             "" if self.is_aws => cell(Column::Usage).contains("SpotUsage"),
             _ => return None,
         };
-        let provider = if self.is_aws { AWS } else { provider(cell(Column::Provider), catalog)? };
+        let provider = if self.is_aws { AWS } else { catalog.billed_by(cell(Column::Provider))? };
         let plain = (details.is_none() && self.is_aws).then(|| cell(Column::Machine));
         let named = detail("InstanceType").or_else(|| detail("x_InstanceType")).or(plain);
         let machine = match named {
@@ -138,11 +138,14 @@ pub(super) fn rows(billed: Vec<(usize, Billed)>, usd_per_unit: i64) -> Vec<OwnPr
     rows.into_values().map(|(row, _)| row).collect()
 }
 
-fn is_an_hour(unit: &str) -> bool {
+/// Units of bills in which a quantity is a number of hours.
+pub fn is_an_hour(unit: &str) -> bool {
     matches!(unit.to_ascii_lowercase().as_str(), "h" | "hr" | "hrs" | "hour" | "hours" | "1 hour" | "1 hr")
 }
 
-/// Who bills, as exports write it: `Amazon Web Services`, `Microsoft`, `Nebius B.V.`.
-fn provider<'c>(name: &str, catalog: &'c Catalog) -> Option<&'c str> {
-    catalog.provider_called(name.split([' ', '.', '-']).next()?)
+impl Catalog {
+    /// Who bills, as exports write it: `Amazon Web Services`, `Microsoft`, `Nebius B.V.`.
+    pub fn billed_by(&self, name: &str) -> Option<&str> {
+        self.provider_called(name.split([' ', '.', '-']).next()?)
+    }
 }

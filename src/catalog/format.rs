@@ -281,6 +281,21 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // What is strange about a price and true all the same.
+    TableSchema {
+        name: "exceptions",
+        keys: 0,
+        columns: &[
+            ("check", Text),
+            ("provider", Text),
+            ("pattern", Text),
+            ("region", Text),
+            ("reason", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+        ],
+    },
     // What those ask for a model who serve it to everybody.
     TableSchema {
         name: "apis",

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::Catalog;
 use super::format::{TableError, records};
 use super::model::{self, Modality, Model};
+use super::model_config;
 use super::names::{ModelName, UNCLEAR};
 use super::precision::Precision;
 
@@ -63,9 +64,24 @@ impl Catalog {
     pub fn with_models(self, path: &str, text: &str) -> Result<Self, TableError> {
         Ok(Catalog { models: self.models.with_own(path, text)?, ..self })
     }
+
+    /// With a model of the user's own, called `name`, as its `config.json` has it. `path` is for messages.
+    pub fn with_model_config(self, name: &str, path: &str, text: &str) -> Result<Self, TableError> {
+        let model = model_config::read(name, path, text)?;
+        let mut models = self.models;
+        models.add(model, &[]);
+        Ok(Catalog { models, ..self })
+    }
 }
 
 impl Models {
+    fn add(&mut self, model: Model, aliases: &[String]) {
+        for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
+            self.own_keys.insert(ModelName::parse(name).exact_key(), self.own.len());
+        }
+        self.own.push(model);
+    }
+
     /// With rows of the user's own, which come before the table. The columns are those of the table; only `model_id` and
     /// `params_b` are needed.
     pub fn with_own(mut self, path: &str, text: &str) -> Result<Self, TableError> {
@@ -78,10 +94,7 @@ impl Models {
                 continue;
             };
             let (model, aliases) = model::read(places, &record).map_err(|message| error(line, message))?;
-            for name in aliases.iter().map(String::as_str).chain([&*model.id]) {
-                self.own_keys.insert(ModelName::parse(name).exact_key(), self.own.len());
-            }
-            self.own.push(model);
+            self.add(model, &aliases);
         }
         Ok(self)
     }
@@ -103,15 +116,17 @@ impl Models {
                 return Some(known(model, Identification::Listed));
             }
         }
-        let inner = name.inner_keys().into_iter().find_map(|key| listed(&key, precision));
-        if let Some(model) = inner {
+        let tuned_from = |key: String| listed(&key, precision).filter(|it| name.is_tuned_from(&key, it.modality));
+        if let Some(model) = name.inner_keys().into_iter().find_map(tuned_from) {
             return Some(known(model, Identification::Derived));
         }
         let Some(params_b) = name.params_b else {
-            let model = name.keys_of_sized_families().into_iter().find_map(|key| small(&key))?;
+            let small = |key: String| small(&key).filter(|it| name.is_tuned_from(&key, it.modality));
+            let model = name.keys_of_sized_families().into_iter().find_map(small)?;
             return Some(known(model, Identification::Derived));
         };
         let mut model = self.of_size(params_b)?;
+        model.modality = name.modality().unwrap_or(model.modality);
         model.active_b = name.active_b;
         model.id = text.to_owned().into();
         Some(Identified { model: Cow::Owned(model), precision, unclear, by: Identification::Size })
@@ -173,7 +188,8 @@ impl Models {
     }
 }
 
-/// The row of a key. Where several precisions of one model are listed, the one that the name says, else one of sixteen bits.
+/// The row of a key. Where several precisions of one model are listed, the one that the name says, else one of sixteen bits,
+/// else the one that its publisher names without a precision.
 fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
     let at = KEYS.binary_search_by(|(known, _)| (*known).cmp(key)).ok()?;
     let rows = KEYS.get(at)?.1;
@@ -181,9 +197,14 @@ fn listed(key: &str, precision: Option<Precision>) -> Option<&'static Model> {
     let published = |wanted: Precision| models().find(move |model| model.published == wanted);
     match precision.filter(|precision| !precision.is_full()) {
         Some(precision) => published(precision).or_else(|| models().find(|model| model.published.is_full())),
-        None => models().find(|model| model.published.is_full()),
+        None => models().find(|model| model.published.is_full()).or_else(|| models().find(|model| is_plain(model))),
     }
     .or_else(|| models().next())
+}
+
+/// The name says nothing of precision: these are the weights as their makers published them.
+fn is_plain(model: &Model) -> bool {
+    ModelName::parse(&model.id).precision.is_none()
 }
 
 /// The row of a model whose sizes are told by words, which those that are tuned from it keep: encoders, speech, images.
@@ -267,6 +288,20 @@ mod tests {
             ("RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "meta-llama/Llama-3.1-8B 8.0 int8 Listed"),
             ("neuralmagic/Meta-Llama-3.1-8B-Instruct-FP8-KV", "meta-llama/Llama-3.1-8B 8.0 fp8 Listed"),
             ("casperhansen/llama-3-70b-instruct-awq", "meta-llama/Meta-Llama-3-70B 70.6 awq Listed"),
+            ("zai-org/GLM-4.6", "zai-org/GLM-4.6 357.0 - Listed"),
+            ("zai-org/GLM-4.8", "nothing"),
+            ("deepseek-ai/DeepSeek-V3.1", "deepseek-ai/DeepSeek-V3 671.0 - Listed"),
+            ("nvidia/DeepSeek-V3.1-NVFP4", "nvidia/DeepSeek-V3.1-NVFP4 671.0 nvfp4 Listed"),
+            ("Qwen/Qwen3-VL-Embedding-8B", "Qwen/Qwen3-VL-Embedding-8B 8.8 - Listed"),
+            ("acme/Qwen3-8B-legal", "Qwen/Qwen3-8B 8.2 - Derived"),
+            ("acme/Qwen3-TTS-8B", "acme/Qwen3-TTS-8B 8.0 - Size"),
+            ("acme/Qwen3-8B-Reranker", "acme/Qwen3-8B-Reranker 8.0 - Size"),
+            ("acme/qwen3-vl-8b-legal", "Qwen/Qwen3-VL-8B-Instruct 8.8 - Derived"),
+            ("acme/llava-onevision-qwen2-7b", "acme/llava-onevision-qwen2-7b 7.0 - Size"),
+            ("acme/granite-4.0-h-1b-legal", "ibm-granite/granite-4.0-h-1b 1.5 - Derived"),
+            ("acme/granite-4.1-h-8b", "acme/granite-4.1-h-8b 8.0 - Size"),
+            ("acme/bert-base-cased-embedding", "google-bert/bert-base-cased 0.1 - Derived"),
+            ("acme/whisper-base-tts", "nothing"),
             ("gpt-4", "nothing"),
             ("llama", "nothing"),
             ("acme/model-v2-128k", "nothing"),
@@ -274,6 +309,45 @@ mod tests {
         ];
         let found: Vec<_> = cases.iter().map(|(name, _)| identify(name)).collect();
         assert_eq!(found, cases.map(|(_, expected)| expected));
+    }
+
+    #[test]
+    fn a_name_of_another_kind_says_what_it_reads_or_makes() {
+        let models = Models::default();
+        let modality = |name: &str| models.identify(name).unwrap().model.modality;
+        assert_eq!(modality("acme/Qwen3-VL-Embedding-5B"), Modality::Embedding);
+        assert_eq!(modality("acme/llava-onevision-qwen2-7b"), Modality::Vision);
+        assert_eq!(modality("acme/speaker-tts-2b"), Modality::Audio);
+        assert_eq!(modality("acme/dream-t2v-14b"), Modality::Diffusion);
+        assert_eq!(modality("acme/foo-14b"), Modality::Text);
+    }
+
+    /// What is kept of the past, in GiB for a sequence of the whole window: layers with a window, latent attention and layers
+    /// with a state keep less than all heads of all layers would.
+    #[test]
+    fn what_models_of_today_keep_of_their_context() {
+        let kept = |name: &str, tokens: f64| {
+            let models = Models::default();
+            let model = models.identify(name).unwrap().model.into_owned();
+            let windowed = model.window_bytes_per_token * tokens.min(model.window);
+            (model.kv_bytes_per_token * tokens + windowed) / 1_073_741_824.0 + model.state_mib / 1024.0
+        };
+        let examples = [
+            ("zai-org/GLM-4.6", 202_752.0, 71.16),
+            ("allenai/Olmo-3-7B-Instruct", 65_536.0, 9.5),
+            ("allenai/Olmo-3-32B-Think", 65_536.0, 4.75),
+            ("ibm-granite/granite-4.0-h-small", 131_072.0, 2.14),
+            ("nvidia/NVIDIA-Nemotron-Nano-9B-v2", 131_072.0, 2.13),
+            ("tiiuae/Falcon-H1-34B-Instruct", 262_144.0, 36.28),
+            ("moonshotai/Kimi-K2-Instruct-0905", 262_144.0, 17.16),
+            ("Qwen/Qwen3-Coder-Next", 262_144.0, 6.04),
+            ("LiquidAI/LFM2-8B-A1B", 32_768.0, 0.375),
+        ];
+        for (name, tokens, expected) in examples {
+            let gib: f64 = kept(name, tokens);
+            assert_eq!(Models::default().identify(name).unwrap().model.max_context, tokens, "{name}");
+            assert!((gib / expected - 1.0).abs() < 0.01, "{name}: {gib:.2}");
+        }
     }
 
     #[test]

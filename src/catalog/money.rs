@@ -71,6 +71,12 @@ impl Money {
         Money(i128::from(micros) * 1000)
     }
 
+    /// Of a bill, rounded to the nearest billionth.
+    pub fn from_trillionths(trillionths: i128) -> Self {
+        let half = if trillionths < 0 { -500 } else { 500 };
+        Money((trillionths + half) / 1000)
+    }
+
     /// A price as it is written: rounds to the nearest millionth.
     pub fn from_usd(usd: f64) -> Self {
         Money((usd * 1e6).round() as i128).thousandfold()

@@ -2,6 +2,8 @@
 //!
 //! Shared with the build step, so that the table's names and the names in a text are cut by the same rules.
 
+use super::model::Modality;
+
 /// A name of a model taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ModelName {
@@ -67,6 +69,49 @@ const VARIANTS: &[&str] = &[
 
 /// Words that say which of a family's sizes is meant, where no number does.
 const SIZES: &[&str] = &["nano", "tiny", "mini", "xsmall", "small", "medium", "base", "large", "xlarge", "huge"];
+
+/// Words that say what a model is for or how it is built: a name with one of them is no other spelling of a name without.
+/// What it reads or makes, where the word tells that, stands beside it.
+const KINDS: &[(&str, Option<Modality>)] = &[
+    ("embedding", Some(Modality::Embedding)),
+    ("embeddings", Some(Modality::Embedding)),
+    ("embed", Some(Modality::Embedding)),
+    ("reranker", Some(Modality::Embedding)),
+    ("rerank", Some(Modality::Embedding)),
+    ("colbert", Some(Modality::Embedding)),
+    ("vl", Some(Modality::Vision)),
+    ("vlm", Some(Modality::Vision)),
+    ("vision", Some(Modality::Vision)),
+    ("multimodal", Some(Modality::Vision)),
+    ("omni", Some(Modality::Vision)),
+    ("ocr", Some(Modality::Vision)),
+    ("llava", Some(Modality::Vision)),
+    ("vla", Some(Modality::Vision)),
+    ("asr", Some(Modality::Speech)),
+    ("stt", Some(Modality::Speech)),
+    ("tts", Some(Modality::Audio)),
+    ("audio", Some(Modality::Audio)),
+    ("speech", Some(Modality::Audio)),
+    ("music", Some(Modality::Audio)),
+    ("image", Some(Modality::Diffusion)),
+    ("video", Some(Modality::Diffusion)),
+    ("t2i", Some(Modality::Diffusion)),
+    ("t2v", Some(Modality::Diffusion)),
+    ("i2v", Some(Modality::Diffusion)),
+    ("ti2v", Some(Modality::Diffusion)),
+    ("s2v", Some(Modality::Diffusion)),
+    ("diffusion", Some(Modality::Diffusion)),
+    ("moe", None),
+    ("mamba", None),
+    ("hybrid", None),
+    ("linear", None),
+    ("h", None),
+    ("next", None),
+    ("eagle", None),
+    ("eagle3", None),
+    ("medusa", None),
+    ("mtp", None),
+];
 
 /// Last parts of a path that name no model.
 const EMPTY_NAMES: &[&str] = &[
@@ -138,6 +183,22 @@ impl ModelName {
         let variant = |word: &&String| !VARIANTS.contains(&&***word) && !version(word) && !is_date(word);
         name.base = name.words.iter().filter(variant).cloned().collect();
         name
+    }
+
+    /// What the words say that it reads or makes.
+    pub(super) fn modality(&self) -> Option<Modality> {
+        let said = |word: &str| self.words.iter().any(|known| known == word);
+        KINDS.iter().find_map(|(word, modality)| modality.filter(|_| said(word)))
+    }
+
+    /// A model that is listed under fewer of these words may be the one that this name was made from: what the other words
+    /// say is how it was tuned, not that it is something else.
+    pub(super) fn is_tuned_from(&self, key: &str, modality: Modality) -> bool {
+        let listed = |word: &str| key.split('-').any(|known| known == word);
+        let other = |(word, kind): &&(&str, Option<Modality>)| {
+            self.words.iter().any(|known| known == word) && !listed(word) && *kind != Some(modality)
+        };
+        !KINDS.iter().any(|kind| other(&kind))
     }
 
     pub(super) fn exact_key(&self) -> String {

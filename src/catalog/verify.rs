@@ -1,10 +1,13 @@
 //! What cannot be true of prices: order, units, dates, relations between columns.
 
+use std::collections::BTreeSet;
+
 use super::Catalog;
 use super::clouds::{AWS, AZURE, GCP};
 use super::money::Money;
+use super::peers::{Check, Peers, Priced};
 use super::quote::{Basis, Offer};
-use super::table::covers;
+use super::table::{Cells, covers};
 
 /// What an hour of one accelerator costs anywhere, in dollars: less or more is another unit.
 pub const PER_ACCELERATOR_USD: std::ops::RangeInclusive<f64> = 0.02..=60.0;
@@ -26,6 +29,7 @@ impl Catalog {
     /// then the other tables.
     pub fn verify(&self) -> Vec<String> {
         let mut doubts: Vec<String> = self.offers().flat_map(|offer| self.doubts(&offer)).collect();
+        doubts.extend(self.beside_others());
         for (provider, pattern) in LINEAR {
             doubts.extend(self.not_linear(provider, pattern));
         }
@@ -34,6 +38,34 @@ impl Catalog {
             doubts.extend(self.spot_above(table, keys));
         }
         doubts
+    }
+
+    /// Prices that stand out beside others and are not among the exceptions, and exceptions that cover no row.
+    fn beside_others(&self) -> Vec<String> {
+        let offers: Vec<Offer<'_>> = self.offers().filter(is_listed).collect();
+        let rows: Vec<Priced<'_>> = offers.iter().map(Priced::of).collect();
+        let peers = Peers::of(&rows);
+        let mut told: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let mut doubts: Vec<String> = Vec::new();
+        for row in &rows {
+            for doubt in peers.doubts(row).into_iter().filter(|doubt| !self.is_exception(doubt.check, row)) {
+                // Of a machine that is cheap or dear in the middle of its regions every row is: it is told once.
+                let is_of_all = matches!(doubt.check, Check::Cheap | Check::Dear);
+                if !is_of_all || told.insert((row.provider, row.machine)) {
+                    doubts.push(format!("{} {} {}: {}", row.provider, row.machine, row.region, doubt.told));
+                }
+            }
+        }
+        let exceptions = self.block.table("exceptions").rows().map(read_exception);
+        let idle = exceptions.filter(|exception| !rows.iter().any(|row| exception.covers(row)));
+        doubts.extend(idle.map(|it| format!("exceptions {} {} {}: no row is one", it.check, it.provider, it.pattern)));
+        doubts
+    }
+
+    /// Whether a doubt of a row is known and explained in `exceptions.csv`.
+    pub fn is_exception(&self, check: Check, row: &Priced<'_>) -> bool {
+        let mut exceptions = self.block.table("exceptions").rows().map(read_exception);
+        exceptions.any(|exception| exception.check == check.name() && exception.covers(row))
     }
 
     /// Sizes of a family that are listed in one region and do not cost as much for each accelerator as the smallest.
@@ -157,6 +189,26 @@ impl Catalog {
     }
 }
 
+/// A row of `exceptions.csv`.
+struct Exception<'c> {
+    check: &'c str,
+    provider: &'c str,
+    pattern: &'c str,
+    region: &'c str,
+}
+
+impl Exception<'_> {
+    fn covers(&self, row: &Priced<'_>) -> bool {
+        self.provider.eq_ignore_ascii_case(row.provider)
+            && covers(self.pattern, row.machine)
+            && covers(self.region, row.region)
+    }
+}
+
+fn read_exception(mut row: Cells<'_>) -> Exception<'_> {
+    Exception { check: row.text(), provider: row.text(), pattern: row.text(), region: row.text() }
+}
+
 fn is_listed(offer: &Offer<'_>) -> bool {
     matches!(offer.quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. })
 }
@@ -209,6 +261,43 @@ mod tests {
             "gcp_components n1-core us-central1 h: spot costs $0.04, more than $0.03 on demand",
         ];
         assert_eq!(found, expected);
+    }
+
+    /// The embedded tables with one more row.
+    fn doubts_with(row: &str) -> Vec<String> {
+        let rows = format!("{HEADER}{row}");
+        Catalog::embedded().with_refreshed(&[CsvFile { path: "new", stem: "prices", text: &rows }]).unwrap().verify()
+    }
+
+    #[test]
+    fn a_poisoned_row_in_the_embedded_tables_is_told() {
+        for (row, told) in [
+            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,60,60,,,2026-01-01,a,high", "spot costs $60, no less than $60"),
+            ("aws,p5.48xlarge,eu-west-3,H100-80GB,8,9,,,,2026-01-01,a,high", "on demand costs $9, and $"),
+            ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, and $"),
+        ] {
+            let found = doubts_with(row);
+            assert!(found.len() == 1 && found[0].contains(told), "{told}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_exception_that_covers_no_row_is_told() {
+        let prices = format!("{HEADER}aws,p3.2xlarge,us-east-1,V100,1,3.06,,,,2026-01-01,a,high\n");
+        let accelerators = "accelerator,vendor,kind,memory_gib\nV100,nvidia,gpu,16\n";
+        let exceptions = "check,provider,pattern,region,reason\ndear,aws,p3.*,*,it is\ndear,aws,p2.*,*,it was\n";
+        let file = |stem, text| CsvFile { path: stem, stem, text };
+        let files = [file("prices", &*prices), file("accelerators", accelerators), file("exceptions", exceptions)];
+        let doubts = Catalog::from_tables(&files).unwrap().verify();
+        assert_eq!(doubts, ["exceptions dear aws p2.*: no row is one"]);
+    }
+
+    #[test]
+    fn every_exception_names_a_check() {
+        for mut row in Catalog::embedded().block.table("exceptions").rows() {
+            let check = row.text();
+            assert!(Check::ALL.iter().any(|known| known.name() == check), "{check}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 
 pub use session::prices::settings as pricing_settings;
-pub use session::settings::rule_settings;
+pub use session::settings::{paid as paid_options, rule_settings};
 
 use args::{Arguments, Verb};
 use world::failure::Failure;
@@ -49,6 +49,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Check(check)) => verbs::check::run(&check),
         Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
         Some(Verb::Files(files)) => verbs::files::run(&files),
+        Some(Verb::Plan(plan)) => verbs::plan::run(&plan),
         Some(Verb::Diff(diff)) => verbs::diff::run(*diff),
         Some(Verb::History(history)) => verbs::history::run(&history),
         Some(Verb::Blame(blame)) => verbs::blame::run(&blame),
@@ -58,6 +59,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Price(price)) => verbs::price::run(&price),
         Some(Verb::Catalog(verb)) => verbs::catalog::run(&verb),
         Some(Verb::Usage(verb)) => verbs::usage::run(&verb),
+        Some(Verb::Reconcile(reconcile)) => verbs::reconcile::run(&reconcile),
         Some(Verb::Explain(explain)) => verbs::explain::run(&explain),
         Some(Verb::Fit(fit)) => verbs::fit::run(&fit),
         Some(Verb::WhatIf(what_if)) => verbs::what_if::run(&what_if),

@@ -86,6 +86,7 @@ pub fn example() -> String {
             .replace("discount.*", "discount.aws")
             .replace("runs[].vars.*", "runs[].vars.replicas");
         let path = path.replace("declare.*", "declare.llm").replace("clusters.*", "clusters.\"overlays/prod/*\"");
+        let path = path.replace("configs.*", "configs.\"acme/legal-9b\"");
         let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
         if section != before {
             text.push_str(&match section.strip_suffix("[]") {
@@ -109,6 +110,7 @@ fn sample(path: &str, kind: SettingKind) -> String {
         "labels.values.environment" => "[\"production\", \"staging\", \"development\"]".to_owned(),
         "tiers.interactive" => "[\"T4\", \"L4\", \"A10G\"]".to_owned(),
         "models.file" => "\"models.csv\"".to_owned(),
+        "models.configs.\"acme/legal-9b\"" => "\"models/legal/config.json\"".to_owned(),
         "prices.file" => "\"contract-prices.csv\"".to_owned(),
         "prices.currency" => "\"EUR\"".to_owned(),
         "prices.units_per_usd" => "0.92".to_owned(),

@@ -119,6 +119,7 @@ settings! {
     "labels.values.*" SettingKind::Texts, None, "the values that a label may have";
     "labels.declare.*" DECLARED, None, "what a label of your own says by hand, as in \"acme.example/llm\" = \"model\"";
     "models.file" SettingKind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
+    "models.configs.*" SettingKind::Path, None, "the config.json of a model of your own, as in \"acme/legal-9b\" = \"models/legal/config.json\"";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
     "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
     "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
@@ -193,6 +194,8 @@ settings! {
     "measured.max-age-days" SettingKind::Number, Some("30"), "days after which a measurement is not relied on any more";
     "measured.min-days" SettingKind::Number, Some("7"), "days that a measurement needs at least";
     "measured.clusters.*" SettingKind::Text, None, "the cluster or account that files are deployed to: a form of paths, in which `*` stands for anything = its name in the file of measured use";
+    "paid.files" SettingKind::Paths, Some("[\"gpulint-paid.csv\"]"), "files of what was paid, as `gpulint usage bill` writes them";
+    "paid.complete" SettingKind::Texts, Some("[]"), "providers of which everything that is paid for stands here, as in [\"aws\"]: machines that stand nowhere are found";
     "bounds.file-mib" SettingKind::Number, Some("64"), "MiB of a file that is read, up to 1024; a larger one is left out, which is told";
     "bounds.nesting" SettingKind::Number, Some("200"), "blocks and brackets inside each other that are read, up to 200; in YAML up to 128";
     "bounds.evaluation-steps" SettingKind::Number, Some("6000000"), "steps that evaluating one Terraform root may take; what is left after them is unknown";

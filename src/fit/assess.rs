@@ -62,6 +62,11 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
         Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
         Err(None) => Fact::Absent,
     };
+    // What no reading of the text would hold is said all the same; else what is missing is.
+    let surely_not = placed.value().is_some_and(|placed| placed.verdict == FitVerdict::DoesNotFit);
+    if let Some((why, key)) = demand.guessed().filter(|_| !surely_not) {
+        return Fact::unknown(why, place_of(key, key));
+    }
     let assessment = Assessment {
         model: demand.model.id.to_string(),
         task: demand.task,
@@ -110,7 +115,6 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
     let workload = Workload { concurrent: 1.0, ..busy };
     let usable_gib = given.device.usable_gib;
     let holds_all = estimate(&busy).need() <= budget(&busy, usable_gib);
-    let estimate = estimate(if holds_all { &busy } else { &workload });
     let missing = || Some(("the numbers of this workload make no sense".into(), Key::Model));
     let mut verdict = verdict(&Workload { devices: given.all, ..workload }, usable_gib).ok_or_else(missing)?;
     if verdict == FitVerdict::DoesNotFit
@@ -120,10 +124,16 @@ fn judge(demand: &Demand<'_>, given: &Given, search: &Search<'_, '_>) -> Result<
         verdict = FitVerdict::Borderline;
     }
     let fits = verdict != FitVerdict::DoesNotFit;
+    let estimate = match fits {
+        true => estimate(if holds_all { &busy } else { &workload }),
+        // What even the reading needs that asks for least.
+        false => estimate(&workload.lightest()),
+    };
     let measured = search.measured(given);
     let estimated = search.speed(given, verdict);
     Ok(PlacedModel {
         verdict,
+        not_said: if verdict == FitVerdict::Borderline { demand.unsaid.names() } else { Vec::new() },
         refuses: verdict == FitVerdict::DoesNotFit && refuses(demand) && !demand.may_be_quantized,
         devices: given.used,
         need_gib: estimate.need(),
@@ -192,6 +202,9 @@ impl Search<'_, '_> {
     /// holds the model where this one does not.
     fn instead(&self, given: &Given, fits: bool, speed: &Result<Speed, &str>) -> BTreeMap<Alternative, Choice> {
         let mut found = BTreeMap::new();
+        if self.demand.guessed().is_some() {
+            return found;
+        }
         if !fits {
             found.extend(self.cheapest(self.demand).map(|choice| (Alternative::Larger, choice)));
         }
@@ -448,7 +461,8 @@ pub(super) fn place<'r>(resource: &'r Resource, catalog: &'r Catalog) -> MarketP
 /// Every configuration on which the model of a resource fits with a margin, in each of these places, the cheapest first.
 /// Nothing where the text does not say enough to tell.
 pub fn options(resource: &Resource, catalog: &Catalog, market: &Market<'_>, places: &[MarketPlace<'_>]) -> Vec<Choice> {
-    let Ok(demand) = FactReader::new(resource).demand(catalog) else { return Vec::new() };
+    let demand = FactReader::new(resource).demand(catalog);
+    let Some(demand) = demand.ok().filter(|demand| demand.guessed().is_none()) else { return Vec::new() };
     let mut choices: Vec<Choice> = places.iter().flat_map(|place| market.configurations(&demand, place)).collect();
     choices.sort_by(|one, two| one.per_hour.cmp(&two.per_hour).then_with(|| one.machine.cmp(&two.machine)));
     choices

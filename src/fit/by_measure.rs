@@ -73,7 +73,7 @@ pub fn smaller_server(
             && it.devices * (it.budget_gib - it.need_gib) >= taken * CACHE_MARGIN
             && slowdown(it).is_some_and(|times| busy * times <= BUSY_AT_MOST)
     };
-    let demand = FactReader::new(resource).demand(catalog).ok()?;
+    let demand = FactReader::new(resource).demand(catalog).ok().filter(|demand| demand.guessed().is_none())?;
     let find = |place: &MarketPlace<'_>| market.configurations(&demand, place).into_iter().find(|it| does(it));
     let choice = assess::where_it_is(resource, catalog, &assess::place(resource, catalog), &find)?;
     let slowdown = slowdown(&choice)?;

@@ -7,8 +7,8 @@ use super::demand::FactReader;
 use super::estimate::{budget, cache_bytes, estimate};
 use super::memory::{GIB, weight_bytes};
 use super::workload::{Recompute, Training, Workload};
-use super::{FitVerdict, verdict};
-use crate::catalog::{Catalog, Precision, TableError};
+use super::{FitVerdict, Unsaid, verdict};
+use crate::catalog::{Catalog, Models, Precision, TableError};
 use crate::inventory::{Fact, FrontEnd, Key, Resource, Role, Task, Value};
 use crate::source::{MemoryTree, Sources, Span};
 
@@ -62,6 +62,11 @@ fn round(gib: f64) -> f64 {
 /// Tokens of context where a table says none.
 const USUAL_WINDOW: f64 = 8192.0;
 
+/// A number that is set for training only where the row says it.
+fn unless_training(task: Task, usual: f64) -> Option<f64> {
+    (task != Task::Train).then_some(usual)
+}
+
 /// What a row says, as the facts that text would tell.
 fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     let mut resource = Resource::new(FrontEnd::Terraform, Role::Requested, "case", row.text("id"), span, span);
@@ -88,8 +93,8 @@ fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     let tensor = if shares_layers { (devices / pipeline).max(1.0) } else { 1.0 };
     let numbers = [
         (Key::AcceleratorCount, Some(devices)),
-        (Key::Context, row.number("context").or(Some(USUAL_WINDOW))),
-        (Key::BatchSize, row.number("batch").or(Some(1.0))),
+        (Key::Context, row.number("context").or(unless_training(task, USUAL_WINDOW))),
+        (Key::BatchSize, row.number("batch").or(unless_training(task, 1.0))),
         (Key::TensorParallel, row.number("tp").or(row.noted("tp")).or(Some(tensor))),
         (Key::PipelineParallel, Some(pipeline)),
         (Key::ExpertParallel, row.noted("ep")),
@@ -98,8 +103,9 @@ fn resource(row: &CaseRow<'_>, span: Span) -> Resource {
     for (key, number) in numbers {
         resource.set(key, number.map_or(Fact::Absent, |number| Fact::written(Value::Number(number), span)));
     }
-    // Who trains a large model without saying so recomputes.
-    resource.set(Key::Recompute, Fact::written(Value::Flag(row.text("grad_ckpt") != "no"), span));
+    if !row.text("grad_ckpt").is_empty() {
+        resource.set(Key::Recompute, Fact::written(Value::Flag(row.text("grad_ckpt") != "no"), span));
+    }
     resource
 }
 
@@ -117,11 +123,16 @@ fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
     const SHORT_SAMPLE: f64 = 512.0;
     // Tables leave the context out where nobody said it; nowhere else is a window cut so short.
     let window = if workload.model.max_context > 0.0 { workload.model.max_context } else { USUAL_WINDOW };
-    let context = row.number("context").unwrap_or(window.min(USUAL_WINDOW));
+    let usual = if workload.task == Task::Train { workload.context } else { window.min(USUAL_WINDOW) };
+    let context = row.number("context").unwrap_or(usual);
     // The examples that a trainer ships use its plugin for the loss.
     let is_example = row.text("engine") == "axolotl" && row.notes("shipped example");
-    let recompute =
-        if row.text("grad_ckpt") == "selective" { Recompute::Selective } else { workload.training.recompute };
+    let recompute = match row.text("grad_ckpt") {
+        "selective" => Recompute::Selective,
+        // Who trains a large model without saying so recomputes.
+        "" => Recompute::Full,
+        _ => workload.training.recompute,
+    };
     Workload {
         // Samples that are short and not packed leave most of a training sequence empty.
         context: if row.notes("short samples") { context.min(SHORT_SAMPLE) } else { context },
@@ -135,6 +146,16 @@ fn measured<'m>(row: &CaseRow<'_>, workload: Workload<'m>) -> Workload<'m> {
             fused_norms: workload.training.fused_norms || row.notes("fused loss"),
             ..workload.training
         },
+        unsaid: Unsaid {
+            context: row.number("context").is_none(),
+            precision: row.text("weights").is_empty() && names_no_precision(row),
+            ..workload.unsaid
+        },
         ..workload
     }
+}
+
+/// Whether the name of the model leaves open how its weights are stored.
+fn names_no_precision(row: &CaseRow<'_>) -> bool {
+    Models::default().identify(row.text("model")).is_some_and(|found| found.precision.is_none() && !found.unclear)
 }

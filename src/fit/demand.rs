@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::hardware::{Device, device};
+use super::readings::usual_sequence;
 use super::speed::{Coefficients, EngineClass, Load, Server, Speed, estimate_speed};
-use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
+use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
 use crate::inventory::programs::SERVED_NAME;
 use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
@@ -44,6 +45,7 @@ pub struct Demand<'m> {
     pub draft_b: f64,
     pub offloaded: bool,
     pub training: Training,
+    pub unsaid: Unsaid,
 }
 
 /// Why a demand or a place cannot be told, and the fact that would have told it; `None` where the text does not speak of a model at all.
@@ -54,6 +56,10 @@ pub(super) struct FactReader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
 }
+
+/// Trainers whose loss is known to be as the estimate has it; others compute it in pieces where an option says so.
+const KNOWN_LOSS: &[&str] =
+    &["litgpt", "composer", "megatron", "nemo", "ms-swift", "ms-swift-megatron", "torchtitan", "deepspeed-chat"];
 
 /// Tokens that are taken for the window of a model of which only the size is known.
 const UNKNOWN_WINDOW: f64 = 8192.0;
@@ -129,7 +135,7 @@ impl<'r> FactReader<'r> {
                 && self.resource.fact(Key::Context).is_absent()
                 && (model.max_context <= 0.0 || program.is_empty()),
             context,
-            batch: self.batch(task, program)?,
+            batch: self.batch(task, engine)?,
             concurrent: self.concurrent(task, engine)?,
             known_by_size,
             prompt: self.resource.number(Key::PromptTokens).filter(|it| *it >= 1.0),
@@ -137,13 +143,47 @@ impl<'r> FactReader<'r> {
             tensor_parallel,
             pipeline_parallel: self.number(Key::PipelineParallel)?.unwrap_or(1.0),
             data_parallel: self.number(Key::DataParallel)?.unwrap_or(1.0),
-            expert_parallel: self.number(Key::ExpertParallel)?.unwrap_or(1.0),
+            expert_parallel: self.number(Key::ExpertParallel)?.unwrap_or(self.usual_experts(&model, &training)),
             utilization: self.number(Key::MemoryUtilization)?,
             draft_b: self.draft(catalog)?,
             offloaded: self.text(Key::Offload)?.is_some_and(|what| what != "optimizer"),
             training,
+            unsaid: self.unsaid(task, precision, may_be_quantized),
             model,
         })
+    }
+
+    /// What nothing says, and what is then taken for it is only usual.
+    fn unsaid(&self, task: Task, precision: Precision, may_be_quantized: bool) -> Unsaid {
+        let absent = |key| self.resource.fact(key).is_absent();
+        if task != Task::Train {
+            return Unsaid { precision: may_be_quantized, ..Unsaid::default() };
+        }
+        let program = self.resource.text(Key::Program).unwrap_or_default();
+        let sharding = self.resource.text(Key::Sharding).unwrap_or_default();
+        Unsaid {
+            sequence: absent(Key::Context),
+            batch: absent(Key::BatchSize),
+            recompute: absent(Key::Recompute),
+            optimizer: absent(Key::Optimizer),
+            sharding: absent(Key::Sharding) && self.accelerators() > 1.0,
+            // DeepSpeed and Megatron keep a copy in 32 bits; elsewhere it is a line of the script.
+            copy: precision != Precision::Fp32 && matches!(sharding, "" | "fsdp" | "none" | "ddp"),
+            loss: !KNOWN_LOSS.contains(&program),
+            ..Unsaid::default()
+        }
+    }
+
+    /// Devices over which experts are spread where nothing says it: who trains a mixture with Megatron spreads them over all.
+    fn usual_experts(&self, model: &Model, training: &Training) -> f64 {
+        let spreads = model.is_mixture() && training.sharding == Sharding::Megatron;
+        if spreads { self.accelerators() } else { 1.0 }
+    }
+
+    /// Of all machines or pods that train together.
+    fn accelerators(&self) -> f64 {
+        let number = |key| self.resource.number(key).unwrap_or(1.0).max(1.0);
+        number(Key::AcceleratorCount) * number(Key::GroupSize)
     }
 
     fn model<'c>(&mut self, catalog: &'c Catalog) -> Result<Identified<'c>, Missing> {
@@ -248,8 +288,9 @@ impl<'r> FactReader<'r> {
         match (said, model.modality) {
             (Some(Task::Train), _) => Ok(Task::Train),
             (_, Modality::Diffusion) => Ok(Task::Diffusion),
-            (_, Modality::Speech) => Ok(Task::Speech),
-            (_, Modality::Embedding) => Ok(Task::Embed),
+            // What speaks and what sees passes over its input once, as what listens and what embeds does.
+            (_, Modality::Speech | Modality::Audio) => Ok(Task::Speech),
+            (_, Modality::Embedding | Modality::Image) => Ok(Task::Embed),
             (Some(task), _) => Ok(task),
             (None, _) => Self::missing("the text does not say what is done with the model", Key::Model),
         }
@@ -289,7 +330,7 @@ impl<'r> FactReader<'r> {
         }
         match task {
             Task::Embed | Task::Diffusion | Task::Speech => Ok(512.0),
-            Task::Train => Self::missing("the text does not say how long the training sequences are", Key::Task),
+            Task::Train => Ok(usual_sequence(self.number(Key::BatchSize)?.unwrap_or(1.0))),
             // Without a limit it takes what the smallest cards get; larger ones would only be given more.
             Task::Serve if program == "ollama" => Ok(model.max_context.clamp(512.0, 4096.0)),
             Task::Serve if model.max_context > 0.0 && !program.is_empty() => {
@@ -304,14 +345,10 @@ impl<'r> FactReader<'r> {
         }
     }
 
-    fn batch(&mut self, task: Task, program: &str) -> Result<f64, Missing> {
-        match task {
-            // Sequences of these share one cache; of Ollama each has its own.
-            Task::Serve if program != "ollama" => Ok(1.0),
-            Task::Train => match self.number(Key::BatchSize)? {
-                Some(batch) => Ok(batch),
-                None => Self::missing("the text does not say how many samples a device works on at a time", Key::Task),
-            },
+    fn batch(&mut self, task: Task, engine: Engine) -> Result<f64, Missing> {
+        match (task, engine) {
+            // Sequences of these share one cache; of others each has its own.
+            (Task::Serve, Engine::Pooled { .. }) => Ok(1.0),
             _ => Ok(self.number(Key::BatchSize)?.unwrap_or(1.0)),
         }
     }
@@ -335,7 +372,10 @@ impl<'r> FactReader<'r> {
             Some(method) => method,
             None => return Self::missing("the text does not say whether all weights are trained", Key::Task),
         };
-        let sharding = self.text(Key::Sharding)?.and_then(Sharding::from_name).unwrap_or(Sharding::None);
+        let said = self.text(Key::Sharding)?.and_then(Sharding::from_name);
+        // Who trains all weights on several devices spreads what each would hold.
+        let spreads = method == Method::Full && self.accelerators() > 1.0;
+        let sharding = said.unwrap_or(if spreads { Sharding::Everything } else { Sharding::None });
         let optimizer = match self.text(Key::Optimizer)? {
             None => Optimizer::AdamW,
             Some(name) => match Optimizer::from_name(name) {
@@ -489,7 +529,18 @@ impl Demand<'_> {
             weights_offloaded: self.offloaded,
             eager_attention: false,
             training: self.training,
+            unsaid: self.unsaid,
         }
+    }
+
+    /// What training needs is not known without these; `None` where the text says enough to tell.
+    pub(super) fn guessed(&self) -> Option<(Arc<str>, Key)> {
+        let why = match self.unsaid {
+            Unsaid { sequence: true, .. } => "the text does not say how long the training sequences are",
+            Unsaid { batch: true, .. } => "the text does not say how many samples a device works on at a time",
+            _ => return None,
+        };
+        Some((why.into(), Key::Task))
     }
 
     /// The engine refuses to start where the whole context does not fit.

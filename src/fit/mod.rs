@@ -1,7 +1,7 @@
 //! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
 //!
 //! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration that holds it, `assess` puts these together; `by_measure` goes by what a meter said instead of
+//! finds the cheapest configuration that holds it, `readings` tells what a workload may be where nothing says it, `assess` puts these together; `by_measure` goes by what a meter said instead of
 //! by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
@@ -19,6 +19,7 @@ mod hardware;
 mod hosted;
 mod memory;
 pub mod published;
+mod readings;
 pub mod speed;
 pub mod speed_cases;
 pub mod tokens;
@@ -45,7 +46,7 @@ pub use speed::Speed;
 pub use traffic::{ServerGoal, cost_of_tokens, tokens_per_day};
 pub use training_run::{TrainingRun, by_tokens, cost_per_run};
 pub use unit_costs::{UnitCosts, placed};
-pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Workload};
+pub use workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 
 /// Share of the budget that a recommendation fills at most.
 pub const MARGIN: f64 = 0.90;
@@ -77,6 +78,8 @@ pub struct PlacedModel {
     pub verdict: FitVerdict,
     /// The program will not start: it is a server that needs all of this at once.
     pub refuses: bool,
+    /// What nothing says, where the verdict is open; as people call it.
+    pub not_said: Vec<&'static str>,
     /// Devices that one copy of the model uses.
     pub devices: f64,
     pub need_gib: f64,
@@ -175,18 +178,21 @@ pub fn verdict(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     Some(said)
 }
 
+/// Fits where all plausible readings do, does not where none does.
 fn compare(workload: &Workload<'_>, usable_gib: f64) -> Option<FitVerdict> {
     // Trainers that choose their own micro-batch fill the card: many jobs that run stand at its edge.
     let upper = if workload.task == Task::Train { 1.25 } else { 1.15 };
     let budget = budget(workload, usable_gib);
-    let ratio = estimate(workload).need() / budget;
-    if !ratio.is_finite() || budget <= 0.0 {
+    let share = |reading: &Workload<'_>| estimate(reading).need() / budget;
+    let (least, usual) = (share(&workload.lightest()), share(workload));
+    let most = workload.heavier().map(|reading| share(&reading)).fold(usual, f64::max);
+    if !(least + usual + most).is_finite() || budget <= 0.0 {
         return None;
     }
-    Some(match ratio {
-        r if r <= MARGIN => FitVerdict::Fits,
-        r if r <= upper => FitVerdict::Borderline,
-        _ => FitVerdict::DoesNotFit,
+    Some(match () {
+        () if least > upper => FitVerdict::DoesNotFit,
+        () if usual <= MARGIN && most <= 1.0 => FitVerdict::Fits,
+        () => FitVerdict::Borderline,
     })
 }
 

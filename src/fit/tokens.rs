@@ -60,6 +60,8 @@ pub struct ByToken {
     /// Why others have no number: how many, and why.
     pub without: Vec<(usize, &'static str)>,
     pub too_slow: usize,
+    /// As many requests at a time as each takes: nobody said how many there are.
+    pub at_full_load: bool,
     /// Tokens of a prompt and of an answer that all of this is for.
     pub lengths: (f64, f64),
 }
@@ -75,6 +77,7 @@ pub fn by_token(
     let mut found = ByToken::default();
     let Ok(demand) = FactReader::new(resource).demand(catalog) else { return found };
     found.lengths = demand.lengths();
+    found.at_full_load = wanted.concurrency.is_none();
     let load = wanted.concurrency.map_or(Load::Full(None), Load::Given);
     for choice in places.iter().flat_map(|place| market.configurations(&demand, place)) {
         // The whole machine is paid for, so all of it may work.

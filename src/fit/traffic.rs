@@ -15,6 +15,8 @@ pub struct ServerGoal {
     pub concurrency: Option<f64>,
     /// So many times the mean of a day its busiest minutes ask for.
     pub peak: f64,
+    /// Something is declared, and nobody can say what: nothing surely reaches it.
+    pub is_unknown: bool,
 }
 
 impl ServerGoal {
@@ -28,19 +30,22 @@ impl ServerGoal {
         ServerGoal {
             ms_per_token: resource.number(Key::MsPerToken).filter(is_set),
             tokens_per_day: tokens_per_day(resource),
+            is_unknown: [Key::MsPerToken, Key::TokensPerDay].iter().any(|key| resource.fact(*key).is_unknown()),
             ..ServerGoal::new(catalog)
         }
     }
 
     pub fn asks_nothing(&self) -> bool {
-        self.ms_per_token.is_none() && self.tokens_per_day.is_none()
+        self.ms_per_token.is_none() && self.tokens_per_day.is_none() && !self.is_unknown
     }
 
     /// Only what is surely fast enough: the time of one answer is estimated within a factor of two.
     pub fn is_met(&self, speed: &Speed, copies: f64) -> bool {
         let slowest = speed.ms_per_token.ceiling.max(2.0 * speed.ms_per_token.expected);
         let most = speed.tokens_per_second.floor * copies * 86_400.0 / self.peak;
-        self.ms_per_token.is_none_or(|limit| slowest <= limit) && self.tokens_per_day.is_none_or(|least| most >= least)
+        !self.is_unknown
+            && self.ms_per_token.is_none_or(|limit| slowest <= limit)
+            && self.tokens_per_day.is_none_or(|least| most >= least)
     }
 }
 

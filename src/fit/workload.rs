@@ -34,6 +34,45 @@ pub struct Workload<'m> {
     /// Attention writes its scores out instead of fusing them away.
     pub eager_attention: bool,
     pub training: Training,
+    /// What nothing says, so that it stands here as it usually is.
+    pub unsaid: Unsaid,
+}
+
+/// What nothing says of a workload, so that an estimate rests on what is usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unsaid {
+    /// Tokens of a training sequence.
+    pub sequence: bool,
+    /// Samples that a device works on at a time.
+    pub batch: bool,
+    pub recompute: bool,
+    pub optimizer: bool,
+    pub sharding: bool,
+    /// Whether weights of 32 bits stand beside those that are trained in sixteen.
+    pub copy: bool,
+    /// Whether the loss is computed in pieces.
+    pub loss: bool,
+    /// Tokens that a server must hold.
+    pub context: bool,
+    /// Bits of the weights.
+    pub precision: bool,
+}
+
+impl Unsaid {
+    /// What is not said, as people call it.
+    pub fn names(&self) -> Vec<&'static str> {
+        let parts = [
+            (self.sequence, "sequence length"),
+            (self.batch, "batch"),
+            (self.recompute, "recomputation"),
+            (self.optimizer, "optimizer"),
+            (self.sharding, "sharding"),
+            (self.copy, "a copy in 32 bits"),
+            (self.context, "context"),
+            (self.precision, "precision"),
+        ];
+        parts.into_iter().filter_map(|(is_open, name)| is_open.then_some(name)).collect()
+    }
 }
 
 /// How an engine manages memory.

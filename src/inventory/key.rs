@@ -417,4 +417,20 @@ keys! {
     MeasuredWindow "measured_window" Text;
     /// Measured: by what, as its rows name it: `dcgm:GR_ENGINE_ACTIVE`.
     MeasuredSource "measured_source" Text;
+
+    // What a bill said of it, in `gpulint-paid.csv`: of the last month that has ended
+    /// Paid: dollars for its use in that month, after all discounts, with its part of commitments.
+    PaidMonthly "paid_monthly" Number;
+    /// Paid: the same at the list prices of the bill.
+    PaidListMonthly "paid_list_monthly" Number;
+    /// Paid: hours of all its machines together.
+    PaidHours "paid_hours" Number;
+    /// Paid: the share of these hours that a commitment covered.
+    PaidCommittedShare "paid_committed_share" Number;
+    /// Paid: the share of these hours that ran on spot.
+    PaidSpotShare "paid_spot_share" Number;
+    /// Paid: dollars for its use in the month of today, as far as it was billed.
+    PaidSoFar "paid_so_far" Number;
+    /// Paid: the month, as in 2026-10.
+    PaidMonth "paid_month" Text;
 }

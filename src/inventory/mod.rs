@@ -34,7 +34,7 @@ pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawTree};
 pub use resource::{
     CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, Limit, Limited, Link,
-    LinkKind, MeterName, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects,
+    LinkKind, MeterName, Orphaned, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint, WantedObjects,
     WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};

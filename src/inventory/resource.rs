@@ -33,6 +33,8 @@ pub struct Inventory {
     pub foreign: Vec<Foreign>,
     /// What the tree has beside accelerators, and the first place that says so.
     pub signs: BTreeMap<Sign, Span>,
+    /// What was paid for machines that stand nowhere here, where everything should.
+    pub orphaned: Option<Orphaned>,
     /// Every manifest of the kinds that were asked for, accelerators or not.
     pub objects: Vec<Raw>,
     /// Every Terraform block, where these were asked for.
@@ -56,6 +58,18 @@ pub enum WantedObjects {
     /// These kinds too, whatever they ask for.
     Kinds(BTreeSet<String>),
     All,
+}
+
+/// Machines of a bill that no text asks for, in its last month.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Orphaned {
+    pub usd: f64,
+    pub things: usize,
+    pub month: Arc<str>,
+    /// The dearest of them.
+    pub named: Arc<str>,
+    /// Why it is not known of others what was paid for them.
+    pub open: Option<Arc<str>>,
 }
 
 /// A file in a language that nobody reads.

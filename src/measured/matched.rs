@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::paid::{Paid, PaidOptions};
 use super::row::{FILE_NAME, UsageRow};
 use crate::inventory::ResourceId;
 use crate::source::Span;
@@ -17,11 +18,19 @@ pub struct UsageOptions {
     pub min_days: f64,
     /// Which cluster or account the files of some paths are deployed to.
     pub clusters: Vec<(String, String)>,
+    /// The same for bills.
+    pub paid: PaidOptions,
 }
 
 impl Default for UsageOptions {
     fn default() -> Self {
-        UsageOptions { files: vec![FILE_NAME.to_owned()], max_age_days: 30.0, min_days: 7.0, clusters: Vec::new() }
+        UsageOptions {
+            files: vec![FILE_NAME.to_owned()],
+            max_age_days: 30.0,
+            min_days: 7.0,
+            clusters: Vec::new(),
+            paid: PaidOptions::default(),
+        }
     }
 }
 
@@ -44,6 +53,8 @@ pub struct Measured {
     pub unmatched: Vec<(usize, String)>,
     /// Resources without a measurement that can be used, with the reason.
     pub unmeasured: Vec<(ResourceId, String)>,
+    /// What bills said.
+    pub paid: Paid,
 }
 
 impl Measured {
@@ -66,6 +77,7 @@ impl Measured {
 impl Measured {
     /// Resources have other places now, or none.
     pub fn keep(&mut self, moved: impl Fn(ResourceId) -> Option<ResourceId>) {
+        self.paid.keep(&moved);
         let matched = std::mem::take(&mut self.matched);
         self.matched = matched.into_iter().filter_map(|(id, rows)| Some((moved(id)?, rows))).collect();
         let unmeasured = std::mem::take(&mut self.unmeasured);

@@ -6,7 +6,9 @@
 
 mod facts;
 mod identity;
+mod lines;
 mod matched;
+pub mod paid;
 pub mod row;
 
 pub use matched::{Measured, MeasuredRow, UsageOptions};
@@ -14,15 +16,27 @@ pub use matched::{Measured, MeasuredRow, UsageOptions};
 use std::collections::HashMap;
 
 use crate::catalog::Catalog;
-use crate::diagnostic::Diagnostic;
 use crate::inventory::{Fact, Inventory, Key, MeterName, Resource, Value};
 use crate::source::{Date, FileId, Sources, Span};
 
 use identity::{Claim, claims, cluster_of};
+use lines::{spans_of_lines, wrong_rows};
 use row::{OBSERVER, UsageError, UsageRow};
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// What meters and bills said of what the text asks for.
 pub fn measure(
+    inventory: &mut Inventory,
+    sources: &Sources,
+    options: &UsageOptions,
+    catalog: &Catalog,
+    today: Option<Date>,
+) -> Measured {
+    let paid = paid::settle(inventory, sources, &options.paid, catalog, today, |it| cluster_of(it, sources, options));
+    Measured { paid, ..metered(inventory, sources, options, catalog, today) }
+}
+
+/// Reads the files that are there, and fills the facts of what they are about.
+fn metered(
     inventory: &mut Inventory,
     sources: &Sources,
     options: &UsageOptions,
@@ -133,20 +147,5 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         }
         Err(error) => vec![error],
     };
-    for error in wrong {
-        inventory.diagnostics.push(
-            Diagnostic::unreadable(error.message, place(error.line))
-                .with_help("`gpulint usage show --columns` lists what a row may hold"),
-        );
-    }
-}
-
-fn spans_of_lines(text: &str) -> Vec<(usize, usize)> {
-    let mut start = 0;
-    let line = |line: &str| {
-        let (from, to) = (start, start + line.trim_end_matches(['\n', '\r']).len());
-        start += line.len();
-        (from, to)
-    };
-    text.split_inclusive('\n').map(line).collect()
+    wrong_rows(inventory, wrong, place, "`gpulint usage show --columns` lists what a row may hold");
 }

@@ -1,5 +1,7 @@
 //! What one resource costs.
 
+use std::collections::BTreeMap;
+
 use super::attached::attached;
 use super::hours::{Runtime, hours_of_run, runtime};
 use super::purchase::{Bought, PurchaseVariant, buy};
@@ -131,6 +133,14 @@ impl<'a> Pricing<'_, 'a> {
         })
     }
 
+    /// The first of these products that the region of a machine lists.
+    fn booked(&self, variant: &PurchaseVariant<'_>, products: &[&str]) -> Option<Money> {
+        let (machine, region) = (&variant.machine, &variant.region);
+        let listed = |product: &&str| self.catalog.commitment(&machine.provider, &machine.name, region, product);
+        let found = products.iter().find_map(listed).filter(|found| found.region == region)?;
+        Some(found.per_hour.times(variant.share))
+    }
+
     fn total(&self, variants: &[&PurchaseVariant<'_>], bought: Bought) -> BillItem {
         let Some(&first) = variants.first() else { return BillItem::default() };
         let per_hour = bought.per_hour;
@@ -165,6 +175,10 @@ impl<'a> Pricing<'_, 'a> {
             will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
             stale: self.stale(first),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
+            per_hour_if: if_bought_by_the_hour(variants),
+            block_per_hour: self.booked(first, &["ec2-capacity-block", "dws-calendar"]),
+            flex_per_hour: self.booked(first, &["dws-flex-start"]),
+            is_committed: first.unit.is_committed,
             ..BillItem::default()
         };
         match count {
@@ -261,6 +275,11 @@ fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: Scenario) -> Opti
     let expected = variants.first()?.unit.price(scenario)?;
     let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
     Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })
+}
+
+fn if_bought_by_the_hour(variants: &[&PurchaseVariant<'_>]) -> BTreeMap<Scenario, MoneyRange> {
+    let priced = |way| Some((way, scenario_range(variants, way)?));
+    Scenario::ALL.into_iter().filter_map(priced).collect()
 }
 
 fn unpriced(why: String) -> BillItem {

@@ -8,6 +8,8 @@ mod combined;
 mod contract;
 mod cron;
 mod delta;
+mod demand;
+mod demand_base;
 mod either;
 mod hours;
 mod item;
@@ -15,6 +17,7 @@ mod market;
 mod owned;
 mod plan;
 mod purchase;
+mod purchase_plan;
 mod restarts;
 mod searches;
 mod share;
@@ -36,11 +39,14 @@ pub use attached::Attached;
 pub use bill::bill;
 pub use contract::{Contract, Terms};
 pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_range, delta};
+pub use demand::{Demand, Need, Offered, Standing, needs};
+pub use demand_base::{Rung, base};
 pub use either::count_dearer;
 pub use hours::Usage;
 pub use market::{Elsewhere, cheaper_provider, cheaper_region};
 pub use owned::{Against, Crossing, Owned, Purchased, crossing};
 pub use plan::{OwnMachine, Planned, PlannedHours, Way, ways};
+pub use purchase_plan::{Bound, Group, Line, PurchasePlan, Shrunk, Term, Unplanned, purchase_plan};
 pub use restarts::Restarts;
 
 /// Hours of a month, by convention of the clouds' own calculators.
@@ -139,6 +145,14 @@ pub struct BillItem {
     pub amount: Option<MoneyRange>,
     /// The same, bought differently; missing where that price is not known or does not exist.
     pub amount_if: BTreeMap<Scenario, MoneyRange>,
+    /// One machine or pod for one hour, bought in each way that has a price.
+    pub per_hour_if: BTreeMap<Scenario, MoneyRange>,
+    /// One machine for one hour, booked ahead for days; where the very region lists it.
+    pub block_per_hour: Option<Money>,
+    /// The same for runs of some days that may wait for their start.
+    pub flex_per_hour: Option<Money>,
+    /// A contract of the settings commits to it already.
+    pub is_committed: bool,
     /// Of each one, in that period.
     pub hours: f64,
     /// What says so, where it is not simply the whole month.
@@ -231,6 +245,18 @@ impl BillItem {
     pub fn is_estimated(&self) -> bool {
         self.estimate().is_some()
     }
+}
+
+/// The hours that were measured, at the price of an hour, in a month of 730 hours.
+pub fn measured_month(resource: &Resource, item: &BillItem) -> Option<Money> {
+    let hourly = item.hourly()?.expected;
+    let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
+    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
+    let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
+    let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
+    // Never more than the text can cost: what was measured may have been more of them.
+    let most = item.monthly.map(|it| it.expected.max(it.ceiling));
+    Some(most.map_or(cost, |most| cost.min(most)))
 }
 
 fn multiply(money: MoneyRange, by: Range) -> MoneyRange {

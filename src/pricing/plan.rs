@@ -126,9 +126,15 @@ impl Plan<'_> {
         let mut ways: Vec<Way> = Vec::new();
         for offer in self.catalog.search(&search) {
             for way in self.ways_on(&offer, machines_for(count, &offer.machine)) {
-                keep_cheapest(&mut ways, way, |one, two| {
-                    (&one.provider, one.purchase, &one.accelerator) == (&two.provider, two.purchase, &two.accelerator)
-                });
+                let is_same = |other: &&mut Way| {
+                    (&other.provider, other.purchase, &other.accelerator)
+                        == (&way.provider, way.purchase, &way.accelerator)
+                };
+                match ways.iter_mut().find(is_same) {
+                    Some(other) if (way.total, way.machines) < (other.total, other.machines) => *other = way,
+                    Some(_) => {}
+                    None => ways.push(way),
+                }
             }
         }
         ways
@@ -146,37 +152,38 @@ impl Plan<'_> {
             named.into_iter().filter_map(|machine| self.catalog.in_region(machine, region)).collect();
         let mut ways: Vec<Way> = offers.iter().flat_map(|offer| self.ways_on(offer, count)).collect();
         for offer in &offers {
-            let others = self.elsewhere(&offer.machine, count * offer.machine.count);
-            let is_new = |way: &Way| !offers.iter().any(|it| it.machine.provider == way.provider);
-            for way in others.into_iter().filter(is_new) {
-                keep_cheapest(&mut ways, way, |one, two| one.provider == two.provider);
-            }
+            let others = self.elsewhere(&offer.machine, count);
+            let known: Vec<String> = ways.iter().map(|way| way.provider.clone()).collect();
+            ways.extend(others.into_iter().filter(|way| !known.contains(&way.provider)));
         }
         ways
     }
 
-    /// The cheapest of each other provider that rents as many of the same accelerators: on demand, as that is what a run of some
-    /// hours can be compared with; else in another way without a commitment.
-    fn elsewhere(&self, machine: &Machine<'_>, accelerators: f64) -> Vec<Way> {
+    /// The cheapest of each other provider that rents as many of the same accelerators: in machines as large where it has such, as
+    /// many small ones are not connected alike; on demand, as that is what a run of some hours can be compared with, else in
+    /// another way without a commitment.
+    fn elsewhere(&self, machine: &Machine<'_>, machines: f64) -> Vec<Way> {
         let search =
             Search { accelerator: Some(&machine.accelerator), providers: &self.run.providers, ..Search::default() };
-        let mut ways: Vec<Way> = Vec::new();
-        let mut second: Vec<Way> = Vec::new();
         let is_other =
             |it: &Offer<'_>| it.machine.provider != machine.provider && it.machine.accelerator == machine.accelerator;
+        let rank = |way: &Way| {
+            (way.machines > machines, way.scenario != Some(Scenario::OnDemand), way.total, way.machines.ceil() as u64)
+        };
+        let mut best: Vec<Way> = Vec::new();
         for offer in self.catalog.search(&search).into_iter().filter(is_other) {
-            for way in self.ways_on(&offer, machines_for(accelerators, &offer.machine)) {
-                let of_one = |one: &Way, two: &Way| one.provider == two.provider;
-                match way.scenario {
-                    Some(Scenario::OnDemand) => keep_cheapest(&mut ways, way, of_one),
-                    Some(Scenario::Reserved1y | Scenario::Reserved3y) => {}
-                    Some(Scenario::Spot) | None => keep_cheapest(&mut second, way, of_one),
+            for way in self.ways_on(&offer, machines_for(machines * machine.count, &offer.machine)) {
+                if matches!(way.scenario, Some(Scenario::Reserved1y | Scenario::Reserved3y)) {
+                    continue;
+                }
+                match best.iter_mut().find(|other| other.provider == way.provider) {
+                    Some(other) if rank(&way) < rank(other) => *other = way,
+                    Some(_) => {}
+                    None => best.push(way),
                 }
             }
         }
-        second.retain(|way| !ways.iter().any(|it| it.provider == way.provider));
-        ways.extend(second);
-        ways
+        best
     }
 
     fn ways_on(&self, offer: &Offer<'_>, machines: f64) -> Vec<Way> {
@@ -357,15 +364,6 @@ fn machines_for(accelerators: f64, machine: &Machine<'_>) -> f64 {
     (accelerators / machine.count).ceil()
 }
 
-/// Of several ways that are the same but for the machine, the one that costs least stays.
-fn keep_cheapest(ways: &mut Vec<Way>, way: Way, same: impl Fn(&Way, &Way) -> bool) {
-    match ways.iter_mut().find(|other| same(other, &way)) {
-        Some(other) if (way.total, way.machines) < (other.total, other.machines) => *other = way,
-        Some(_) => {}
-        None => ways.push(way),
-    }
-}
-
 fn interrupted(band: &str) -> String {
     let often = match band {
         "" => String::new(),
@@ -454,6 +452,21 @@ mod tests {
         let Restarts::Between { least, most: Some(most) } = spot.restarts else { panic!("{:?}", spot.restarts) };
         assert_eq!((least, (most * 1e6).round()), (0.0, 6575.0));
         assert!(all.iter().all(|way| way.purchase == "spot" || way.restarts == Restarts::NotSpot));
+    }
+
+    #[test]
+    fn elsewhere_a_machine_as_large_comes_before_many_small_ones() {
+        let run = planned(machines("p5.48xlarge", 1.0), 1.0, &[]);
+        let all = ways(&Catalog::examples(), &PricingSettings::default(), &run);
+        let others: Vec<_> = all.iter().filter(|way| way.provider != "aws").collect();
+        let mut providers: Vec<_> = others.iter().map(|way| &way.provider).collect();
+        providers.sort();
+        providers.dedup();
+        assert!(providers.len() == others.len() && others.len() > 2, "{others:#?}");
+        assert!(others.iter().all(|way| way.accelerator == "H100-80GB" && way.accelerators >= 8.0), "{others:#?}");
+        // Eight a3-highgpu-1g cost what one a3-highgpu-8g does.
+        let google = others.iter().find(|way| way.provider == "gcp").unwrap();
+        assert_eq!((&*google.machine, google.machines, google.purchase), ("a3-highgpu-8g", 1.0, "on demand"));
     }
 
     #[test]

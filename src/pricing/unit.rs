@@ -303,7 +303,8 @@ fn found_as(basis: &str) -> &str {
         "composed" => "put together from parts",
         "list-no-upfront" => "nothing paid upfront",
         "whole-term" => "the whole term divided by its hours",
-        "family-ratio" => "the ratio of another size of its family",
+        "family-ratio" => "the ratio of another size or region of its family",
+        "savings-plan" => "a savings plan",
         "cud-scaled" => "the commitment of another size",
         _ => "",
     }

@@ -1,6 +1,8 @@
 //! Which rows are believed. A refused row is told, and the row that was known before stays.
 
-use crate::catalog::{Basis, Catalog, Money, PER_ACCELERATOR_USD};
+use std::collections::BTreeSet;
+
+use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, Peers, Priced};
 
 use super::row::PriceRow;
 
@@ -54,15 +56,64 @@ pub(super) fn judge(
 }
 
 /// Judges rows one by one: of a list that need not be whole.
-pub(super) fn judge_rows(provider: &str, catalog: &Catalog, rows: Vec<PriceRow>, accept_changes: bool) -> Judged {
+pub(super) fn judge_rows(provider: &str, catalog: &Catalog, mut rows: Vec<PriceRow>, accept_changes: bool) -> Judged {
+    rows.iter_mut().for_each(forget_what_saves_nothing);
+    let verdicts: Vec<Option<String>> = {
+        let here: BTreeSet<(&str, &str)> = rows.iter().map(|row| (&*row.machine, &*row.region)).collect();
+        let arrives =
+            |it: &Offer<'_>| provider == it.machine.provider && here.contains(&(&*it.machine.name, it.region));
+        let others: Vec<Offer<'_>> = catalog.offers().filter(|it| is_listed(it) && !arrives(it)).collect();
+        // What is known by its name comes before what is new.
+        let mut arrived: Vec<Priced<'_>> = rows.iter().map(|row| priced(provider, row)).collect();
+        arrived.sort_by_key(|row| catalog.machine(provider, row.machine).is_none());
+        let all: Vec<Priced<'_>> = others.iter().map(Priced::of).chain(arrived).collect();
+        let peers = Peers::of(&all);
+        let stands_out =
+            |row: &PriceRow| stands_out(catalog, &peers, &priced(provider, row)).filter(|_| !accept_changes);
+        rows.iter().map(|row| refusal(provider, catalog, row, accept_changes).or_else(|| stands_out(row))).collect()
+    };
     let mut judged = Judged { kept: Vec::new(), rejected: Vec::new() };
-    for row in rows {
-        match refusal(provider, catalog, &row, accept_changes) {
+    for (row, verdict) in rows.into_iter().zip(verdicts) {
+        match verdict {
             Some(why) => judged.rejected.push(Rejected { machine: row.machine, region: row.region, why }),
             None => judged.kept.push(row),
         }
     }
     judged
+}
+
+/// Azure lists a spot price for machines of which spot is as dear as on demand: that is none.
+fn forget_what_saves_nothing(row: &mut PriceRow) {
+    if row.spot.is_some() && row.spot == row.on_demand {
+        (row.spot, row.spot_as_of, row.spot_basis) = (None, String::new(), String::new());
+    }
+}
+
+fn is_listed(offer: &Offer<'_>) -> bool {
+    matches!(offer.quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. })
+}
+
+/// Why a price is not believed beside others, unless the catalog explains it.
+fn stands_out(catalog: &Catalog, peers: &Peers<'_>, row: &Priced<'_>) -> Option<String> {
+    let doubts = peers.doubts(row).into_iter();
+    doubts.filter(|doubt| !catalog.is_exception(doubt.check, row)).map(|doubt| doubt.told).next()
+}
+
+fn priced<'a>(provider: &'a str, row: &'a PriceRow) -> Priced<'a> {
+    Priced {
+        provider,
+        machine: &row.machine,
+        region: &row.region,
+        accelerator: &row.accelerator,
+        count: row.accelerator_count,
+        cpus: row.vcpus,
+        memory_gib: row.memory_gib,
+        on_demand: row.on_demand,
+        spot: row.spot,
+        reserved_1y: row.reserved_1y,
+        reserved_3y: row.reserved_3y,
+        is_composed: row.spot_basis == COMPOSED,
+    }
 }
 
 fn refusal(provider: &str, catalog: &Catalog, row: &PriceRow, accept_changes: bool) -> Option<String> {
@@ -105,4 +156,64 @@ fn known_in(provider: &str, catalog: &Catalog, regions: &[String]) -> usize {
 
 fn dollars(money: Money) -> String {
     format!("${:.4}", money.usd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of a machine and a region that the catalog does not list yet.
+    fn row(machine: &str, region: &str, accelerator: &str, count: f64, usd: f64) -> PriceRow {
+        PriceRow {
+            machine: machine.into(),
+            region: region.into(),
+            accelerator: accelerator.into(),
+            accelerator_count: count,
+            on_demand: Some(Money::from_usd(usd)),
+            ..PriceRow::default()
+        }
+    }
+
+    fn why(provider: &str, row: &PriceRow) -> String {
+        let mut judged = judge_rows(provider, &Catalog::embedded(), vec![row.clone()], false);
+        judged.rejected.pop().map(|it| it.why).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_stands_out_beside_what_is_known_is_refused() {
+        let spot = |usd| Some(Money::from_usd(usd));
+        let p5 = row("p5.48xlarge", "xx-new-1", "H100-80GB", 8.0, 60.0);
+        assert_eq!(why("aws", &p5), "");
+        let poisoned = PriceRow { on_demand: spot(9.0), ..p5.clone() };
+        assert!(why("aws", &poisoned).starts_with("on demand costs $9, and $"), "{}", why("aws", &poisoned));
+        let a3 = row("a3-ultragpu-8g", "xx-new1", "H200", 8.0, 90.0);
+        let parts = |usd| PriceRow { spot: spot(usd), spot_basis: COMPOSED.into(), ..a3.clone() };
+        assert_eq!(why("gcp", &parts(40.0)), "");
+        assert!(why("gcp", &parts(3.85)).ends_with("is usual in other regions"), "{}", why("gcp", &parts(3.85)));
+        assert!(why("gcp", &parts(11.0)).ends_with("a part of the sum is missing"), "{}", why("gcp", &parts(11.0)));
+        let cheap = row("gpu_16x_h100", "*", "H100-80GB", 16.0, 16.0);
+        assert!(why("lambda", &cheap).starts_with("one H100-80GB costs $1.000"), "{}", why("lambda", &cheap));
+        let dear = PriceRow { on_demand: spot(800.0), ..cheap.clone() };
+        assert!(why("lambda", &dear).starts_with("one H100-80GB costs $50.000"), "{}", why("lambda", &dear));
+        let (vcpus, memory_gib) = (Some(192.0), Some(2048.0));
+        let twin = PriceRow { vcpus, memory_gib, ..row("p5.again", "us-east-1", "H100-80GB", 8.0, 55.04) };
+        assert_eq!(why("aws", &twin), "it is the same as p5.48xlarge, and costs the same");
+    }
+
+    #[test]
+    fn a_spot_price_that_saves_nothing_is_none() {
+        let same = PriceRow {
+            spot: Some(Money::from_usd(60.0)),
+            spot_basis: "list".into(),
+            ..row("p5.48xlarge", "xx-new-1", "H100-80GB", 8.0, 60.0)
+        };
+        let judged = judge_rows("aws", &Catalog::embedded(), vec![same], false);
+        assert_eq!(judged.kept.first().map(|row| (row.spot, row.spot_basis.as_str())), Some((None, "")));
+    }
+
+    #[test]
+    fn who_accepts_changes_is_not_kept_from_them() {
+        let cheap = row("gpu_16x_h100", "*", "H100-80GB", 16.0, 16.0);
+        assert_eq!(judge_rows("lambda", &Catalog::embedded(), vec![cheap], true).kept.len(), 1);
+    }
 }

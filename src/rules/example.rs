@@ -20,6 +20,8 @@ pub struct Example {
     pub today: Option<String>,
     /// Rows of measured use, under their heading.
     pub usage: Option<String>,
+    /// Rows of what was paid, under their heading.
+    pub paid: Option<String>,
     pub expected: Vec<Expected>,
     /// What the rule tells, word for word.
     pub told: Option<ExpectedOutput>,
@@ -114,7 +116,8 @@ pub fn examples(page: &str) -> Vec<Example> {
         let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
         // what is told or fixed closes an example, and settings open the next one
         let closes = current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
-        let is_next = !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today" | "usage"));
+        let is_next =
+            !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today" | "usage" | "paid"));
         if is_second || is_next {
             finish(&mut current, &mut all);
         }
@@ -126,6 +129,7 @@ pub fn examples(page: &str) -> Vec<Example> {
             ("prices", _) => current.prices = Some(text.to_owned()),
             ("config", _) => current.config = Some(text.to_owned()),
             ("usage", _) => current.usage = Some(text.to_owned()),
+            ("paid", _) => current.paid = Some(text.to_owned()),
             ("today", _) => current.today = Some(text.trim().to_owned()),
             ("fixed", _) if !current.files.is_empty() => {
                 let path = named.map(str::to_owned);

@@ -5,6 +5,7 @@
 //! this room. Names of pods, nodes, instances and accounts come in and never go out.
 
 mod answer;
+mod bill;
 mod clouds;
 mod fetch;
 mod fold;
@@ -20,6 +21,7 @@ mod request;
 mod server;
 mod table;
 
+pub use bill::{BillImport, BillReport, BillSum, Warehouse, bill_query};
 pub use fetch::{Fetched, Metering, fetch};
 pub use gather::UsageReport;
 pub use import::{Import, import};

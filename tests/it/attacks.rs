@@ -87,6 +87,7 @@ fn settings_that_name_files_outside_are_refused() {
         ("rules-dir", "[\"../outside\"]"),
         ("prices.file", "\"../outside/secret.txt\""),
         ("models.file", "\"/outside/secret.txt\""),
+        ("models.configs.own", "\"../outside/secret.txt\""),
     ] {
         let (_sandbox, here) = repository("outside-settings", &[("main.tf", WASTE)]);
         write(&here, &[("gpulint.toml", &format!("{key} = {value}\n"))]);
@@ -102,6 +103,40 @@ fn settings_that_name_files_outside_are_refused() {
     let said = gpulint(&here, &["check"]);
     assert_eq!(said.code, Some(2), "{}", said.all);
     assert!(!said.all.contains(SECRET), "{}", said.all);
+}
+
+/// A configuration of a model is text of the repository: what it says is used where it makes sense, and told where it does not.
+#[test]
+fn a_configuration_of_a_model_is_read_or_refused_with_its_line() {
+    const OWN: &str = r#"{"hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
+      "head_dim": 128, "intermediate_size": 12288, "vocab_size": 151936, "max_position_embeddings": 40960}"#;
+    const POD: &str = r#"
+apiVersion: v1
+kind: Pod
+metadata: { name: llm }
+spec:
+  nodeSelector: { nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3 }
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.11.0
+      args: [--model=acme/legal, --max-model-len=8192]
+      resources: { limits: { nvidia.com/gpu: 1 } }
+"#;
+    let settings = "[models.configs]\n\"acme/legal\" = \"legal/config.json\"\n";
+    let files = [("pod.yaml", POD), ("gpulint.toml", settings), ("legal/config.json", OWN)];
+    let (_sandbox, here) = repository("model-config", &files);
+    let said = gpulint(&here, &["check"]);
+    assert!(said.all.contains("acme/legal needs 18.2 GiB"), "{}", said.all);
+    for (text, wrong) in [
+        ("{\n\"hidden_size\": []}", "legal/config.json:2: `hidden_size` is no number"),
+        ("{\n\n\"hidden_size\": 1e999}", "legal/config.json:3: this is no JSON"),
+        (&*"[".repeat(300_000), "legal/config.json:1: this is no JSON"),
+    ] {
+        write(&here, &[("legal/config.json", text)]);
+        let said = gpulint(&here, &["check"]);
+        assert_eq!(said.code, Some(2), "{}", said.all);
+        assert!(said.all.contains(wrong), "{}", said.all);
+    }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gpulint::catalog::{Catalog, Model, Models, MoneyRange, Precision};
 use gpulint::complete::complete_machines;
 use gpulint::fit::{
-    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Training, Workload, assess_all, budget,
-    device, estimate, verdict,
+    Alternative, Assessment, Engine, FitVerdict, Method, PlacedModel, Sharding, Training, Unsaid, Workload, assess_all,
+    budget, device, estimate, verdict,
 };
 use gpulint::inventory::{Fact, FrontEnd, Inventory, Key, Origin, Resource, Role, Task, Value};
 use gpulint::pricing::{self, PricingSettings};
@@ -32,6 +32,7 @@ fn serving<'m>(model: &'m Model, precision: Precision, context: f64, devices: f6
         weights_offloaded: false,
         eager_attention: false,
         training: Training::default(),
+        unsaid: Unsaid::default(),
     }
 }
 
@@ -298,4 +299,66 @@ fn a_declared_context_decides_what_is_proposed() {
     let idle = said(&format!("{model}, --max-model-len=8192, --tensor-parallel-size=1"), 8);
     let (_, message, ..) = idle.iter().find(|it| it.0 == "idle-gpus").expect("seven are idle");
     assert!(message.starts_with("7 of 8 "), "{message}");
+}
+
+/// A word is said where all plausible readings agree; declared, the same workload is judged by what is declared.
+#[test]
+fn what_is_not_said_widens_the_answer() {
+    let models = Models::default();
+    let found = models.identify("meta-llama/Llama-3.1-8B").unwrap();
+    let said = |precision, training, unsaid, card: &str| {
+        let serving = serving(&found.model, precision, 2048.0, 1.0);
+        let workload = Workload { task: Task::Train, engine: Engine::Eager, training, unsaid, ..serving };
+        verdict(&workload, device(card).unwrap().usable_gib).unwrap()
+    };
+    let none = Unsaid::default();
+    let lora = Training { method: Method::Lora, ..Training::default() };
+    let open = Unsaid { recompute: true, ..none };
+    assert_eq!(said(Precision::Bf16, lora, none, "RTX5090"), FitVerdict::Fits);
+    assert_eq!(said(Precision::Bf16, lora, open, "RTX5090"), FitVerdict::Borderline);
+    assert_eq!(said(Precision::Bf16, lora, open, "H200"), FitVerdict::Fits);
+    let full = Training::default();
+    assert_eq!(said(Precision::Bf16, full, none, "A100-80"), FitVerdict::DoesNotFit);
+    for unsaid in [Unsaid { optimizer: true, ..none }, Unsaid { copy: true, ..none }] {
+        assert_eq!(said(Precision::Bf16, full, unsaid, "A100-80"), FitVerdict::Borderline, "{unsaid:?}");
+        assert_eq!(said(Precision::Bf16, full, unsaid, "T4"), FitVerdict::DoesNotFit, "{unsaid:?}");
+    }
+    let long = Workload { context: 8192.0, ..serving(&found.model, Precision::Bf16, 8192.0, 1.0) };
+    let open = Workload { unsaid: Unsaid { context: true, ..none }, ..long };
+    let l4 = device("L4").unwrap().usable_gib;
+    assert_eq!(verdict(&long, l4), Some(FitVerdict::Fits));
+    assert_eq!(verdict(&open, l4), Some(FitVerdict::Borderline));
+    let bare = Workload { unsaid: Unsaid { precision: true, ..none }, ..long };
+    let t4 = device("T4").unwrap().usable_gib;
+    assert_eq!((verdict(&long, t4), verdict(&bare, t4)), (Some(FitVerdict::DoesNotFit), Some(FitVerdict::Borderline)));
+}
+
+/// Training without a sequence or a batch is judged only where no reading of it fits.
+#[test]
+fn training_that_no_reading_holds_does_not_fit() {
+    let pod = |model: &str, method: &str| {
+        let pod = Pod::new().with(Key::Accelerator, "A100-80GB").number(Key::AcceleratorCount, 1.0);
+        let pod = pod.with(Key::Program, "transformers").with(Key::Task, "train").with(Key::Method, method);
+        pod.with(Key::Model, model)
+    };
+    let placed = pod("meta-llama/Llama-3.1-70B", "full").placed();
+    assert_eq!(placed.verdict, FitVerdict::DoesNotFit);
+    assert!(placed.need_gib > 250.0 && placed.instead.is_empty(), "{placed:?}");
+    let unknown = pod("meta-llama/Llama-3.1-8B", "lora").assess();
+    assert_eq!(unknown.why(), Some("the text does not say how long the training sequences are"));
+    let batch = pod("meta-llama/Llama-3.1-8B", "lora").number(Key::Context, 2048.0).assess();
+    assert_eq!(batch.why(), Some("the text does not say how many samples a device works on at a time"));
+    let told = pod("meta-llama/Llama-3.1-8B", "lora").number(Key::Context, 2048.0).number(Key::BatchSize, 1.0);
+    assert_eq!(told.placed().verdict, FitVerdict::Fits);
+}
+
+/// Sequences of a script have no cache in common: as many as are declared must find room.
+#[test]
+fn a_declared_batch_of_a_script_counts() {
+    let need = |batch: f64| {
+        let pod = h100().with(Key::Program, "transformers").with(Key::Model, "meta-llama/Llama-3.1-8B");
+        pod.number(Key::Context, 4096.0).number(Key::BatchSize, batch).placed()
+    };
+    assert_eq!((need(1.0).verdict, need(512.0).verdict), (FitVerdict::Fits, FitVerdict::DoesNotFit));
+    assert!(need(8.0).need_gib > need(1.0).need_gib + 3.5);
 }

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gpulint::catalog::{Catalog, records};
 use gpulint::fit::cases;
@@ -56,6 +56,26 @@ fn rows(text: &str) -> Vec<HashMap<String, String>> {
     records.map(|record| header.iter().cloned().zip(record).collect()).collect()
 }
 
+/// The groups that a row is counted in: its task, and with each what it says of what decides.
+fn groups(row: &HashMap<String, String>) -> Vec<String> {
+    let task = &row["task"];
+    let parts: &[&str] = match task.as_str() {
+        "train" => &["context", "batch", "grad_ckpt", "optimizer"],
+        "serve" => &["context", "weights"],
+        _ => &[],
+    };
+    let said = |part: &str| if row[part].is_empty() { "not said" } else { "said" };
+    let mut groups = vec![task.clone()];
+    groups.extend(parts.iter().map(|part| format!("{task}, {part} {}", said(part))));
+    if task == "train" {
+        groups.push(format!("train, {}", row["method"]));
+        let one = row["gpu_count"].parse::<f64>().unwrap_or(1.0) <= 1.0;
+        let sharding = if one { "on one device" } else { said("sharding") };
+        groups.push(format!("train, sharding {sharding}"));
+    }
+    groups
+}
+
 /// What the answer says about the quantity that was measured.
 fn estimated(row: &HashMap<String, String>, answer: &Value) -> Option<f64> {
     let number = |name: &str| answer[name].as_f64();
@@ -95,6 +115,8 @@ fn cases_of_the_environment() {
         (Score::default(), Score::default(), Score::default(), Score::default(), Score::default());
     let mut errors: Vec<(String, f64)> = Vec::new();
     let mut borderline = 0;
+    // right, wrong, borderline and without a word, by what is known of a row
+    let mut split: BTreeMap<String, [usize; 4]> = BTreeMap::new();
     for row in rows(&text) {
         let answer = &answers[&row["id"]];
         if row["evidence"] == "formula" || row["notes"].contains("excluded from scoring") {
@@ -113,6 +135,16 @@ fn cases_of_the_environment() {
             _ => continue,
         };
         all.add(fits, need <= budget);
+        let place = match answer["verdict"].as_str() {
+            Some("borderline") => 2,
+            Some(verdict @ ("fits" | "does-not-fit")) => usize::from((verdict == "fits") != fits),
+            _ => 3,
+        };
+        for group in groups(&row) {
+            if let Some(count) = split.entry(group).or_default().get_mut(place) {
+                *count += 1;
+            }
+        }
         let is_serving = row["task"] == "serve";
         if is_serving {
             serving.add(fits, need <= budget)
@@ -134,6 +166,9 @@ fn cases_of_the_environment() {
     sure.print("serving without borderline");
     sure_training.print("training without borderline");
     println!("serving borderline {borderline}");
+    for (group, [right, wrong, borderline, nothing]) in &split {
+        println!("{group:<40} right {right:>4}  wrong {wrong:>3}  borderline {borderline:>4}  nothing {nothing:>3}");
+    }
     for task in ["", "serve", "train"] {
         let mut of_task: Vec<f64> =
             errors.iter().filter(|(of, _)| of.contains(task)).map(|(_, error)| *error).collect();

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gpulint::catalog::Catalog;
+use gpulint::config::Config;
 use gpulint::diagnostic::Level;
 use gpulint::inventory::Key;
+use gpulint::measured::paid::{self, PaidOptions};
 use gpulint::measured::row;
 use gpulint::rules::{
     self, BUILT_IN, Declared, Example, Expected, Fixed, LooksAt, Marker, Override, Parameter, Profile, Rules, compare,
@@ -291,10 +293,18 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
         Some(rows) => tree.with(row::FILE_NAME, row::of_rows(rows)),
         None => tree,
     };
+    let tree = match &example.paid {
+        Some(rows) => tree.with(paid::row::FILE_NAME, paid::row::of_rows(rows)),
+        None => tree,
+    };
     let sources = Sources::new(tree);
     let mut settings = Settings { catalog: Catalog::examples(), rules: rules.clone(), ..Settings::default() };
     if let Some(prices) = &example.prices {
         settings.catalog = settings.catalog.with_prices("prices.csv", prices).unwrap();
+    }
+    if let Some(config) = &example.config {
+        let files = settings.measured.paid.files;
+        settings.measured.paid = PaidOptions { files, ..gpulint::cli::paid_options(&loaded(config)) };
     }
     settings.today = example.today.as_ref().map(|day| day.parse().unwrap());
     let analysis = analyze(&sources, &paths, &settings);
@@ -303,11 +313,15 @@ fn analyzed(rules: &Arc<Rules>, example: &Example) -> (Sources, Analysis) {
 
 /// What the configuration of an example says about rules.
 fn with_config(settings: rules::Settings, text: &str) -> rules::Settings {
+    let rules::Settings { profile, rules, .. } = settings;
+    rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&loaded(text)) }
+}
+
+fn loaded(text: &str) -> Config {
     let sources = Sources::new(MemoryTree::new().with("gpulint.toml", text));
     let (config, wrong) = gpulint::config::load(&sources, "gpulint.toml", "0.1.0");
     assert!(wrong.is_empty(), "{wrong:?}");
-    let rules::Settings { profile, rules, .. } = settings;
-    rules::Settings { profile, rules, ..gpulint::cli::rule_settings(&config) }
+    config
 }
 
 /// What the rule tells, in the order of the lines that it speaks about.

@@ -70,11 +70,13 @@ pub(crate) fn catalog() -> Catalog {
 pub(crate) fn catalog_of(prices: &str) -> Catalog {
     let table =
         |name: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing").join(name)).unwrap();
-    let (accelerators, aliases) = (table("accelerators.csv"), table("aliases.csv"));
+    let (accelerators, aliases, exceptions) =
+        (table("accelerators.csv"), table("aliases.csv"), table("exceptions.csv"));
     let file = |stem, text| CsvFile { path: stem, stem, text };
     Catalog::from_tables(&[
         file("accelerators", &accelerators),
         file("aliases", &aliases),
+        file("exceptions", &exceptions),
         file("prices", prices),
         file("regions", REGIONS),
     ])

@@ -188,6 +188,25 @@ fn cases() -> Vec<Case> {
             server("p5.4xlarge", "--model=Qwen/Qwen2.5-1.5B-Instruct, --max-model-len=4096"),
             |it| it.month * 6.0 / 7.0,
         ),
+        // Four of the other write as much as all eight, by the low end of the gap: its help says so.
+        Case {
+            instead: Some("g6e.xlarge"),
+            ..case(
+                "dearer-per-token",
+                "Deployment/serving/chat",
+                deployment("serving", 8, "g5.16xlarge", 1, "")
+                    .replace("parallel-size=1", "parallel-size=1, --max-model-len=8192"),
+                |it| it.month - 4.0 * it.other.unwrap(),
+            )
+        },
+        // The host asks 0.152 for a million prompt tokens, of which there are four times as many, and 0.287 for a million written ones.
+        case(
+            "hosted-would-do",
+            "Deployment/serving/chat",
+            server("g6e.xlarge", "--model=meta-llama/Llama-3.1-8B-Instruct, --max-model-len=8192")
+                .replace("namespace: serving", "namespace: serving, labels: { gpulint.dev/tokens-per-day: 2M }"),
+            |it| it.month - (4.0 * 0.152 + 0.287) * 2.0 * 730.0 / 24.0,
+        ),
         Case {
             instead: Some("bm-8x-h100"),
             ..case("cheaper-provider", "aws_instance.a", instance("a", "p5.48xlarge", ""), |it| {

@@ -21,7 +21,7 @@ fn output(arguments: &[&str]) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
-fn validate(name: &str, value: &Value) {
+pub(crate) fn validate(name: &str, value: &Value) {
     let validator = jsonschema::validator_for(&schema(name)).unwrap();
     let wrong: Vec<String> =
         validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path)).take(10).collect();
@@ -36,10 +36,14 @@ fn every_example_is_told_as_the_contract_says() {
         if !root().join(&example).is_dir() {
             continue;
         }
-        for verb in ["inspect", "check", "cost"] {
+        for verb in ["inspect", "check", "cost", "plan"] {
             let value = output(&[verb, "--format", "json", &example]);
             validate(verb, &value);
-            let list = if verb == "check" { "findings" } else { "resources" };
+            let list = match verb {
+                "check" => "findings",
+                "plan" => "groups",
+                _ => "resources",
+            };
             seen += value[list].as_array().unwrap().len();
         }
     }

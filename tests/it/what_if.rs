@@ -322,7 +322,7 @@ fn told(run: &Run) -> Vec<String> {
         let item = &analysis.bill.items[at];
         let fit = analysis.fits[at].value().map(|fit| {
             let placed = fit.placed.value();
-            let placed = placed.map(|it| (it.verdict.name(), it.devices, it.need_gib, it.budget_gib, it.speed.clone()));
+            let placed = placed.map(|it| (it.verdict.name(), it.devices, it.need_gib, it.budget_gib, it.speed));
             format!("{} {} {} {:?}", fit.model, fit.precision, fit.context, placed)
         });
         let facts = [Key::Provider, Key::Region, Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::Purchase];

@@ -125,8 +125,8 @@ pub(in crate::cli) struct Fit {
     /// Training: keep activations instead of computing them again
     #[arg(long)]
     pub(in crate::cli) keep_activations: bool,
-    /// A table of your own models, before the embedded one
-    #[arg(long, value_name = "FILE.csv")]
+    /// A table of your own models, before the embedded one; or the config.json of the model that is asked for
+    #[arg(long, value_name = "FILE")]
     pub(in crate::cli) models: Option<PathBuf>,
     /// A table of workloads; the answer is one JSON object a line
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["model", "params", "accelerator", "machine"])]

@@ -7,6 +7,7 @@ use clap::Args;
 use super::input::Input;
 use super::judging::{Selection, Threshold};
 use super::output::{Output, View};
+use crate::measured::paid::BillMonth;
 use crate::report::Head;
 
 #[derive(Debug, Args)]
@@ -69,6 +70,23 @@ fn files_url(text: &str) -> Result<Head, String> {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct Reconcile {
+    /// The month; may be given several times [default: the last one that has ended]
+    #[arg(long = "month", value_name = "YYYY-MM")]
+    pub(in crate::cli) months: Vec<BillMonth>,
+    /// All months of the bill, those too that have not ended
+    #[arg(long, conflicts_with = "months")]
+    pub(in crate::cli) all_months: bool,
+    /// Propose `[prices]` discounts with what the bill says for them, instead; nothing is written
+    #[arg(long)]
+    pub(in crate::cli) print_discounts: bool,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct Cost {
     #[command(flatten)]
     pub(in crate::cli) input: Input,
@@ -76,6 +94,26 @@ pub(in crate::cli) struct Cost {
     pub(in crate::cli) view: View,
     #[command(flatten)]
     pub(in crate::cli) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Purchases {
+    /// The longest commitment, in years: 0 (blocks of days alone), 1 or 3
+    #[arg(long, value_name = "0|1|3", value_parser = years, default_value = "1")]
+    pub(in crate::cli) years: u8,
+    #[command(flatten)]
+    pub(in crate::cli) input: Input,
+    #[command(flatten)]
+    pub(in crate::cli) output: Output,
+}
+
+fn years(text: &str) -> Result<u8, String> {
+    match text {
+        "0" => Ok(0),
+        "1" => Ok(1),
+        "3" => Ok(3),
+        _ => Err("commitments are sold for 1 or 3 years, and blocks of days for 0".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

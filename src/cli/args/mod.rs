@@ -22,14 +22,16 @@ use crate::report::Format;
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
-pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Render};
+pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Purchases, Reconcile, Render};
 pub(super) use comment::Comment;
 pub(super) use history::{Blame, Commits, History, Review, Since};
 pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
-pub(super) use usage::{QueriesFormat, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window};
+pub(super) use usage::{
+    BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
+};
 pub(super) use what_if::WhatIf;
 
 /// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
@@ -49,13 +51,14 @@ fn after_help() -> String {
     format!(
         "First steps:\n  gpulint                               what this repository wastes\n  \
          gpulint cost                          what it costs\n  \
+         gpulint plan                          what of it to commit to\n  \
          gpulint diff --base main              what a change does to both\n  \
          gpulint explain on-demand-batch       what a rule is about\n  \
          gpulint fit meta-llama/Llama-3.1-8B   what a model needs\n\n\
          Formats:\n{}\n\n\
          Exit codes: 0 checked and nothing to fail on, 1 findings at or above --fail-on or a model that does not fit, 2 bad \
          usage or configuration, 3 nothing was checked, 4 (`usage`) \
-         something is missing of what was measured.",
+         something is missing of what was measured or billed.",
         formats.join("\n")
     )
 }
@@ -68,6 +71,8 @@ pub(super) enum Verb {
     Diff(Box<Diff>),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
+    /// How much of what always runs to commit to, for how long, and what to leave to spot and on demand
+    Plan(Box<Purchases>),
     /// What it cost at each commit, and which commits made it more or less
     History(Box<History>),
     /// Which commit brought each dollar of today's bill
@@ -83,9 +88,11 @@ pub(super) enum Verb {
     /// Version and age of prices; refresh them
     #[command(subcommand)]
     Catalog(CatalogVerb),
-    /// What was measured: ask a server of metrics, or read what others saved, and write gpulint-usage.csv
+    /// What was measured and paid: ask a server of metrics, read what others saved and bills, and write small files of it
     #[command(subcommand)]
     Usage(UsageVerb),
+    /// What the text lets expect beside what was measured and paid: hours, rate, and money that found no resource
+    Reconcile(Box<Reconcile>),
     /// How one price came to be, or what a rule is about
     Explain(Box<Explain>),
     /// Whether a model fits an accelerator, and the cheapest that does
@@ -150,10 +157,12 @@ impl Arguments {
             None => &mut self.check.output,
             Some(Verb::Check(check)) => &mut check.output,
             Some(Verb::Cost(cost) | Verb::Files(cost)) => &mut cost.output,
+            Some(Verb::Plan(plan)) => &mut plan.output,
             Some(Verb::Diff(diff)) => &mut diff.output,
             Some(Verb::History(history)) => &mut history.output,
             Some(Verb::Blame(blame)) => &mut blame.output,
             Some(Verb::Report(review)) => &mut review.output,
+            Some(Verb::Reconcile(reconcile)) => &mut reconcile.output,
             Some(Verb::Usage(UsageVerb::Show(show))) => &mut show.output,
             Some(Verb::Inspect(inspect)) => &mut inspect.output,
             Some(Verb::Price(price)) => &mut price.output,

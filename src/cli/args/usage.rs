@@ -16,6 +16,8 @@ pub(in crate::cli) enum UsageVerb {
     Import(UsageImport),
     /// Ask a Prometheus API itself and write gpulint-usage.csv (opens connections)
     Fetch(Box<UsageFetch>),
+    /// Rows of what was paid, out of a bill in the columns of FOCUS; or a query that makes them elsewhere
+    Bill(UsageBill),
     /// What was measured of what, by which name, and what matched nothing, both ways
     Show(Box<UsageShow>),
 }
@@ -81,6 +83,48 @@ pub(in crate::cli) struct UsageImport {
     /// Write what there is although something is missing; coverage shows how much
     #[arg(long)]
     pub(in crate::cli) allow_partial: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 written, 2 bad usage, or a file that is no bill, 3 nothing was paid for accelerators, 4 rows could \
+                        not be read.\n\nWhat is written holds negotiated prices: keep it out of public repositories."
+)]
+pub(in crate::cli) struct UsageBill {
+    /// Bills in the columns of FOCUS 1.0 to 1.3, as CSV, also packed by gzip; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present_any = ["sql", "columns"], conflicts_with = "sql")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Where the rows go, usually gpulint-paid.csv [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// A tag by which is kept what has no name; may be given several times [default: team, project]
+    #[arg(long = "tag", value_name = "KEY")]
+    pub(in crate::cli) tags: Vec<String>,
+    /// Write what there is although rows could not be read
+    #[arg(long)]
+    pub(in crate::cli) allow_partial: bool,
+    /// The day by which a month has ended [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(in crate::cli) today: Option<Date>,
+    /// Print a query that makes the rows where the bill lies, instead
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub(in crate::cli) sql: Option<BillSource>,
+    /// The columns that a row may hold, instead
+    #[arg(long, conflicts_with_all = ["paths", "sql"])]
+    pub(in crate::cli) columns: bool,
+}
+
+/// Where a bill lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum BillSource {
+    /// AWS's cost and usage report 2.0, in Athena
+    Aws,
+    /// Google's detailed export, in BigQuery
+    Gcp,
+    /// Azure's amortised cost export, by DuckDB
+    Azure,
+    /// FOCUS in Parquet, by DuckDB
+    Duckdb,
 }
 
 #[derive(Debug, Args)]

@@ -28,9 +28,26 @@ pub(in crate::cli) fn catalog(
     if !unknown.is_empty() {
         return Err(settings::refused(sources, &place.paths(), &unknown, "the settings name what nobody knows"));
     }
+    let catalog = with_configs(catalog, sources, config, place)?;
     let Some((shown, text)) = file_of(setting!("models.file"), sources, config, place)? else { return Ok(catalog) };
     let with_models = catalog.with_models(&shown, &text);
     with_models.map_err(|error| Failure::new(error.to_string()).with_help(settings::MODEL_COLUMNS))
+}
+
+/// With the models whose configurations the settings name.
+fn with_configs(mut catalog: Catalog, sources: &Sources, config: &Config, place: &Place) -> Result<Catalog, Failure> {
+    for (name, entry) in config.below(setting!("models.configs")) {
+        let Some(path) = entry.value.text() else { continue };
+        let shown = place.paths().show(path);
+        let file = sources.open(path).map_err(|error| {
+            Failure::new(format!("`{shown}` cannot be read: {error}"))
+                .with_help("`models.configs` in gpulint.toml names it")
+        })?;
+        catalog = catalog
+            .with_model_config(name, &shown, &sources.text(file))
+            .map_err(|error| Failure::new(error.to_string()).with_help(settings::MODEL_CONFIG))?;
+    }
+    Ok(catalog)
 }
 
 fn priced(

@@ -37,6 +37,7 @@ use crate::decide::{self, Baseline, Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
+use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
 use crate::rules::{Finding, PageText};
@@ -147,7 +148,8 @@ impl Session {
         let settings_file = settings::find(input, &place, &tree)?;
         let beside = |name| settings::beside(name, settings_file.as_deref(), &place, &tree);
         let usual_baseline = beside(decide::BASELINE);
-        let usual_usage = settings::places_of_usage(beside(FILE_NAME), &place, &tree);
+        let usual_rows =
+            [FILE_NAME, paid::row::FILE_NAME].map(|name| settings::places_of_usage(name, beside(name), &place, &tree));
         let given = piped.as_ref().map(|(name, _)| name.clone());
         let tree = with_given(tree, input, piped);
         let sources = Sources::new(tree);
@@ -158,7 +160,7 @@ impl Session {
         let today = input.today.map_or_else(clock::today, Ok)?;
         let packs = Arc::new(packs::load(&sources, &config, &place)?);
         found.files.retain(|file| !packs.iter().any(|pack| pack.brings(file)));
-        let measured = settings::measured(&sources, &config, usual_usage, &place)?;
+        let measured = settings::measured(&sources, &config, usual_rows, &place)?;
         let values = options::chart_values(input, &config, &found.files)?;
         let session = Session {
             settings: Settings {

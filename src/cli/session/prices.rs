@@ -42,7 +42,7 @@ pub(in crate::cli) fn lay_over(
     })
 }
 
-fn currency(config: &Config) -> Currency {
+pub(super) fn currency(config: &Config) -> Currency {
     let code = config.text(setting!("prices.currency")).map_or("USD", |(code, _)| code);
     Currency::new(code, config.number(setting!("prices.units_per_usd")).unwrap_or(1.0))
 }

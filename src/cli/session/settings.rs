@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::policy::PolicyTree;
+use super::prices;
 use crate::cli::Failure;
 use crate::cli::args::Input;
 use crate::cli::world::output;
@@ -12,7 +13,7 @@ use crate::config::{self, Config, Key, key, setting};
 use crate::decide::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::measured::UsageOptions;
-use crate::measured::row::FILE_NAME;
+use crate::measured::paid::PaidOptions;
 use crate::report::{self, Paths, Style};
 use crate::rules::{self, Override, PageText, Parameter, Profile};
 use crate::source::{self, ReadError, Sources, Span};
@@ -85,13 +86,13 @@ pub(in crate::cli) fn beside(name: &str, settings: Option<&str>, place: &Place, 
 }
 
 /// Where a file of measured use may lie that no setting names: beside the settings, or in a directory around what was named.
-pub(in crate::cli) fn places_of_usage(beside: String, place: &Place, tree: &PolicyTree) -> Vec<String> {
+pub(in crate::cli) fn places_of_usage(name: &str, beside: String, place: &Place, tree: &PolicyTree) -> Vec<String> {
     let mut places = vec![beside];
     for path in &place.named {
         let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
         let mut inside = directory.and_then(|it| place.in_tree(it));
         while let Some(directory) = inside {
-            let file = if directory.is_empty() { FILE_NAME.to_owned() } else { format!("{directory}/{FILE_NAME}") };
+            let file = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
             let file = tree.file(file);
             // A hook names many files of few directories: each is looked at once.
             if !places.contains(&file) {
@@ -107,22 +108,14 @@ pub(in crate::cli) fn places_of_usage(beside: String, place: &Place, tree: &Poli
 pub(in crate::cli) fn measured(
     sources: &Sources,
     config: &Config,
-    usual: Vec<String>,
+    usual: [Vec<String>; 2],
     place: &Place,
 ) -> Result<UsageOptions, Failure> {
-    let named = config.texts(setting!("measured.files"));
-    let mut files = Vec::new();
-    for (path, _) in named {
-        let failed = |error: ReadError| {
-            Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(path)))
-                .with_help("`measured.files` in gpulint.toml names it; `gpulint usage import` writes one")
-        };
-        sources.open(path).map_err(failed)?;
-        files.push(path.clone());
-    }
-    if named.is_empty() {
-        files.extend(usual.into_iter().find(|path| sources.open(path).is_ok()));
-    }
+    let [usual, usual_paid] = usual;
+    let help = "`measured.files` in gpulint.toml names it; `gpulint usage import` writes one";
+    let files = rows_of(sources, config.texts(setting!("measured.files")), usual, place, help)?;
+    let help = "`paid.files` in gpulint.toml names it; `gpulint usage bill` writes one";
+    let paid_files = rows_of(sources, config.texts(setting!("paid.files")), usual_paid, place, help)?;
     let clusters = config.below(setting!("measured.clusters"));
     let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));
     let default = UsageOptions::default();
@@ -131,7 +124,37 @@ pub(in crate::cli) fn measured(
         max_age_days: config.number(setting!("measured.max-age-days")).unwrap_or(default.max_age_days),
         min_days: config.number(setting!("measured.min-days")).unwrap_or(default.min_days),
         clusters: clusters.collect(),
+        paid: PaidOptions { files: paid_files, ..paid(config) },
     })
+}
+
+/// What settings say of bills.
+pub fn paid(config: &Config) -> PaidOptions {
+    PaidOptions {
+        files: Vec::new(),
+        complete: config.texts(setting!("paid.complete")).iter().map(|(name, _)| name.clone()).collect(),
+        currency: prices::currency(config),
+    }
+}
+
+/// The files that settings name, which must be there; else the usual one, if it is.
+fn rows_of(
+    sources: &Sources,
+    named: &[(String, Span)],
+    usual: Vec<String>,
+    place: &Place,
+    help: &str,
+) -> Result<Vec<String>, Failure> {
+    if named.is_empty() {
+        return Ok(usual.into_iter().find(|path| sources.open(path).is_ok()).into_iter().collect());
+    }
+    for (path, _) in named {
+        let failed = |error: ReadError| {
+            Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(path))).with_help(help)
+        };
+        sources.open(path).map_err(failed)?;
+    }
+    Ok(named.iter().map(|(path, _)| path.clone()).collect())
 }
 
 /// Reads it, if it is there.
@@ -156,6 +179,10 @@ pub(in crate::cli) fn declaring_labels(config: &Config) -> BTreeMap<String, Stri
 /// What is wrong with a table of models is told with what it should hold.
 pub(in crate::cli) const MODEL_COLUMNS: &str =
     "the columns are those of gpulint's `pricing/models.csv`; `model_id` and `params_b` are needed";
+
+/// What is wrong with a configuration of a model is told with what it should be.
+pub(in crate::cli) const MODEL_CONFIG: &str =
+    "it is the config.json that is published beside a model's weights; `models.file` takes what it does not say";
 
 /// What a configuration says about rules.
 pub fn rule_settings(config: &Config) -> rules::Settings {

@@ -15,7 +15,7 @@ use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
 use crate::compare::{self, Gate, Reconsidered, Touched};
 use crate::decide::{Decided, Decision};
-use crate::measured::row;
+use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, Format, Report, Saved};
 use crate::rules::{Finding, World};
@@ -87,8 +87,8 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
 /// A change to what was measured changes no machine, and what is said of many of them.
 fn measured_otherwise(head: &Session, touched: &Touched) -> Option<String> {
     let is_used = |path: &str| {
-        let used = head.settings.measured.files.iter();
-        file_name(path) == row::FILE_NAME
+        let used = head.settings.measured.files.iter().chain(&head.settings.measured.paid.files);
+        [row::FILE_NAME, paid::row::FILE_NAME].contains(&file_name(path))
             || used.map(String::as_str).any(|it| it == path || it.ends_with(&format!(":/{path}")))
     };
     let path = touched.files.iter().find(|path| is_used(path))?;

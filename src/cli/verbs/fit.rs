@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, TableError};
 use crate::cli::args::Fit;
-use crate::cli::session::settings::MODEL_COLUMNS;
+use crate::cli::session::settings::{MODEL_COLUMNS, MODEL_CONFIG};
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
@@ -23,10 +23,7 @@ const MOST: usize = 4;
 pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     let mut catalog = Catalog::embedded();
     if let Some(file) = &arguments.models {
-        let text = read(file)?;
-        catalog = catalog
-            .with_models(&file.display().to_string(), &text)
-            .map_err(|error| Failure::new(error.to_string()).with_help(MODEL_COLUMNS))?;
+        catalog = with_own(catalog, file, arguments.model.as_deref())?;
     }
     if let Some(file) = &arguments.cases {
         return run_cases(file, &catalog, cases::run);
@@ -160,6 +157,16 @@ fn by_provider(options: Vec<Choice>, clouds: &[&str], of_one: bool) -> Vec<Choic
     of_clouds.sort_by(|one: &Choice, two| one.provider.cmp(&two.provider).then(one.per_hour.cmp(&two.per_hour)));
     of_clouds.extend(of_others);
     of_clouds
+}
+
+/// With a table of models, or with the asked model as its `config.json` has it.
+fn with_own(catalog: Catalog, file: &Path, model: Option<&str>) -> Result<Catalog, Failure> {
+    let (path, text) = (file.display().to_string(), read(file)?);
+    let failed = |help| move |error: TableError| Failure::new(error.to_string()).with_help(help);
+    match model.filter(|_| file.extension().is_some_and(|extension| extension == "json")) {
+        Some(name) => catalog.with_model_config(name, &path, &text).map_err(failed(MODEL_CONFIG)),
+        None => catalog.with_models(&path, &text).map_err(failed(MODEL_COLUMNS)),
+    }
 }
 
 /// Each machine once, with as few of its accelerators as hold the model.

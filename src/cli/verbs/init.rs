@@ -13,6 +13,7 @@ use crate::cli::world::{output, place};
 use crate::cli::{Failure, Outcome};
 use crate::config;
 use crate::inventory::Counted;
+use crate::measured::paid::row::FILE_NAME;
 use crate::report::one_line;
 
 /// A line of gpulint.toml with a run that was found.
@@ -103,6 +104,7 @@ pub(in crate::cli) fn run(asked: &Init) -> Result<Outcome, Failure> {
         Some(repository) => {
             hook(&mut told, repository)?;
             workflow(&mut told, repository)?;
+            ignored(&mut told, repository);
         }
         None => told.push_str("no hook and no workflow: this is no git repository\n"),
     }
@@ -197,6 +199,19 @@ fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let what = format!("{}: a comment on each pull request, and the gate", host.name);
     let help = "add this job to it:";
     place_file(told, repository, host.workflow, &recipe, &what, (help, &recipe))
+}
+
+/// Bills hold negotiated prices: what git is to pass over is proposed, not written.
+fn ignored(told: &mut String, repository: &Path) {
+    let text = fs::read_to_string(repository.join(".gitignore")).unwrap_or_default();
+    if !text.lines().any(|line| line.trim().trim_start_matches('/') == FILE_NAME) {
+        tell(
+            told,
+            "left",
+            ".gitignore",
+            &format!("where what was paid is kept here, add `{FILE_NAME}`: it holds negotiated prices"),
+        );
+    }
 }
 
 /// Writes a file that is not there. One that is there and does not name gpulint is kept, and what is to be added is shown.

@@ -164,7 +164,13 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
             let gpus =
                 if placed.devices == 1.0 { "one GPU".to_owned() } else { format!("each of {} GPUs", placed.devices) };
             let (need, budget) = (placed.need_gib, placed.budget_gib);
-            let _ = writeln!(text, "{}: {need:.1} GiB needed of {budget:.1} GiB on {gpus}", placed.verdict.name());
+            let open = if placed.not_said.is_empty() {
+                String::new()
+            } else {
+                format!("; not said: {}", placed.not_said.join(", "))
+            };
+            let verdict = placed.verdict.name();
+            let _ = writeln!(text, "{verdict}: {need:.1} GiB needed of {budget:.1} GiB on {gpus}{open}");
             for name in PARTS {
                 if let Some(gib) = placed.breakdown.get(name).filter(|gib| **gib > 0.0) {
                     let _ = writeln!(text, "  {name:<12} {gib:>8.1} GiB");

@@ -141,10 +141,16 @@ fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
         );
     }
     if found.too_slow > 0 {
-        let _ = writeln!(text, "{} others are not surely fast enough", found.too_slow);
+        let load = if found.at_full_load {
+            ", at full load: fewer requests at a time (--concurrency) are answered faster"
+        } else {
+            ""
+        };
+        let _ = writeln!(text, "{} others are not surely fast enough{load}", found.too_slow);
     }
     for (configurations, why) in &found.without {
-        let _ = writeln!(text, "no number for {configurations} configurations: {why}");
+        let noun = if *configurations == 1 { "configuration" } else { "configurations" };
+        let _ = writeln!(text, "no number for {configurations} {noun}: {why}");
     }
     if let Some(it) = hosted {
         text.push_str(&note(it));

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::month::Month;
+use super::paid::paid;
 use crate::catalog::Money;
 use crate::report::formats::text::found;
 use crate::report::history::words::{Sum, author, did, signed, subject};
@@ -123,6 +124,10 @@ impl<'a> Review<'a> {
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
         if !steps.is_empty() {
             lists.push(("What moved it".to_owned(), steps));
+        }
+        if let Some((sums, resources)) = paid(self) {
+            lines.extend(sums);
+            lists.push(("What was paid".to_owned(), resources));
         }
         Message {
             title: titled(self.report, &self.said(&moved)),

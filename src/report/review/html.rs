@@ -1,6 +1,7 @@
 //! The review as a page: the month first, then everything that a report holds.
 
 use super::content::Review;
+use super::paid::paid;
 use crate::report::formats::text;
 use crate::report::history::html as history;
 use crate::report::html::markup::Html;
@@ -20,7 +21,7 @@ pub(super) fn page(review: &Review) -> String {
     let mut page = whole(report, &review.said(&moved), lines, first, Rest::Everything);
     // Behind what to do, and before all that was found.
     let place = page.sections.iter().position(|it| it.id == "findings").unwrap_or(page.sections.len());
-    let course = history::sections(review.history).into_iter().chain(scorecard(review));
+    let course = history::sections(review.history).into_iter().chain(scorecard(review)).chain(bill(review));
     page.sections.splice(place..place, course);
     page.print()
 }
@@ -40,6 +41,15 @@ fn month(review: &Review) -> Option<PageSection> {
     });
     crate::report::html::table::left_out(&mut body, moved.steps.len().saturating_sub(MOST), "of them");
     Some(PageSection { id: "month", title: "What moved it in the month", answer: Some(review.said(&moved)), body })
+}
+
+/// What was paid in the month.
+fn bill(review: &Review) -> Option<PageSection> {
+    let (sums, resources) = paid(review)?;
+    let mut body = Html::new();
+    sums.iter().for_each(|line| body.leaf("p", &[], line));
+    body.element("ul", &[("class", "dense")], |page| resources.iter().for_each(|line| page.leaf("li", &[], line)));
+    Some(PageSection { id: "paid", title: "What was paid in the month", answer: None, body })
 }
 
 fn scorecard(review: &Review) -> Option<PageSection> {

@@ -3,6 +3,7 @@
 mod content;
 mod html;
 mod month;
+mod paid;
 mod text;
 
 pub use content::Review;

@@ -427,7 +427,7 @@ impl From<SavedSum> for BeforeAfter {
 
 /// Words of our own are printed as they are: what stands in their place must be such a word. Somebody else may have
 /// written the file.
-fn check(words: &[&str]) -> Result<(), String> {
+pub(super) fn check(words: &[&str]) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
     match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {
         Some(word) => {

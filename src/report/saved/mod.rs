@@ -4,7 +4,10 @@
 //! repository is not in a report; lines and columns are kept by texts of blanks.
 
 mod document;
+mod needs;
 mod places;
+
+pub use needs::saved_needs;
 
 use std::collections::HashMap;
 

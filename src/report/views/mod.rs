@@ -19,6 +19,7 @@ pub(super) mod own_hardware;
 pub(super) mod page_link;
 pub(super) mod paths;
 pub(super) mod price_age;
+pub(super) mod reconcile;
 pub(super) mod repeats;
 pub(super) mod scorecard;
 pub(super) mod sentence;

@@ -133,7 +133,7 @@ pub(in crate::report) fn costs(report: &Report<'_>, places: &[usize]) -> BTreeMa
         match (item.amount, item.hourly(), item.count) {
             (Some(amount), Some(hourly), Some(count)) => {
                 cost.amount += amount;
-                cost.an_hour = cost.an_hour + hourly.expected.times(finite(count));
+                cost.an_hour += hourly.expected.times(finite(count));
             }
             _ => cost.is_partial = true,
         }

@@ -195,6 +195,7 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
                 Stand { name, span: None, defined: None, origin: Some(origin) }
             }
         },
+        "base" => first_stand(name, resource, &[Key::Production]),
         "floor_if_any" => match &resource.count {
             Fact::Unknown(unknown) => {
                 let origin = Origin::Inferred(format!("where there is any: {}", unknown.why).into());

@@ -44,7 +44,7 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             rate_share: Type::Double, "Tokens that it writes in a second, as a share of what is written now; not known without both estimates." => |asking, id| beside(asking, id, rate_share);
             gap: Type::Double, "So many times what a token costs there it costs now, both at full load; not known without both estimates." => |asking, id| beside(asking, id, gap);
             as_many: Type::Double, "How many of it write as much as all present ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
-            speed_told: Type::Text, "For messages: how fast it is beside what there is, and whether a token costs more there; not known without both estimates." => |asking, id| beside_told(asking, id);
+            speed_told: Type::Text, "For messages: how fast it is beside what there is, and whether a token costs more there; not known without both estimates." => beside_told;
             speed_share: Type::Double, "How fast its memory is read, as a share of that of the accelerators in use: tokens are answered about so much slower, or faster." => speed_share;
         },
     )

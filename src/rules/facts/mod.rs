@@ -332,6 +332,12 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
     CelValue::Unknown(Arc::new(UnknownValue { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
 }
 
+/// Something that is known of no line of the text, and without which a rule cannot judge.
+fn unknown_sum(why: &Arc<str>) -> CelValue {
+    let unknown = UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new() };
+    CelValue::Unknown(Arc::new(unknown))
+}
+
 fn unknown_price(why: &str) -> CelValue {
     CelValue::Unknown(Arc::new(UnknownValue {
         why: why.into(),

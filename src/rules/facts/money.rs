@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use super::table::{Records, rows};
-use super::{End, FactContext, kinds, unknown_price};
+use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
 use crate::fit::Alternative;
-use crate::inventory::Key;
+use crate::inventory::{Key, Orphaned};
 use crate::languages::cel::{CelValue, Type};
-use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status, measured_month};
+use crate::source::{civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -69,7 +70,9 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
+            this_month: MONEY.holds(), "What was paid of the month of today and is expected for the rest of it, today included; all of the month where nothing was billed of it." => |asking, id| money(asking, id, Sum::ThisMonth);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
+            break_even: Type::Double, "The share of all hours for which it must run so that a commitment for a year is worth it." => |asking, id| break_even(asking.item(id));
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
             reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
                 Some(Status::Unpriced(why)) => CelValue::text(why.as_str()),
@@ -108,10 +111,22 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
             disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
             stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
+            orphaned: Type::Double, "Dollars of the last month of the bill for machines that stand nowhere here, of providers that `paid.complete` names." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
+            orphans: Type::Integer, "How many of them there are." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
+            orphans_named: Type::Text, "The dearest of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
+            orphans_month: Type::Text, "That month." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
             unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced as i64);
         },
     )
 });
+
+fn orphaned(asking: &FactContext<'_>, read: impl Fn(&Orphaned) -> CelValue) -> CelValue {
+    match asking.world.inventory.orphaned.as_ref() {
+        None => CelValue::Absent,
+        Some(Orphaned { things: 0, open: Some(why), .. }) => unknown_sum(why),
+        Some(orphaned) => read(orphaned),
+    }
+}
 
 pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -144,6 +159,7 @@ pub(super) enum Sum {
     Hourly,
     ListHourly,
     Measured,
+    ThisMonth,
     OnDemand,
     Spot,
     Reserved1y,
@@ -162,7 +178,7 @@ pub(super) enum Sum {
     RequestedBefore,
 }
 
-const SUMS: [Sum; 31] = [
+const SUMS: [Sum; 32] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -172,6 +188,7 @@ const SUMS: [Sum; 31] = [
     Sum::Hourly,
     Sum::ListHourly,
     Sum::Measured,
+    Sum::ThisMonth,
     Sum::OnDemand,
     Sum::Spot,
     Sum::Reserved1y,
@@ -234,6 +251,15 @@ fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
     unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
 }
 
+/// What is committed to for a year over what is paid by the hour.
+fn break_even(item: Option<&BillItem>) -> CelValue {
+    let price = |way| item.and_then(|item| item.per_hour_if.get(&way)).map(|range| range.expected.usd());
+    match (price(Scenario::Reserved1y), price(Scenario::OnDemand)) {
+        (Some(year), Some(hour)) if hour > 0.0 => CelValue::Double(year / hour),
+        _ => unknown_price("no reserved price is known"),
+    }
+}
+
 /// The most that may be said of a month.
 fn most(item: Option<&BillItem>) -> CelValue {
     let Some((item, amount)) = item.and_then(|item| Some((item, item.amount?))) else {
@@ -257,6 +283,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
         Sum::Measured => measured(asking, id),
+        Sum::ThisMonth => this_month(asking, id),
         Sum::OnDemand => if_bought(Scenario::OnDemand),
         Sum::Spot => if_bought(Scenario::Spot),
         Sum::Reserved1y => if_bought(Scenario::Reserved1y),
@@ -276,18 +303,23 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
     }
 }
 
-/// The hours that were measured, at the price of an hour, in a month of 730 hours.
+/// What was billed of this month, and what the text expects of its other days.
+fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
+    let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.monthly?);
+    let today = asking.world.today?;
+    let (year, month_of_year, day) = civil_from_days(today.unix_days());
+    let days = days_in_month(year, month_of_year);
+    let so_far = resource.number(Key::PaidSoFar);
+    let left = if so_far.is_some() { days - day + 1 } else { days };
+    let hours = left as f64 * 24.0;
+    let paid = Money::from_usd(so_far.unwrap_or_default());
+    let end = |money: Money| paid + money.times(hours / HOURS_PER_MONTH);
+    Some(MoneyRange { floor: end(month.floor), expected: end(month.expected), ceiling: end(month.ceiling) })
+}
+
 fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
-    let hourly = asking.item(id)?.hourly()?.expected;
-    let each = resource.number(Key::AcceleratorCount).filter(|it| *it > 0.0)?;
-    let (hours, days) = (resource.number(Key::MeasuredHours)?, resource.number(Key::MeasuredWindowDays)?);
-    let of_month = hours / each / (days * 24.0) * HOURS_PER_MONTH;
-    let cost = of_month.is_finite().then(|| hourly.times(of_month))?;
-    // Never more than the text can cost: what was measured may have been more of them.
-    let most = asking.item(id)?.monthly.map(|it| it.expected.max(it.ceiling));
-    let cost = most.map_or(cost, |most| cost.min(most));
-    Some(MoneyRange { floor: cost, expected: cost, ceiling: cost })
+    Some(MoneyRange::exactly(measured_month(resource, asking.item(id)?)?))
 }
 
 /// Another machine for as many hours, as often.

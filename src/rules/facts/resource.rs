@@ -10,8 +10,9 @@ use super::money::BILL;
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
 use super::{End, FactContext, derived, kinds, unknown_fact};
-use crate::inventory::{self, Fact, Key, Range};
+use crate::inventory::{self, Fact, Key, Purchase, Range};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
+use crate::pricing;
 
 pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -76,6 +77,8 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         asks_no_spot: Type::Flag, "A pod that ends and says which machine of a cloud it wants and asks for none on spot, and neither a pool of the text, nor one that it names, nor a queue decides." => |asking, id| asking.of(id, derived::asks_no_spot);
         may_rest: Type::Flag, "Its requests may stop for hours: true, and certain only where the text says that it is no production." => |asking, id| asking.of(id, derived::may_rest);
         floor_if_any: Type::Double, "How many are always there, where there is any: a condition that is not known may leave none." => |asking, id| asking.of(id, derived::floor_if_any);
+        base: Type::Double, "Machines that always run in production and pay by the hour, which a commitment may pay for: none of what ends, is scheduled or on lease, or comes and goes." => base;
+        base_beside: Type::Double, "Machines of the same type and region that always run in production and pay by the hour; nothing where there are none." => base_beside;
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
         gpus_needed: Type::Double, "Accelerators that one copy of the model is spread over: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
         surely_busy: Type::Double, "Measured: the mean share of the time in which its accelerators worked, where the meter does not overstate it and it is sure what was measured." => |asking, id| asking.of(id, measured::surely_busy);
@@ -88,6 +91,35 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records.schema.has_facts = true;
     records
 });
+
+/// The same as in a plan of purchases.
+fn base(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let Some(item) = asking.item(id) else { return CelValue::Absent };
+    asking.of(id, |resource| match pricing::base(resource, item) {
+        Ok(machines) => CelValue::Double(machines),
+        Err(why) => unknown_fact(&why.into(), resource.count.span().unwrap_or(resource.span), Vec::new()),
+    })
+}
+
+fn base_beside(asking: &FactContext<'_>, id: u32) -> CelValue {
+    let world = asking.world;
+    let beside = |resource: &inventory::Resource| {
+        let same = |it: &inventory::Resource| {
+            let keys = [Key::Provider, Key::Region, Key::Machine];
+            keys.iter().all(|key| it.text(*key).is_some() && it.text(*key) == resource.text(*key))
+        };
+        let is_other = |it: &inventory::Resource| {
+            it.is_added()
+                && it.fact(Key::Reservation).is_absent()
+                && it.purchase() == Some(Purchase::OnDemand)
+                && same(it)
+        };
+        let others = world.inventory.resources.iter().zip(&world.bill.items).filter(|(it, _)| is_other(it));
+        let machines: f64 = others.filter_map(|(it, item)| pricing::base(it, item).ok()).sum();
+        if machines >= 1.0 { CelValue::Double(machines) } else { CelValue::Absent }
+    };
+    asking.of(id, beside)
+}
 
 fn is_paid(asking: &FactContext<'_>, id: u32) -> CelValue {
     let is_within = asking.item(id).is_some_and(|item| item.is_within);

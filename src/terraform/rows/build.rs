@@ -46,7 +46,7 @@ impl Built {
         let all = adjust.adjust(resource, Some(run)).into_iter().map(|resource| {
             let now = resource.text(Key::Region).map(str::to_owned);
             let place = if now == was { place.clone() } else { now };
-            Built { resource, block: block.clone(), covered_by: covered_by.clone(), place, units: units.clone() }
+            Built { resource, block: block.clone(), covered_by: covered_by.clone(), place, units }
         });
         all.collect()
     }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::cli::session::settings;
 use crate::config;
-use crate::measured::row;
+use crate::measured::paid::{self, PaidOptions};
+use crate::measured::{UsageOptions, row};
 use crate::rules::{
     self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell, unmarked,
 };
-use crate::source::unified;
 use crate::source::{MemoryTree, Sources};
+use crate::source::{Span, unified};
 use crate::{Analysis, Settings, analyze, fix};
 
 /// How an example came out.
@@ -81,7 +82,11 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
     if let Some(usage) = &example.usage {
         tree = tree.with(row::FILE_NAME, row::of_rows(usage));
     }
+    if let Some(rows) = &example.paid {
+        tree = tree.with(paid::row::FILE_NAME, paid::row::of_rows(rows));
+    }
     let sources = Sources::new(tree);
+    let mut measured = UsageOptions::default();
     let mut chosen = rules::Settings::default();
     if example.config.is_some() {
         let (config, wrong) = config::load(&sources, config::FILE_NAME, env!("CARGO_PKG_VERSION"));
@@ -89,6 +94,7 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
             return Err(format!("its `config` cannot be used: {}", first.message));
         }
         chosen = settings::rule_settings(&config);
+        measured.paid = PaidOptions { files: measured.paid.files, ..settings::paid(&config) };
     }
     chosen.select = vec![(page.name.clone(), None)];
     chosen.ignore.clear();
@@ -105,15 +111,13 @@ fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, 
         None => None,
     };
     let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
-    let settings = Settings { catalog, rules: Arc::new(rules), today, ..Settings::default() };
+    let settings = Settings { catalog, rules: Arc::new(rules), today, measured, ..Settings::default() };
     let analysis = analyze(&sources, &paths, &settings);
-    if let Some(wrong) = analysis
-        .inventory
-        .diagnostics
-        .iter()
-        .find(|it| it.span.is_some_and(|span| sources.path(span.file) == row::FILE_NAME))
-    {
-        return Err(format!("its `usage` cannot be used: {}", wrong.message));
+    for (file, fence) in [(row::FILE_NAME, "usage"), (paid::row::FILE_NAME, "paid")] {
+        let is_there = |span: Span| sources.path(span.file) == file;
+        if let Some(wrong) = analysis.inventory.diagnostics.iter().find(|it| it.span.is_some_and(is_there)) {
+            return Err(format!("its `{fence}` cannot be used: {}", wrong.message));
+        }
     }
     match analysis.broken_rules.first() {
         Some(broken) => Err(format!("the rule fails: {}", broken.message)),

@@ -292,10 +292,78 @@ pub(in crate::report) struct Counted<'a> {
     team: Option<&'a str>,
     count: Count,
     price: Price,
+    /// What a plan of purchases needs of it, where it is rented and counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demand: Option<WireDemand>,
+}
+
+/// Machines that it needs, and the prices of one.
+#[derive(Debug, Serialize)]
+struct WireDemand {
+    standing: &'static str,
+    why: Option<String>,
+    always: Number,
+    average: Option<Number>,
+    most: Option<Number>,
+    sure: Vec<Rung>,
+    usd_per_hour: Offered,
+}
+
+/// So many machines that surely run in this share of the hours.
+#[derive(Debug, Serialize)]
+struct Rung {
+    machines: Number,
+    share: Number,
+}
+
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Offered {
+    on_demand: Option<Number>,
+    spot: Option<Number>,
+    one_year: Option<Number>,
+    three_years: Option<Number>,
+    block: Option<Number>,
+    flex: Option<Number>,
+}
+
+impl From<pricing::Offered> for Offered {
+    fn from(it: pricing::Offered) -> Offered {
+        let number = |money: Option<Money>| money.map(Number::from);
+        Offered {
+            on_demand: number(it.on_demand),
+            spot: number(it.spot),
+            one_year: number(it.one_year),
+            three_years: number(it.three_years),
+            block: number(it.block),
+            flex: number(it.flex),
+        }
+    }
+}
+
+impl From<pricing::Demand> for WireDemand {
+    fn from(it: pricing::Demand) -> WireDemand {
+        let rung = |rung: &pricing::Rung| Rung { machines: Number(rung.machines), share: Number(rung.share) };
+        WireDemand {
+            standing: it.standing.name(),
+            why: it.why,
+            always: Number(it.always),
+            average: it.average.map(Number),
+            most: it.most.map(Number),
+            sure: it.rungs.iter().map(rung).collect(),
+            usd_per_hour: it.offered.into(),
+        }
+    }
 }
 
 pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
-    (0..report.inventory.resources.len()).filter_map(|at| resource(report, ResourceId(at))).collect()
+    let all = (0..report.inventory.resources.len()).map(|at| resource(report, ResourceId(at)));
+    let mut all: Vec<Option<Counted<'a>>> = all.collect();
+    for (at, need) in pricing::needs(report.inventory, report.bill) {
+        if let Some(Some(counted)) = all.get_mut(at) {
+            counted.demand = Some(need.demand.into());
+        }
+    }
+    all.into_iter().flatten().collect()
 }
 
 /// One of them.
@@ -321,6 +389,7 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
         team: team(it),
         count: Count::new(&it.count),
         price: Price::new(report.bill.items.get(id.0)),
+        demand: None,
     })
 }
 

@@ -63,7 +63,8 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
 fn units(text: &mut String, report: &Report) {
     let all = unit_work(report);
     let known = |it: &&UnitWork<'_>| it.tokens_per_second.is_some() || it.costs != UnitCosts::default();
-    let columns: [(&str, fn(&UnitWork<'_>) -> Option<SpeedRange>); 6] = [
+    type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
+    let columns: [Column; 6] = [
         ("tokens a second", |it| it.tokens_per_second),
         ("ms a token", |it| it.ms_per_token),
         ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),

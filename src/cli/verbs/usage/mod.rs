@@ -1,4 +1,6 @@
-//! `gpulint usage`: what to ask a server of metrics, and its answers as rows.
+//! `gpulint usage`: what to ask a server of metrics, and its answers as rows; bills as rows.
+
+mod bill;
 
 use std::fs;
 use std::io::Read as _;
@@ -30,6 +32,7 @@ pub(in crate::cli) fn run(verb: &UsageVerb) -> Result<Outcome, Failure> {
         UsageVerb::Import(arguments) => import(arguments),
         UsageVerb::Show(arguments) => show(arguments),
         UsageVerb::Fetch(arguments) => fetch(arguments),
+        UsageVerb::Bill(arguments) => bill::run(arguments),
     }
 }
 

@@ -1,0 +1,301 @@
+//! What a price says beside others: of the same machine elsewhere, of the same accelerator at other providers.
+//!
+//! Rows in, doubts out: the tables are judged by it when they are verified, what a vendor answers before it is believed.
+
+use std::collections::BTreeMap;
+
+use super::money::Money;
+use super::quote::Offer;
+
+/// So many of a group must be known before one of them can stand out.
+const FEWEST: usize = 3;
+/// So many times cheaper or dearer than elsewhere is another thing, or lacks a part.
+const MOST_REGIONAL: f64 = 5.0;
+/// Parts cost about the same everywhere: a sum that is so much below the others was made without one of them.
+const MOST_COMPOSED: f64 = 3.0;
+/// What an accelerator may cost at least and at most, in medians of all who rent it out.
+const CHEAPEST: f64 = 0.5;
+const DEAREST: f64 = 3.0;
+
+/// Why a price is doubted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// Spot is no cheaper than on demand.
+    Spot,
+    /// The same machine costs something else in other regions.
+    Region,
+    /// It was put together without one of its parts.
+    Part,
+    /// Others ask far more for the same accelerator.
+    Cheap,
+    /// Others ask far less for the same accelerator.
+    Dear,
+    /// Another name says the same.
+    Twin,
+}
+
+impl Check {
+    pub const ALL: [Check; 6] = [Check::Spot, Check::Region, Check::Part, Check::Cheap, Check::Dear, Check::Twin];
+
+    /// As `exceptions.csv` writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Spot => "spot",
+            Check::Region => "region",
+            Check::Part => "part",
+            Check::Cheap => "cheap",
+            Check::Dear => "dear",
+            Check::Twin => "twin",
+        }
+    }
+}
+
+/// What one machine costs in one region.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Priced<'a> {
+    pub provider: &'a str,
+    pub machine: &'a str,
+    /// `*` is everywhere.
+    pub region: &'a str,
+    pub accelerator: &'a str,
+    pub count: f64,
+    pub cpus: Option<f64>,
+    pub memory_gib: Option<f64>,
+    pub on_demand: Option<Money>,
+    pub spot: Option<Money>,
+    pub reserved_1y: Option<Money>,
+    pub reserved_3y: Option<Money>,
+    /// Its prices are sums of parts.
+    pub is_composed: bool,
+}
+
+impl<'a> Priced<'a> {
+    pub fn of(offer: &'a Offer<'_>) -> Self {
+        let Offer { machine, region, quote } = offer;
+        Priced {
+            provider: &machine.provider,
+            machine: &machine.name,
+            region,
+            accelerator: &machine.accelerator,
+            count: machine.count,
+            cpus: machine.cpus,
+            memory_gib: machine.memory_gib,
+            on_demand: quote.on_demand,
+            spot: quote.spot,
+            reserved_1y: quote.reserved_1y,
+            reserved_3y: quote.reserved_3y,
+            is_composed: quote.spot_basis == COMPOSED,
+        }
+    }
+
+    fn ways(&self) -> [(&'static str, Option<Money>); 4] {
+        [
+            ("on demand", self.on_demand),
+            ("spot", self.spot),
+            ("one year", self.reserved_1y),
+            ("three years", self.reserved_3y),
+        ]
+    }
+
+    fn each(&self) -> Option<f64> {
+        let price = self.on_demand?.usd();
+        (self.count > 0.0).then(|| price / self.count)
+    }
+}
+
+/// How a row says that its price is a sum.
+pub const COMPOSED: &str = "composed";
+
+/// A price that cannot be, as far as its peers say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    pub check: Check,
+    pub told: String,
+}
+
+/// What is usual, by machine and by accelerator.
+pub struct Peers<'a> {
+    /// The median over regions of each way to buy a machine, where enough regions sell it.
+    machines: BTreeMap<(&'a str, &'a str), [Option<f64>; 4]>,
+    /// What one accelerator of a machine costs on demand, the median over regions.
+    each: BTreeMap<(&'a str, &'a str), f64>,
+    /// The median over providers, and how many these are.
+    accelerators: BTreeMap<&'a str, (f64, usize)>,
+    /// The first of the names that say the same.
+    first: BTreeMap<Same<'a>, &'a str>,
+}
+
+/// What makes two machines the same thing: provider, region, accelerator, and the rest in millionths.
+type Same<'a> = (&'a str, &'a str, &'a str, [i64; 4]);
+
+impl<'a> Peers<'a> {
+    /// Of several names that say the same, the first in these rows is none too many.
+    pub fn of(rows: &[Priced<'a>]) -> Self {
+        let mut by_machine: BTreeMap<(&str, &str), Vec<&Priced<'a>>> = BTreeMap::new();
+        let mut first: BTreeMap<Same<'a>, &'a str> = BTreeMap::new();
+        for row in rows {
+            by_machine.entry((row.provider, row.machine)).or_default().push(row);
+            if let Some(same) = same(row) {
+                first.entry(same).or_insert(row.machine);
+            }
+        }
+        let machines = by_machine.iter().map(|(key, rows)| (*key, usual(rows))).collect();
+        let each: BTreeMap<_, _> = by_machine
+            .iter()
+            .filter_map(|(key, rows)| Some((*key, median(rows.iter().filter_map(|row| row.each()).collect())?)))
+            .collect();
+        let mut by_accelerator: BTreeMap<&str, BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
+        for ((provider, machine), price) in &each {
+            let rows = by_machine.get(&(*provider, *machine));
+            let Some(row) = rows.and_then(|rows| rows.first()) else { continue };
+            by_accelerator.entry(row.accelerator).or_default().entry(*provider).or_default().push(*price);
+        }
+        let accelerators = by_accelerator.into_iter().filter_map(|(accelerator, providers)| {
+            let count = providers.len();
+            Some((accelerator, (median(providers.into_values().filter_map(median).collect())?, count)))
+        });
+        Peers { machines, accelerators: accelerators.collect(), each, first }
+    }
+
+    /// What is doubtful of a row. A doubt of the machine as a whole is told of each of its rows.
+    pub fn doubts(&self, row: &Priced<'_>) -> Vec<Doubt> {
+        let mut doubts = Vec::new();
+        doubts.extend(spot(row));
+        for at in 0..4 {
+            doubts.extend(self.elsewhere(row, at));
+        }
+        doubts.extend(self.accelerator(row));
+        doubts.extend(self.twin(row));
+        doubts
+    }
+
+    fn elsewhere(&self, row: &Priced<'_>, at: usize) -> Option<Doubt> {
+        let (way, price) = *row.ways().get(at)?;
+        let (price, usual) = (price?.usd(), (*self.machines.get(&(row.provider, row.machine))?.get(at)?)?);
+        let ratio = price / usual;
+        let told = format!("{way} costs ${price}, and ${usual} is usual in other regions");
+        if !(1.0 / MOST_REGIONAL..=MOST_REGIONAL).contains(&ratio) {
+            return Some(Doubt { check: Check::Region, told });
+        }
+        (row.is_composed && ratio < 1.0 / MOST_COMPOSED)
+            .then(|| Doubt { check: Check::Part, told: format!("{told}: a part of the sum is missing") })
+    }
+
+    fn accelerator(&self, row: &Priced<'_>) -> Option<Doubt> {
+        let (usual, providers) = *self.accelerators.get(row.accelerator)?;
+        let each = *self.each.get(&(row.provider, row.machine))?;
+        let check = match each / usual {
+            ratio if ratio < CHEAPEST => Check::Cheap,
+            ratio if ratio > DEAREST => Check::Dear,
+            _ => return None,
+        };
+        let name = row.accelerator;
+        let told = format!("one {name} costs ${each:.3}, and ${usual:.3} is the median of {providers} providers");
+        (providers >= FEWEST).then_some(Doubt { check, told })
+    }
+
+    fn twin(&self, row: &Priced<'_>) -> Option<Doubt> {
+        let first = self.first.get(&same(row)?)?;
+        (*first != row.machine)
+            .then(|| Doubt { check: Check::Twin, told: format!("it is the same as {first}, and costs the same") })
+    }
+}
+
+fn spot(row: &Priced<'_>) -> Option<Doubt> {
+    let (spot, on_demand) = (row.spot?, row.on_demand?);
+    (spot >= on_demand).then(|| Doubt {
+        check: Check::Spot,
+        told: format!("spot costs ${}, no less than ${} on demand", spot.usd(), on_demand.usd()),
+    })
+}
+
+/// None where too little is known to say that two are the same.
+fn same<'a>(row: &Priced<'a>) -> Option<Same<'a>> {
+    let millionths = |value: f64| (value * 1e6).round() as i64;
+    let shape = [millionths(row.count), millionths(row.cpus?), millionths(row.memory_gib?), row.on_demand?.micros()];
+    Some((row.provider, row.region, row.accelerator, shape))
+}
+
+fn usual(rows: &[&Priced<'_>]) -> [Option<f64>; 4] {
+    std::array::from_fn(|at| {
+        let prices: Vec<f64> =
+            rows.iter().filter_map(|row| Some(row.ways().get(at)?.1?.usd())).filter(|price| *price > 0.0).collect();
+        if prices.len() < FEWEST { None } else { median(prices) }
+    })
+}
+
+/// The lower one of the two in the middle where there are two: a price that somebody asks, not one between.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(provider: &'static str, machine: &'static str, region: &'static str, usd: f64) -> Priced<'static> {
+        Priced {
+            provider,
+            machine,
+            region,
+            accelerator: "H100-80GB",
+            count: 8.0,
+            cpus: Some(192.0),
+            memory_gib: Some(2048.0),
+            on_demand: Some(Money::from_usd(usd)),
+            spot: Some(Money::from_usd(usd * 0.4)),
+            reserved_1y: Some(Money::from_usd(usd * 0.7)),
+            reserved_3y: Some(Money::from_usd(usd * 0.5)),
+            is_composed: true,
+        }
+    }
+
+    fn sound() -> Vec<Priced<'static>> {
+        vec![
+            row("aws", "p5", "a", 50.0),
+            row("aws", "p5", "b", 55.0),
+            row("aws", "p5", "c", 60.0),
+            row("gcp", "a3", "a", 88.0),
+            row("gcp", "a3", "b", 90.0),
+            row("gcp", "a3", "c", 99.0),
+            row("small", "h100", "*", 32.0),
+        ]
+    }
+
+    fn checks(poisoned: Priced<'static>) -> Vec<Check> {
+        let mut rows = sound();
+        rows.push(poisoned);
+        Peers::of(&rows).doubts(&poisoned).into_iter().map(|doubt| doubt.check).collect()
+    }
+
+    #[test]
+    fn rows_that_agree_are_not_doubted() {
+        let rows = sound();
+        let peers = Peers::of(&rows);
+        for row in &rows {
+            assert_eq!(peers.doubts(row), [], "{row:?}");
+        }
+        assert_eq!(checks(row("aws", "p5", "d", 100.0)), []);
+    }
+
+    #[test]
+    fn a_poisoned_row_is_doubted_for_what_is_wrong_with_it() {
+        let sane = row("gcp", "a3", "d", 95.0);
+        let spot = |usd| Some(Money::from_usd(usd));
+        assert_eq!(checks(Priced { spot: spot(95.0), ..sane }), [Check::Spot]);
+        assert_eq!(checks(Priced { spot: spot(3.85), ..sane }), [Check::Region]);
+        assert_eq!(checks(Priced { spot: spot(11.0), ..sane }), [Check::Part]);
+        assert_eq!(checks(Priced { spot: spot(11.0), is_composed: false, ..sane }), []);
+        assert_eq!(checks(Priced { reserved_1y: spot(9.0), ..sane }), [Check::Region]);
+        assert_eq!(checks(row("cheap", "h100", "*", 10.0)), [Check::Cheap]);
+        assert_eq!(checks(row("dear", "h100", "*", 300.0)), [Check::Dear]);
+        assert_eq!(checks(row("small", "h100-again", "*", 32.0)), [Check::Twin]);
+    }
+
+    #[test]
+    fn two_providers_are_no_measure_of_a_third() {
+        let rows = [row("aws", "p5", "a", 50.0), row("small", "h100", "*", 10.0)];
+        assert_eq!(Peers::of(&rows).doubts(&rows[1]), []);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a text does not say of a workload, and what it may be: plausible readings, from the one that asks for least memory
+//! to those that ask for most.
+//!
+//! A word is said where all readings agree. Where one fits and another does not, nobody can know from the text.
+
+use super::workload::{Optimizer, Recompute, Sharding, Training, Workload};
+use crate::catalog::Precision;
+use crate::inventory::Task;
+
+/// Tokens of a training sequence where nothing says how many: what trainers take by themselves.
+const USUAL_SEQUENCE: f64 = 2048.0;
+const SHORT_SEQUENCE: f64 = 512.0;
+const LONG_SEQUENCE: f64 = 4096.0;
+/// Tokens at a time that few go beyond: more samples of them are shorter.
+const MOST_TOKENS: f64 = 8192.0;
+const LARGE_BATCH: f64 = 4.0;
+/// Context that is enough for a question with its answer, and one that is asked for without a word about it.
+const SHORT_CONTEXT: f64 = 2048.0;
+const LONG_CONTEXT: f64 = 32_768.0;
+
+/// Tokens of a training sequence of which so many are worked on at a time, where nothing says how many.
+pub(super) fn usual_sequence(batch: f64) -> f64 {
+    USUAL_SEQUENCE.min(MOST_TOKENS / batch).max(SHORT_SEQUENCE)
+}
+
+fn long_sequence(batch: f64) -> f64 {
+    LONG_SEQUENCE.min(MOST_TOKENS / batch).max(SHORT_SEQUENCE)
+}
+
+impl<'m> Workload<'m> {
+    /// The reading that asks for least: all that is not said is as small as it plausibly is.
+    pub(super) fn lightest(&self) -> Workload<'m> {
+        let unsaid = self.unsaid;
+        match self.task {
+            Task::Train => Workload {
+                context: if unsaid.sequence { self.context.min(SHORT_SEQUENCE) } else { self.context },
+                training: self.lightest_training(),
+                ..*self
+            },
+            Task::Serve => Workload {
+                context: if unsaid.context { self.context.min(SHORT_CONTEXT) } else { self.context },
+                precision: if unsaid.precision { quantized(self.precision) } else { self.precision },
+                ..*self
+            },
+            _ => *self,
+        }
+    }
+
+    fn lightest_training(&self) -> Training {
+        let (unsaid, said) = (self.unsaid, self.training);
+        Training {
+            recompute: if unsaid.recompute { Recompute::Full } else { said.recompute },
+            optimizer: if unsaid.optimizer { Optimizer::Paged } else { said.optimizer },
+            sharding: if unsaid.sharding { Sharding::Everything } else { said.sharding },
+            pure_half: said.pure_half || unsaid.copy,
+            chunked_loss: said.chunked_loss || unsaid.loss,
+            ..said
+        }
+    }
+
+    /// Readings that ask for more than is usual. Each takes one thing that is not said at its largest: who leaves all of them
+    /// out has not all of them at once.
+    pub(super) fn heavier(&self) -> impl Iterator<Item = Workload<'m>> + use<'m> {
+        let (unsaid, said) = (self.unsaid, self.training);
+        let window = if self.model.max_context > 0.0 { self.model.max_context } else { LONG_CONTEXT };
+        let context = self.context.max(window.min(LONG_CONTEXT));
+        let readings = [
+            (unsaid.sequence, Workload { context: self.context.max(long_sequence(self.batch)), ..*self }),
+            (unsaid.batch, Workload { batch: self.batch.max(LARGE_BATCH), ..*self }),
+            (unsaid.recompute, Workload { training: Training { recompute: Recompute::No, ..said }, ..*self }),
+            (unsaid.sharding, Workload { training: Training { sharding: Sharding::None, ..said }, ..*self }),
+            (unsaid.context, Workload { context, ..*self }),
+        ];
+        readings.into_iter().filter_map(|(is_open, reading)| is_open.then_some(reading))
+    }
+}
+
+/// Weights in four bits, which most that are quantized have.
+fn quantized(precision: Precision) -> Precision {
+    if precision.is_full() { Precision::Int4 } else { precision }
+}

@@ -1,0 +1,170 @@
+//! Which row of a bill is about which resource. Money goes to a resource only where both have one name and nothing else has
+//! it; what finds no partner is told, so that the sums of both lists are what the file holds.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::matched::Paid;
+use super::row::{KeyKind, PaidRow};
+use crate::inventory::{Inventory, Key, ResourceId};
+use crate::source::matches;
+
+/// What several rows have in common: who bills, under which name, where.
+type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str);
+
+/// A name of the bill in its parts.
+struct PaidName<'r> {
+    cluster: &'r str,
+    namespace: &'r str,
+    kind: &'r str,
+    name: &'r str,
+}
+
+impl<'r> PaidName<'r> {
+    fn of(row: &'r PaidRow) -> PaidName<'r> {
+        let mut name = PaidName { cluster: "", namespace: "", kind: "", name: &row.key };
+        match row.key_kind {
+            KeyKind::Workload => {
+                let mut parts = row.key.splitn(4, '/');
+                let mut next = || parts.next().unwrap_or_default();
+                name = PaidName { cluster: next(), namespace: next(), kind: next(), name: next() };
+            }
+            KeyKind::Pool => {
+                if let Some((cluster, pool)) = row.key.rsplit_once('/') {
+                    (name.cluster, name.name) = (cluster, pool);
+                }
+            }
+            _ => {}
+        }
+        name
+    }
+}
+
+/// Resources by what a bill may call them.
+struct PaidIndex<'i> {
+    inventory: &'i Inventory,
+    by_name: HashMap<&'i str, Vec<ResourceId>>,
+    /// Names that begin so.
+    begins: Vec<(&'i str, ResourceId)>,
+    by_label: HashMap<(&'i str, &'i str), Vec<ResourceId>>,
+    clusters: HashMap<ResourceId, &'i str>,
+}
+
+impl<'i> PaidIndex<'i> {
+    fn new(inventory: &'i Inventory, cluster: impl Fn(usize) -> Option<&'i str>) -> PaidIndex<'i> {
+        let (by_name, begins) = (HashMap::new(), Vec::new());
+        let mut index = PaidIndex { inventory, by_name, begins, by_label: HashMap::new(), clusters: HashMap::new() };
+        for (at, resource) in inventory.resources.iter().enumerate().filter(|(_, it)| it.is_added()) {
+            let id = ResourceId(at);
+            for name in &resource.metered {
+                match name.name.contains('*') {
+                    true => index.begins.push((&name.name, id)),
+                    false => index.by_name.entry(&name.name).or_default().push(id),
+                }
+            }
+            for (key, value) in &resource.labels.entries {
+                let Some(value) = value.value() else { continue };
+                index.by_label.entry((key, value)).or_default().push(id);
+            }
+            index.clusters.extend(cluster(at).map(|cluster| (id, cluster)));
+        }
+        index
+    }
+
+    fn find(&self, row: &PaidRow) -> BTreeSet<ResourceId> {
+        let name = PaidName::of(row);
+        let named: Vec<ResourceId> = match row.key_kind {
+            KeyKind::Unmatched => Vec::new(),
+            KeyKind::Tag => {
+                let label = name.name.split_once('=');
+                label.and_then(|label| self.by_label.get(&label)).cloned().unwrap_or_default()
+            }
+            _ => {
+                let begun = self.begins.iter().filter(|(form, _)| matches(form, name.name)).map(|(_, id)| *id);
+                self.by_name.get(name.name).into_iter().flatten().copied().chain(begun).collect()
+            }
+        };
+        let found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
+        if found.len() < 2 {
+            return found;
+        }
+        // The same name in two regions is two things.
+        let is_here = |id: &&ResourceId| {
+            let resource = self.inventory.resources.get(id.0);
+            resource.and_then(|it| it.text(Key::Region)).is_none_or(|it| it == row.region)
+        };
+        let here: BTreeSet<ResourceId> = found.iter().filter(is_here).copied().collect();
+        if here.is_empty() { found } else { here }
+    }
+
+    fn fits(&self, id: ResourceId, row: &PaidRow, name: &PaidName<'_>) -> bool {
+        let Some(resource) = self.inventory.resources.get(id.0) else { return false };
+        let cluster = self.clusters.get(&id).copied().unwrap_or_default();
+        let is_cluster = name.cluster.is_empty() || cluster.is_empty() || name.cluster == cluster;
+        let is_provider = resource.text(Key::Provider).is_none_or(|it| it == row.provider);
+        is_cluster
+            && is_provider
+            && match row.key_kind {
+                KeyKind::Tag => true,
+                KeyKind::Workload => resource.metered.iter().any(|it| {
+                    let is_kind = it.kind.as_deref().is_some_and(|kind| name.kind.is_empty() || kind == name.kind);
+                    is_kind && it.namespace.as_deref().is_none_or(|namespace| namespace == name.namespace)
+                }),
+                _ => resource.metered.iter().any(|it| {
+                    it.kind.as_deref().is_none_or(|kind| kind == "NodePool" && row.key_kind == KeyKind::Pool)
+                }),
+            }
+    }
+}
+
+/// Gives each row to the resource that it is about.
+pub(super) fn join<'i>(paid: &mut Paid, inventory: &'i Inventory, cluster: impl Fn(usize) -> Option<&'i str>) {
+    let index = PaidIndex::new(inventory, cluster);
+    let mut identities: BTreeMap<PaidIdentity<'_>, Vec<usize>> = BTreeMap::new();
+    for (at, it) in paid.rows.iter().enumerate() {
+        let row = &it.row;
+        identities.entry((&row.provider, row.key_kind, &row.key, &row.region)).or_default().push(at);
+    }
+    let mut claims: BTreeMap<ResourceId, Vec<(&PaidIdentity<'_>, &Vec<usize>)>> = BTreeMap::new();
+    let (mut unmatched, mut unpaid) = (Vec::new(), BTreeMap::new());
+    for (identity, places) in &identities {
+        let Some(row) = places.first().and_then(|at| paid.rows.get(*at)) else { continue };
+        let found = index.find(&row.row);
+        let named = |id: &ResourceId| inventory.resources.get(id.0).map_or("", |it| it.address.as_str());
+        let why = match found.iter().collect::<Vec<_>>().as_slice() {
+            [only] => {
+                claims.entry(**only).or_default().push((identity, places));
+                continue;
+            }
+            [] if identity.1 == KeyKind::Unmatched => "the bill has no name for it".to_owned(),
+            [] => "nothing here has this name".to_owned(),
+            several => {
+                let first: Vec<&str> = several.iter().take(3).map(|id| named(id)).collect();
+                format!("{} resources here may be it: {}", several.len(), first.join(", "))
+            }
+        };
+        // A label that several have is no name of any of them.
+        if identity.1 != KeyKind::Tag {
+            unpaid.extend(found.iter().map(|id| (*id, format!("of what was paid for {}, {why}", row.row.shown()))));
+        }
+        unmatched.extend(places.iter().map(|at| (*at, why.clone())));
+    }
+    let mut matched: BTreeMap<ResourceId, Vec<usize>> = BTreeMap::new();
+    for (id, all) in claims {
+        let clusters: BTreeSet<&str> =
+            all.iter().filter_map(|(it, _)| Some(it.2.rsplit_once('/')?.0).filter(|_| it.1 == KeyKind::Pool)).collect();
+        let places = all.iter().flat_map(|(_, places)| places.iter().copied());
+        if clusters.len() > 1 {
+            let names: Vec<&str> = clusters.into_iter().collect();
+            let why = format!(
+                "it was paid for in several clusters: {}; `measured.clusters` says which is meant",
+                names.join(", ")
+            );
+            unmatched.extend(places.map(|at| (at, why.clone())));
+            unpaid.insert(id, why);
+            continue;
+        }
+        matched.insert(id, places.collect());
+    }
+    unmatched.sort();
+    (paid.matched, paid.unmatched, paid.unpaid) = (matched, unmatched, unpaid);
+}

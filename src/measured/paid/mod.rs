@@ -1,0 +1,189 @@
+//! What a bill said: rows of `gpulint-paid.csv` become facts of the resources that they are about.
+//!
+//! Money that finds no resource is as much of an answer as money that does: both lists are kept, and no row is in neither.
+
+mod amount;
+mod join;
+mod matched;
+mod month;
+mod options;
+pub mod row;
+mod so_far;
+mod sums;
+
+pub use amount::BilledAmount;
+pub use matched::{Paid, PaidEntry};
+pub use month::BillMonth;
+pub use options::PaidOptions;
+pub use row::{Charge, KeyKind, PaidRow, is_harmless};
+pub use sums::PaidSums;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::lines::{spans_of_lines, wrong_rows};
+use super::row::UsageError;
+use crate::catalog::{Catalog, Money};
+use crate::inventory::{Fact, Inventory, Key, Origin, Orphaned, Resource, ResourceId, Value};
+use crate::source::{Date, Sources, Span};
+
+/// A bill that ends longer ago says nothing of what is paid today.
+const OLDEST_DAYS: i64 = 100;
+
+const ALL: [Key; 6] = [
+    Key::PaidMonthly,
+    Key::PaidListMonthly,
+    Key::PaidHours,
+    Key::PaidCommittedShare,
+    Key::PaidSpotShare,
+    Key::PaidMonth,
+];
+
+/// Reads the files that are there, and fills the facts of what they are about.
+pub(super) fn settle<'o>(
+    inventory: &mut Inventory,
+    sources: &Sources,
+    options: &PaidOptions,
+    catalog: &Catalog,
+    today: Option<Date>,
+    cluster: impl Fn(&Resource) -> Option<&'o str>,
+) -> Paid {
+    let mut paid = Paid { options: options.clone(), ..Paid::default() };
+    for path in &options.files {
+        let Ok(file) = sources.open(path) else { continue };
+        paid.files += 1;
+        let text = sources.text(file);
+        let lines = spans_of_lines(&text);
+        let place = |line: usize| {
+            let (start, end) = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+            Span::new(file, start, end)
+        };
+        let wrong = match row::read(&text) {
+            Ok((found, wrong)) => kept(found, wrong, &mut paid.rows, place),
+            Err(error) => vec![error],
+        };
+        wrong_rows(inventory, wrong, place, "`gpulint usage bill --columns` lists what a row may hold");
+    }
+    if paid.is_empty() {
+        return paid;
+    }
+    {
+        // Names of clusters are those of the settings, which outlive this.
+        let clusters: Vec<Option<String>> =
+            inventory.resources.iter().map(|it| cluster(it).map(str::to_owned)).collect();
+        let by_address: HashMap<usize, &str> =
+            clusters.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_deref()?))).collect();
+        join::join(&mut paid, inventory, |at| by_address.get(&at).copied());
+    }
+    let ids: Vec<ResourceId> = paid.matched.keys().chain(paid.unpaid.keys()).copied().collect();
+    for id in ids {
+        let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
+        tell(&paid, id, resource, catalog, today);
+        so_far::tell_so_far(&paid, id, resource, today);
+    }
+    inventory.orphaned = orphaned(&paid);
+    paid
+}
+
+/// One row for each thing and month: a file that was put in twice is not added.
+fn kept(
+    found: Vec<PaidRow>,
+    mut wrong: Vec<UsageError>,
+    rows: &mut Vec<PaidEntry>,
+    place: impl Fn(usize) -> Span,
+) -> Vec<UsageError> {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for row in found {
+        match known.insert(row.identity(), row.line) {
+            None => rows.push(PaidEntry { span: place(row.line), row }),
+            Some(before) => wrong.push(UsageError {
+                line: row.line,
+                message: format!("line {before} is about the same thing and month: they are not added"),
+            }),
+        }
+    }
+    wrong
+}
+
+fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog, today: Option<Date>) {
+    let first = paid.of(id).next();
+    let span = first.map_or(resource.span, |it| it.span);
+    let last = first.and_then(|it| paid.last_month(&it.row.provider));
+    let told = match (paid.unpaid.get(&id), last) {
+        (Some(why), _) => Err(why.clone()),
+        (None, None) => Err("no month of the bill has ended".to_owned()),
+        (None, Some(month)) => told(paid, id, resource, month, catalog, today).map(|sums| (month, sums)),
+    };
+    let (month, sums) = match told {
+        Ok(told) => told,
+        Err(why) => {
+            let why: Arc<str> = why.into();
+            ALL.into_iter().for_each(|key| resource.set(key, Fact::unknown(why.clone(), span)));
+            return;
+        }
+    };
+    let span = paid.of(id).find(|it| it.row.month == month).map_or(span, |it| it.span);
+    let known = |value: Value| Fact::known(value, span, Origin::Resolved);
+    let number = |value: Option<f64>, column: &str| match value {
+        Some(value) => known(Value::Number(value)),
+        None => Fact::unknown(format!("the bill does not say it: a row has no `{column}`"), span),
+    };
+    resource.set(Key::PaidMonthly, known(Value::Number(sums.paid.usd())));
+    resource.set(Key::PaidListMonthly, number(sums.list.map(Money::usd), "list"));
+    resource.set(Key::PaidHours, number(sums.hours.map(BilledAmount::as_f64), "hours"));
+    resource.set(Key::PaidCommittedShare, number(sums.share(sums.committed), "hours"));
+    resource.set(Key::PaidSpotShare, number(sums.share(sums.spot), "hours"));
+    resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
+}
+
+/// The sums of a month that may be relied on, or why there are none.
+fn told(
+    paid: &Paid,
+    id: ResourceId,
+    resource: &Resource,
+    month: BillMonth,
+    catalog: &Catalog,
+    today: Option<Date>,
+) -> Result<PaidSums, String> {
+    let age = today.map(|today| today.unix_days() - month.next().first_day());
+    if let Some(age) = age.filter(|age| *age > OLDEST_DAYS) {
+        return Err(format!("the last month that was billed is {month}, which ended {age} days ago"));
+    }
+    if let Some(other) = paid.other_machine(id, resource, month, catalog) {
+        let asked = resource.text(Key::Machine).unwrap_or_default();
+        return Err(format!("{other} was paid for in {month}, and the text now asks for {asked}"));
+    }
+    paid.sums(id, month)?.ok_or_else(|| format!("nothing was paid for it in {month}, and there was before"))
+}
+
+/// Machines that were paid for in the last closed month of providers that stand here completely, and are nowhere.
+fn orphaned(paid: &Paid) -> Option<Orphaned> {
+    let mut orphaned = Orphaned::default();
+    let mut names: Vec<(Money, String)> = Vec::new();
+    for (at, why) in &paid.unmatched {
+        let Some(it) = paid.rows.get(*at) else { continue };
+        let row = &it.row;
+        let is_last = paid.last_month(&row.provider) == Some(row.month);
+        let is_complete = paid.options.complete.contains(&row.provider);
+        // What several may be is somewhere.
+        let is_nowhere = why.starts_with("nothing here") || row.key_kind == KeyKind::Unmatched;
+        if !(is_last && is_complete && is_nowhere && row.charge == Charge::Usage) {
+            continue;
+        }
+        let dollars = match paid.options.dollars(row, row.paid) {
+            Ok(dollars) => dollars,
+            Err(why) => {
+                orphaned.open = Some(why.into());
+                continue;
+            }
+        };
+        orphaned.usd += dollars.usd();
+        orphaned.things += 1;
+        orphaned.month = row.month.to_string().into();
+        names.push((dollars, row.shown()));
+    }
+    names.sort_by(|a, b| b.cmp(a));
+    let first: Vec<String> = names.into_iter().take(3).map(|(_, name)| name).collect();
+    orphaned.named = first.join(", ").into();
+    (orphaned.things > 0 || orphaned.open.is_some()).then_some(orphaned)
+}

@@ -1,0 +1,421 @@
+//! One line of `gpulint-paid.csv`: what was paid for one kind of machine under one name in one month.
+//!
+//! Sums are exact: what is written is what the bill said, to its last digit. An empty cell is what the bill did not say.
+
+use std::fmt::Write;
+
+use super::amount::BilledAmount;
+use super::month::BillMonth;
+use crate::catalog::records;
+use crate::diagnostic::{nearest, shortened};
+use crate::measured::row::UsageError;
+
+/// The first line of a file of this version.
+pub const HEADER: &str = "# gpulint paid 1";
+
+/// The name of the file where no setting names another.
+pub const FILE_NAME: &str = "gpulint-paid.csv";
+
+/// Characters of one text.
+const LONGEST: usize = 253;
+
+/// Why something was paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Charge {
+    #[default]
+    Usage,
+    /// A commitment or a reservation that nobody used.
+    Unused,
+    Purchase,
+    Credit,
+    Refund,
+    Adjustment,
+    Tax,
+}
+
+impl Charge {
+    pub const ALL: [Charge; 7] = [
+        Charge::Usage,
+        Charge::Unused,
+        Charge::Purchase,
+        Charge::Credit,
+        Charge::Refund,
+        Charge::Adjustment,
+        Charge::Tax,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Charge::Usage => "usage",
+            Charge::Unused => "unused",
+            Charge::Purchase => "purchase",
+            Charge::Credit => "credit",
+            Charge::Refund => "refund",
+            Charge::Adjustment => "adjustment",
+            Charge::Tax => "tax",
+        }
+    }
+}
+
+/// What kind of name the bill has for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum KeyKind {
+    /// `prod/serving/Deployment/llama-8b`: a cloud divided a machine among its pods.
+    Workload,
+    /// A group of machines: `gpu-h100`, or `prod/gpu-h100` with its cluster.
+    Pool,
+    /// A machine, an endpoint, a notebook.
+    Name,
+    /// `team=ml`: what has no name of its own.
+    Tag,
+    #[default]
+    Unmatched,
+}
+
+impl KeyKind {
+    pub const ALL: [KeyKind; 5] = [KeyKind::Workload, KeyKind::Pool, KeyKind::Name, KeyKind::Tag, KeyKind::Unmatched];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            KeyKind::Workload => "workload",
+            KeyKind::Pool => "pool",
+            KeyKind::Name => "name",
+            KeyKind::Tag => "tag",
+            KeyKind::Unmatched => "unmatched",
+        }
+    }
+}
+
+/// What was paid for one thing in one month.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PaidRow {
+    pub provider: String,
+    pub key_kind: KeyKind,
+    pub key: String,
+    pub region: String,
+    pub machine: String,
+    pub accelerator: String,
+    /// Accelerators of one machine; 1 where hours are those of accelerators.
+    pub gpus: Option<f64>,
+    pub month: BillMonth,
+    pub currency: String,
+    pub charge: Charge,
+    pub paid: BilledAmount,
+    pub list: Option<BilledAmount>,
+    pub hours: Option<BilledAmount>,
+    pub on_demand: Option<BilledAmount>,
+    pub spot: Option<BilledAmount>,
+    pub committed: Option<BilledAmount>,
+    pub on_demand_paid: Option<BilledAmount>,
+    pub on_demand_list: Option<BilledAmount>,
+    pub corrected: Option<BilledAmount>,
+    pub open: bool,
+    pub source: String,
+    /// Where the row stands; 0 in one that was not read.
+    pub line: usize,
+}
+
+/// Keeps the text of a cell in a row, or says what is wrong with it.
+type Setter = fn(&mut PaidRow, &str) -> Result<(), String>;
+/// A column: its name, what it holds, and how it is read and written.
+type Column = (&'static str, &'static str, Setter, fn(&PaidRow) -> String);
+
+macro_rules! text {
+    ($field:ident) => {
+        (
+            |row: &mut PaidRow, cell: &str| {
+                row.$field = text(stringify!($field), cell)?;
+                Ok(())
+            },
+            |row: &PaidRow| quoted(&row.$field),
+        )
+    };
+}
+
+macro_rules! amount {
+    ($field:ident) => {
+        (
+            |row: &mut PaidRow, cell: &str| {
+                row.$field = amount(stringify!($field), cell)?;
+                Ok(())
+            },
+            |row: &PaidRow| row.$field.map(|it| it.to_string()).unwrap_or_default(),
+        )
+    };
+}
+
+macro_rules! columns {
+    ($($name:literal $meaning:literal $how:expr;)+) => {
+        const COLUMNS: &[Column] = &[$({
+            let how: (Setter, fn(&PaidRow) -> String) = $how;
+            ($name, $meaning, how.0, how.1)
+        },)+];
+    };
+}
+
+columns! {
+    "provider" "Who bills, as gpulint's prices call it." text!(provider);
+    "key_kind" "workload, pool, name, tag or unmatched: what kind of name the bill has for it." (set_key_kind, |row| row.key_kind.name().to_owned());
+    "key" "That name: prod/serving/Deployment/llama, prod/gpu-h100, team=ml; of a pool and a workload with its cluster." text!(key);
+    "region" "The region." text!(region);
+    "machine" "The kind of machine; empty where the bill names accelerators alone." text!(machine);
+    "accelerator" "Its accelerator." text!(accelerator);
+    "gpus" "Accelerators of one machine; 1 where hours are those of single accelerators." (set_gpus, |row| row.gpus.map(|it| it.to_string()).unwrap_or_default());
+    "month" "The month in which it ran, 2027-01." (|row, cell| { row.month = cell.parse()?; Ok(()) }, |row| row.month.to_string());
+    "currency" "The currency of all money of the row." (set_currency, |row| row.currency.clone());
+    "charge" "usage; unused: a commitment or reservation that nobody used; purchase, credit, refund, adjustment, tax." (set_charge, |row| row.charge.name().to_owned());
+    "paid" "What it came to after all discounts, spread over the time that was paid for (EffectiveCost)." (set_paid, |row| row.paid.to_string());
+    "list" "The same at list prices." amount!(list);
+    "hours" "Hours of machines, of all of them together." amount!(hours);
+    "on_demand" "Of these, hours at the price for everybody." amount!(on_demand);
+    "spot" "Of these, hours on spot." amount!(spot);
+    "committed" "Of these, hours that a commitment covered." amount!(committed);
+    "on_demand_paid" "What the hours on demand came to: over `on_demand_list`, it is what was negotiated." amount!(on_demand_paid);
+    "on_demand_list" "The hours on demand at list prices." amount!(on_demand_list);
+    "corrected" "What of `paid` corrects what was billed before." amount!(corrected);
+    "open" "1: the month, or what the bill has of it, has not ended." (set_open, |row| if row.open { "1" } else { "" }.to_owned());
+    "source" "What was read, as in focus-1.2." text!(source);
+}
+
+/// A file of rows under their heading, as examples hold them: without the line that names the version.
+pub fn of_rows(rows: &str) -> String {
+    format!("{HEADER}\n{rows}")
+}
+
+impl PaidRow {
+    /// The columns with what they hold.
+    pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+        COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
+    }
+
+    /// `aws pool prod/gpu-h100 p5.48xlarge`, for people.
+    pub fn shown(&self) -> String {
+        let machine = if self.machine.is_empty() { &self.accelerator } else { &self.machine };
+        let parts = [self.provider.as_str(), self.key_kind.name(), &self.key, machine, &self.region];
+        parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a second row cannot be about.
+    pub fn identity(&self) -> String {
+        let kinds = [self.key_kind.name(), self.charge.name()].map(str::to_owned);
+        let texts =
+            [&self.provider, &self.key, &self.region, &self.machine, &self.accelerator, &self.currency, &self.source];
+        let texts = texts.into_iter().chain(&kinds).map(String::as_str);
+        format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
+    }
+
+    /// Hours of single accelerators.
+    pub fn accelerator_hours(&self) -> Option<BilledAmount> {
+        Some(self.hours?.times(self.gpus?))
+    }
+}
+
+/// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
+/// refused as a whole.
+pub fn read(text: &str) -> Result<(Vec<PaidRow>, Vec<UsageError>), UsageError> {
+    let at = |line: usize, message: String| UsageError { line, message };
+    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
+    if first != HEADER {
+        return Err(at(1, format!("its first line is not `{HEADER}`: it is no file of this version of gpulint")));
+    }
+    let mut lines = records(text);
+    let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
+    let heading = heading.map_err(|why| at(line, why))?;
+    let setters = setters(&heading).map_err(|why| at(line, why))?;
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for (line, cells) in lines {
+        match cells.and_then(|cells| row(&setters, &cells, line)) {
+            Ok(row) => rows.push(row),
+            Err(message) => wrong.push(at(line, message)),
+        }
+    }
+    Ok((rows, wrong))
+}
+
+fn setters(heading: &[String]) -> Result<Vec<Setter>, String> {
+    let mut found: Vec<Column> = Vec::new();
+    for name in heading {
+        let Some(column) = COLUMNS.iter().find(|(it, ..)| it == name) else {
+            let near = nearest(name, COLUMNS.iter().map(|(it, ..)| *it));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("no column is called `{}`{near}", shortened(name.clone())));
+        };
+        if found.iter().any(|(it, ..)| it == name) {
+            return Err(format!("the column `{name}` stands twice"));
+        }
+        found.push(*column);
+    }
+    for needed in ["provider", "key_kind", "key", "month", "currency", "charge", "paid"] {
+        if !found.iter().any(|(name, ..)| *name == needed) {
+            return Err(format!("the column `{needed}` is missing"));
+        }
+    }
+    Ok(found.into_iter().map(|(_, _, set, _)| set).collect())
+}
+
+fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, String> {
+    if cells.len() != setters.len() {
+        return Err(format!("{} cells, and the heading has {}", cells.len(), setters.len()));
+    }
+    let mut row = PaidRow { line, ..PaidRow::default() };
+    for (set, cell) in setters.iter().zip(cells) {
+        set(&mut row, cell)?;
+    }
+    let parts: BilledAmount = [row.on_demand, row.spot, row.committed].into_iter().flatten().sum();
+    match row.key_kind == KeyKind::Unmatched || !row.key.is_empty() {
+        false => Err(format!("a row of the kind {} needs a key", row.key_kind.name())),
+        true if row.hours.is_some_and(|hours| parts > hours) => {
+            Err("hours on demand, on spot and committed are more than its hours".to_owned())
+        }
+        true => Ok(row),
+    }
+}
+
+/// Text that a table takes for a formula, or that moves a terminal, is none that a cloud gives as a name.
+pub fn is_harmless(text: &str) -> bool {
+    let begins = text.starts_with(['=', '+', '-', '@']);
+    !begins && !text.chars().any(char::is_control) && text.chars().count() <= LONGEST
+}
+
+fn text(column: &str, cell: &str) -> Result<String, String> {
+    match is_harmless(cell) {
+        true => Ok(cell.to_owned()),
+        false if cell.chars().any(char::is_control) => Err(format!("`{column}` holds a control character")),
+        false if cell.chars().count() > LONGEST => Err(format!("`{column}` is longer than {LONGEST} characters")),
+        false => Err(format!("`{column}` begins as a formula does")),
+    }
+}
+
+fn amount(column: &str, cell: &str) -> Result<Option<BilledAmount>, String> {
+    let wrong = || format!("`{column}` is no number: `{}`", shortened(cell.to_owned()));
+    if cell.is_empty() { Ok(None) } else { BilledAmount::parse(cell).map(Some).ok_or_else(wrong) }
+}
+
+fn set_paid(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    row.paid = amount("paid", cell)?.ok_or("`paid` is empty")?;
+    Ok(())
+}
+
+fn set_gpus(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    let wrong = || format!("`gpus` is no number: `{}`", shortened(cell.to_owned()));
+    row.gpus = match cell {
+        "" => None,
+        cell => Some(cell.parse().ok().filter(|it| *it > 0.0 && *it <= 1e6).ok_or_else(wrong)?),
+    };
+    Ok(())
+}
+
+fn set_open(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    row.open = match cell {
+        "" | "0" => false,
+        "1" => true,
+        _ => return Err("`open` is 1 or empty".to_owned()),
+    };
+    Ok(())
+}
+
+fn set_currency(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    let is_code = cell.len() == 3 && cell.bytes().all(|it| it.is_ascii_uppercase());
+    row.currency = if is_code {
+        cell.to_owned()
+    } else {
+        return Err(format!("`currency` is none as in USD: `{}`", shortened(cell.to_owned())));
+    };
+    Ok(())
+}
+
+fn set_key_kind(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    let wrong = || format!("`key_kind` is one of {}", KeyKind::ALL.map(KeyKind::name).join(", "));
+    row.key_kind = KeyKind::ALL.into_iter().find(|it| it.name() == cell).ok_or_else(wrong)?;
+    Ok(())
+}
+
+fn set_charge(row: &mut PaidRow, cell: &str) -> Result<(), String> {
+    let wrong = || format!("`charge` is one of {}", Charge::ALL.map(Charge::name).join(", "));
+    row.charge = Charge::ALL.into_iter().find(|it| it.name() == cell).ok_or_else(wrong)?;
+    Ok(())
+}
+
+/// Rows as a file: sorted, and the same bytes for the same rows.
+pub fn write(rows: &[PaidRow]) -> String {
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|row| COLUMNS.iter().map(|(_, _, _, cell)| cell(row)).collect::<Vec<String>>().join(","))
+        .collect();
+    lines.sort();
+    let names: Vec<&str> = PaidRow::columns().map(|(name, _)| name).collect();
+    let mut text = format!("{HEADER}\n{}\n", names.join(","));
+    for line in lines {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"']) || text.starts_with('#') {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> PaidRow {
+        PaidRow {
+            provider: "aws".to_owned(),
+            key_kind: KeyKind::Pool,
+            key: "prod/gpu, \"b\"".to_owned(),
+            machine: "p5.48xlarge".to_owned(),
+            gpus: Some(8.0),
+            month: "2026-10".parse().unwrap(),
+            currency: "USD".to_owned(),
+            paid: BilledAmount::parse("1234.000000000001").unwrap(),
+            hours: BilledAmount::parse("744"),
+            spot: BilledAmount::parse("44"),
+            source: "focus-1.2".to_owned(),
+            ..PaidRow::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_and_written_the_same() {
+        let text = write(&[sample(), PaidRow { open: true, ..PaidRow::clone(&sample()) }]);
+        let (rows, wrong) = read(&text).unwrap();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert_eq!(rows.len(), 2);
+        assert_eq!(PaidRow { line: 0, ..rows[0].clone() }, sample());
+        assert_eq!(write(&rows), text);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line_and_hides_nothing_else() {
+        let heading = "provider,key_kind,key,month,currency,charge,paid,hours,spot";
+        let lines = "aws,name,a,2026-10,USD,usage,1,,\naws,name,,2026-10,USD,usage,1,,\naws,nome,a,2026-10,USD,usage,1,,\n\
+                     aws,name,=1+1,2026-10,USD,usage,1,,\naws,name,a,2026-13,USD,usage,1,,\naws,name,a,2026-10,usd,usage,1,,\n\
+                     aws,name,a,2026-10,USD,usage,NaN,,\naws,name,a,2026-10,USD,usage,,,\naws,name,a,2026-10,USD,usage,1,5,6\n";
+        let (rows, wrong) = read(&format!("{HEADER}\n{heading}\n{lines}")).unwrap();
+        assert_eq!(rows.len(), 1);
+        let told: Vec<(usize, &str)> = wrong.iter().map(|it| (it.line, it.message.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (4, "a row of the kind name needs a key"),
+                (5, "`key_kind` is one of workload, pool, name, tag, unmatched"),
+                (6, "`key` begins as a formula does"),
+                (7, "`2026-13` is no month: expected one as in 2027-01"),
+                (8, "`currency` is none as in USD: `usd`"),
+                (9, "`paid` is no number: `NaN`"),
+                (10, "`paid` is empty"),
+                (11, "hours on demand, on spot and committed are more than its hours"),
+            ]
+        );
+        let refused = |heading: &str| read(&format!("{HEADER}\n{heading}\n")).unwrap_err().message;
+        assert_eq!(
+            refused("provider,key_kind,key,month,currency,charge,paidd"),
+            "no column is called `paidd`; did you mean `paid`?"
+        );
+        assert_eq!(refused("provider,key_kind,key,month,currency,charge"), "the column `paid` is missing");
+    }
+}

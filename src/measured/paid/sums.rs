@@ -1,0 +1,83 @@
+//! What was paid for one thing in one month.
+
+use super::amount::BilledAmount;
+use super::month::BillMonth;
+use super::options::PaidOptions;
+use super::row::{Charge, PaidRow};
+use crate::catalog::Money;
+
+/// The use of a month, in dollars; hours are those of machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PaidSums {
+    pub paid: Money,
+    /// Not known where a row does not say it.
+    pub list: Option<Money>,
+    pub hours: Option<BilledAmount>,
+    pub on_demand: BilledAmount,
+    pub spot: BilledAmount,
+    pub committed: BilledAmount,
+    pub on_demand_paid: Money,
+    pub on_demand_list: Money,
+    pub corrected: Money,
+    /// The month has not ended, or not all of it was billed.
+    pub is_open: bool,
+}
+
+/// Why a month has no sum.
+type NoSum = String;
+
+impl PaidOptions {
+    /// Dollars, where the currency is one that the settings know.
+    pub fn dollars(&self, row: &PaidRow, amount: BilledAmount) -> Result<Money, NoSum> {
+        let dollars = Money::from_trillionths(amount.trillionths());
+        let currency = &self.currency;
+        match row.currency.as_str() {
+            "USD" => Ok(dollars),
+            code if code == currency.code() => Ok(dollars.times(1.0 / currency.per_usd)),
+            code => Err(format!(
+                "billed in {code}: `prices.currency` and `prices.units_per_usd` say what a dollar is in it, and they do not"
+            )),
+        }
+    }
+
+    /// The sum of rows of use; nothing where there is none.
+    pub fn sums<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r PaidRow>,
+        month: BillMonth,
+    ) -> Result<Option<PaidSums>, NoSum> {
+        let of_month = rows.filter(|row| row.month == month && row.charge == Charge::Usage);
+        let mut all: Option<PaidSums> = None;
+        for row in of_month {
+            let money = |amount: Option<BilledAmount>| self.dollars(row, amount.unwrap_or_default());
+            let is_first = all.is_none();
+            let sums = all.get_or_insert_default();
+            sums.paid += self.dollars(row, row.paid)?;
+            sums.list = match (row.list, sums.list, is_first) {
+                (Some(list), None, true) => Some(self.dollars(row, list)?),
+                (Some(list), Some(before), _) => Some(before + self.dollars(row, list)?),
+                _ => None,
+            };
+            // Processors and memory that are billed apart have no hours, and those of their accelerators are the machine's.
+            if let Some(hours) = row.hours {
+                *sums.hours.get_or_insert_default() += hours;
+            }
+            sums.on_demand += row.on_demand.unwrap_or_default();
+            sums.spot += row.spot.unwrap_or_default();
+            sums.committed += row.committed.unwrap_or_default();
+            sums.on_demand_paid += money(row.on_demand_paid)?;
+            sums.on_demand_list += money(row.on_demand_list)?;
+            sums.corrected += money(row.corrected)?;
+            sums.is_open |= row.open;
+        }
+        Ok(all)
+    }
+}
+
+impl PaidSums {
+    /// A part of the hours, where there are any.
+    pub fn share(&self, of: BilledAmount) -> Option<f64> {
+        let hours = self.hours.filter(|it| *it > BilledAmount::ZERO)?;
+        Some(of.as_f64() / hours.as_f64())
+    }
+}

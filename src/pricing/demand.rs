@@ -1,0 +1,306 @@
+//! What a resource needs of machines, as a plan of purchases looks at it.
+
+use std::collections::BTreeSet;
+
+use super::demand_base::{NoBase, Rung, never_ends, rungs, steady};
+use super::{Bill, BillItem, HOURS_PER_MONTH, OWN_PROVIDER, Period, Scenario};
+use crate::catalog::Money;
+use crate::inventory::{Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource, Role};
+
+/// One resource with what it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Need {
+    pub address: String,
+    /// The report that it comes from, where several are planned together.
+    pub from: String,
+    pub provider: String,
+    pub region: String,
+    pub machine: String,
+    pub accelerator: String,
+    /// Of one machine.
+    pub accelerators: f64,
+    pub demand: Demand,
+    /// Why its price is too old to be relied on, if it is.
+    pub stale: Option<String>,
+    /// Why its price is none of a list, if it is none.
+    pub estimate: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demand {
+    pub standing: Standing,
+    /// Why nobody may commit to it, or plan it at all.
+    pub why: Option<String>,
+    /// Machines that always run, whoever may commit to them.
+    pub always: f64,
+    /// Machines on an average of all hours; nothing where nobody knows how long they run.
+    pub average: Option<f64>,
+    /// Nothing where nothing limits it.
+    pub most: Option<f64>,
+    /// What a commitment may pay for, the surest first; of what is left of a reservation or a commitment, how many.
+    pub rungs: Vec<Rung>,
+    pub offered: Offered,
+}
+
+/// An hour of one machine, bought in each way.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Offered {
+    pub on_demand: Option<Money>,
+    pub spot: Option<Money>,
+    pub one_year: Option<Money>,
+    pub three_years: Option<Money>,
+    /// Booked ahead for days.
+    pub block: Option<Money>,
+    /// For runs of some days that may wait for their start.
+    pub flex: Option<Money>,
+}
+
+/// What a plan may do with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It always runs in production: a commitment may pay for it.
+    Base,
+    /// A commitment pays for it already.
+    Committed,
+    /// A reservation has places that nothing in its text uses.
+    SparePlaces,
+    /// A commitment pays for accelerators that nothing in its text uses.
+    SpareAccelerators,
+    /// It is bought on spot already.
+    OnSpot,
+    /// It can be interrupted and could run on spot.
+    ForSpot,
+    /// It comes and goes, or nothing says that it stays.
+    OnDemand,
+    /// It is booked ahead for a time.
+    Booked,
+    /// Hardware of one's own.
+    Owned,
+    /// What decides is not known.
+    Unknown,
+}
+
+impl Standing {
+    pub const ALL: [Standing; 10] = [
+        Standing::Base,
+        Standing::Committed,
+        Standing::SparePlaces,
+        Standing::SpareAccelerators,
+        Standing::OnSpot,
+        Standing::ForSpot,
+        Standing::OnDemand,
+        Standing::Booked,
+        Standing::Owned,
+        Standing::Unknown,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Base => "base",
+            Standing::Committed => "committed",
+            Standing::SparePlaces => "spare_places",
+            Standing::SpareAccelerators => "spare_accelerators",
+            Standing::OnSpot => "on_spot",
+            Standing::ForSpot => "for_spot",
+            Standing::OnDemand => "on_demand",
+            Standing::Booked => "booked",
+            Standing::Owned => "owned",
+            Standing::Unknown => "unknown",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Standing> {
+        Standing::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// What everything that is rented and counted needs, in the order of the inventory: the place of each resource with it.
+pub fn needs(inventory: &Inventory, bill: &Bill) -> Vec<(usize, Need)> {
+    let survivors = pools_of_survivors(inventory);
+    let all = inventory.resources.iter().zip(&bill.items).enumerate();
+    let rented = all.filter(|(_, (it, _))| it.role == Role::Rented && it.is_added() && has_accelerators(it));
+    let need = |(at, (resource, item)): (usize, (&Resource, &BillItem))| {
+        let survives = survivors.contains(resource.address.as_str()) || survives(resource);
+        (at, Need::of(resource, item, survives))
+    };
+    rented.map(need).collect()
+}
+
+fn has_accelerators(resource: &Resource) -> bool {
+    !resource.fact(Key::Accelerator).is_absent() && resource.fact(Key::Impossible).is_absent()
+}
+
+/// Pools on which work runs that goes on where it was interrupted.
+fn pools_of_survivors(inventory: &Inventory) -> BTreeSet<&str> {
+    let pods = inventory.resources.iter().filter(|it| it.role == Role::Requested && survives(it));
+    let pools = pods.flat_map(|it| it.links.iter().filter(|link| link.kind == LinkKind::Pool));
+    pools.map(|link| link.to.as_str()).collect()
+}
+
+/// It writes checkpoints, or is started again when it fails.
+fn survives(resource: &Resource) -> bool {
+    let writes = resource.fact(Key::Checkpoint).value().is_some();
+    let never_writes = resource.text(Key::CheckpointInterval) == Some("no");
+    let is_retried =
+        resource.flag(Key::Retried) == Some(true) || resource.number(Key::Retries).is_some_and(|n| n > 0.0);
+    writes && !never_writes || is_retried
+}
+
+/// Work of the kind that `on-demand-batch` sends to spot.
+fn may_be_interrupted(resource: &Resource) -> bool {
+    matches!(resource.purpose(), Some(Purpose::Training | Purpose::Batch))
+        && resource.flag(Key::DeadlineBound) != Some(true)
+        && resource.fact(Key::Twin).is_absent()
+        && resource.flag(Key::SpotOffered) != Some(false)
+}
+
+impl Need {
+    fn of(resource: &Resource, item: &BillItem, survives: bool) -> Need {
+        let text = |key| resource.text(key).unwrap_or_default().to_owned();
+        Need {
+            address: resource.address.clone(),
+            from: String::new(),
+            provider: text(Key::Provider),
+            region: text(Key::Region),
+            machine: text(Key::Machine),
+            accelerator: text(Key::Accelerator),
+            accelerators: resource.number(Key::AcceleratorCount).unwrap_or(0.0),
+            demand: Demand::of(resource, item, offered(item), survives),
+            stale: item.stale.clone(),
+            estimate: item.estimate().map(str::to_owned),
+        }
+    }
+}
+
+fn offered(item: &BillItem) -> Offered {
+    let price = |way| item.per_hour_if.get(&way).map(|range| range.expected);
+    // What the vendor takes off by itself comes off the price that a commitment has to beat.
+    let sustained = item.sustained.map_or(1.0, |shares| shares.expected);
+    Offered {
+        on_demand: price(Scenario::OnDemand).map(|price| price.times(sustained)),
+        spot: price(Scenario::Spot),
+        one_year: price(Scenario::Reserved1y),
+        three_years: price(Scenario::Reserved3y),
+        block: item.block_per_hour,
+        flex: item.flex_per_hour,
+    }
+}
+
+impl Demand {
+    fn of(resource: &Resource, item: &BillItem, offered: Offered, survives: bool) -> Demand {
+        let mut demand = Demand {
+            standing: Standing::Unknown,
+            why: None,
+            always: always(resource, item),
+            average: average(item),
+            most: resource.count.value().map(|count| count.ceiling).filter(|most| most.is_finite()),
+            rungs: Vec::new(),
+            offered,
+        };
+        let (standing, why) = match standing(resource, item, survives, &offered) {
+            Ok(Standing::Base) => match rungs(resource, item) {
+                Ok(rungs) if rungs.is_empty() => {
+                    (Standing::OnDemand, Some("nothing of it always runs: it may go down to none".to_owned()))
+                }
+                Ok(rungs) => {
+                    demand.rungs = rungs;
+                    (Standing::Base, None)
+                }
+                Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
+                Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("how many there are: {why}"))),
+            },
+            Ok(standing) => (standing, None),
+            Err((standing, why)) => (standing, Some(why)),
+        };
+        if matches!(standing, Standing::SparePlaces | Standing::SpareAccelerators) {
+            let left = resource.count.value().map_or(0.0, |count| count.floor.floor());
+            demand.rungs = vec![Rung { machines: left, share: 1.0 }];
+        }
+        Demand { standing, why, ..demand }
+    }
+}
+
+/// Of what never stops, the floor.
+fn always(resource: &Resource, item: &BillItem) -> f64 {
+    let runs = item.per == Period::Month && item.hours >= HOURS_PER_MONTH && never_ends(resource).is_ok();
+    resource.count.value().filter(|_| runs).map_or(0.0, |count| count.floor)
+}
+
+fn average(item: &BillItem) -> Option<f64> {
+    let (monthly, hourly) = (item.monthly?.expected, item.hourly()?.expected);
+    let machines = monthly.usd() / hourly.usd() / HOURS_PER_MONTH;
+    // An amount of money is exact to a billionth only.
+    machines.is_finite().then_some((machines * 1e6).round() / 1e6)
+}
+
+/// What a plan may do with it, with the reason where it may not commit.
+fn standing(
+    resource: &Resource,
+    item: &BillItem,
+    survives: bool,
+    offered: &Offered,
+) -> Result<Standing, (Standing, String)> {
+    let purchase = resource.purchase();
+    if resource.text(Key::Provider) == Some(OWN_PROVIDER) || purchase == Some(Purchase::OnPrem) {
+        return Ok(Standing::Owned);
+    }
+    if let Some(why) = not_known(resource) {
+        return Err((Standing::Unknown, why));
+    }
+    if is_for_accelerators(resource) {
+        return Ok(Standing::SpareAccelerators);
+    }
+    match purchase {
+        Some(Purchase::CapacityBlock | Purchase::Calendar | Purchase::FlexStart) => return Ok(Standing::Booked),
+        Some(Purchase::CapacityReservation) if !resource.fact(Key::Reservation).is_absent() => {
+            return Ok(Standing::SparePlaces);
+        }
+        Some(Purchase::Reserved) => return Ok(Standing::Committed),
+        Some(Purchase::Spot | Purchase::SpotOrOnDemand) => return Ok(Standing::OnSpot),
+        Some(Purchase::DedicatedHost) => {
+            return Err((Standing::Unknown, "a dedicated host is billed as a whole".to_owned()));
+        }
+        _ if item.is_committed => return Ok(Standing::Committed),
+        _ => {}
+    }
+    if offered.on_demand.is_none() {
+        return Err((Standing::Unknown, "it has no price".to_owned()));
+    }
+    match steady(resource, item) {
+        Ok(()) => Ok(Standing::Base),
+        Err(NoBase::Unknown(why)) => Err((Standing::Unknown, why)),
+        Err(NoBase::Because(why)) => {
+            let is_cheaper = offered.spot.zip(offered.on_demand).is_some_and(|(spot, demand)| spot < demand);
+            let for_spot = may_be_interrupted(resource) && survives && is_cheaper;
+            Err((if for_spot { Standing::ForSpot } else { Standing::OnDemand }, why))
+        }
+    }
+}
+
+/// A commitment for accelerators alone, of which the count is what no machine of its text uses.
+fn is_for_accelerators(resource: &Resource) -> bool {
+    resource.purchase() == Some(Purchase::Reserved)
+        && resource.fact(Key::Machine).is_unknown()
+        && !resource.fact(Key::CommitmentYears).is_absent()
+}
+
+/// What must be known to plan it at all.
+fn not_known(resource: &Resource) -> Option<String> {
+    if let Fact::Unknown(unknown) = resource.fact(Key::Purchase) {
+        return Some(format!("how it is bought: {}", unknown.why));
+    }
+    match &resource.count {
+        Fact::Known(_) => {}
+        other => return Some(format!("how many there are: {}", other.why().unwrap_or("the text names no number"))),
+    }
+    for (key, what) in [(Key::Provider, "its provider"), (Key::Region, "its region"), (Key::Machine, "its machine")] {
+        if key == Key::Machine && is_for_accelerators(resource) {
+            continue;
+        }
+        if resource.text(key).is_none() {
+            let why = resource.fact(key).why().unwrap_or("the text names none");
+            return Some(format!("{what}: {why}"));
+        }
+    }
+    (resource.text(Key::Accelerator).is_none()).then(|| "its accelerator".to_owned())
+}

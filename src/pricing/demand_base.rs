@@ -1,0 +1,171 @@
+//! What of a resource always runs, so that somebody may commit to it: the same answer for the plan of purchases and for rules.
+
+use crate::inventory::{Fact, Key, LinkKind, Origin, Purchase, Purpose, Range, Resource, Role};
+
+use super::{BillItem, HOURS_PER_MONTH, Period};
+use crate::complete::plain;
+
+/// So many machines that surely run in this share of the hours.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rung {
+    pub machines: f64,
+    pub share: f64,
+}
+
+/// More of them above the floor are not told apart.
+const MOST_RUNGS: f64 = 1000.0;
+
+/// Why nobody may commit to it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum NoBase {
+    /// It comes and goes, or may.
+    Because(String),
+    /// What decides it is not known.
+    Unknown(String),
+}
+
+impl NoBase {
+    fn because(why: impl Into<String>) -> NoBase {
+        NoBase::Because(why.into())
+    }
+}
+
+/// Machines that always run in production and pay by the hour; why there are none, if the text tells it. What ends, is
+/// scheduled, is on lease or is no production is none of them. An error where what decides is not known.
+pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
+    match steady(resource, item).and_then(|()| rungs(resource, item)) {
+        Ok(rungs) => Ok(rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum()),
+        Err(NoBase::Because(_)) => Ok(0.0),
+        Err(NoBase::Unknown(why)) => Err(why),
+    }
+}
+
+/// What it is and says of itself leaves no doubt that its floor always runs, and that it is worth a commitment.
+pub(super) fn steady(resource: &Resource, item: &BillItem) -> Result<(), NoBase> {
+    if resource.role != Role::Rented {
+        return Err(NoBase::because("it asks for a part of a machine that is planned itself"));
+    }
+    match (never_ends(resource), serves_production(resource)) {
+        // What is no production needs no answer to the rest.
+        (Err(NoBase::Unknown(_)), Err(no @ NoBase::Because(_))) | (Err(no), _) => return Err(no),
+        (Ok(()), production) => production?,
+    }
+    if item.per != Period::Month || item.hours < HOURS_PER_MONTH {
+        let why = item.hours_because.clone().unwrap_or_else(|| format!("{} hours a month", plain(item.hours)));
+        return Err(NoBase::Because(format!("it does not run all the time: {why}")));
+    }
+    match resource.purpose().filter(|it| comes_and_goes(*it)) {
+        Some(purpose) => Err(NoBase::Because(format!("it is for {}, which comes and goes", purpose.name()))),
+        None => Ok(()),
+    }
+}
+
+fn serves_production(resource: &Resource) -> Result<(), NoBase> {
+    match resource.fact(Key::Production) {
+        Fact::Known(known) if known.value.as_flag() == Some(true) => Ok(()),
+        Fact::Known(_) => Err(NoBase::because("it is no production")),
+        Fact::Unknown(unknown) => Err(NoBase::Unknown(format!("whether it serves production: {}", unknown.why))),
+        Fact::Absent => Err(NoBase::because("nothing says that it serves production")),
+    }
+}
+
+fn comes_and_goes(purpose: Purpose) -> bool {
+    matches!(purpose, Purpose::Training | Purpose::Batch | Purpose::Test | Purpose::Ci | Purpose::Interactive)
+}
+
+/// Nothing stops it, and no lease ends it.
+pub(super) fn never_ends(resource: &Resource) -> Result<(), NoBase> {
+    match resource.fact(Key::EndsByItself) {
+        Fact::Known(known) if known.value.as_flag() == Some(true) => {
+            return Err(NoBase::because("it ends by itself"));
+        }
+        Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("whether it ends by itself: {}", unknown.why))),
+        _ => {}
+    }
+    let ends = [
+        (Key::Schedule, "it is stopped at times or on lease"),
+        (Key::Cron, "it starts and ends by a schedule"),
+        (Key::IdleMinutes, "it is stopped when it is idle"),
+        (Key::TimeLimit, "it has a limit of time"),
+        (Key::Ttl, "it is removed after a time"),
+    ];
+    for (key, what) in ends {
+        match resource.fact(key) {
+            Fact::Absent => {}
+            Fact::Known(known) if matches!(key, Key::Schedule) => {
+                return Err(NoBase::Because(format!("{what}: {}", known.value)));
+            }
+            Fact::Known(_) => return Err(NoBase::because(what)),
+            Fact::Unknown(unknown) => return Err(NoBase::Unknown(format!("when it is stopped: {}", unknown.why))),
+        }
+    }
+    if !resource.shifts.is_empty() {
+        return Err(NoBase::because("a schedule changes its number"));
+    }
+    if resource.links.iter().any(|link| link.kind == LinkKind::Stop) {
+        return Err(NoBase::because("something else in the text stops it"));
+    }
+    Ok(())
+}
+
+/// The floor, which always runs, and what a meter proves beyond it.
+pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, NoBase> {
+    let count = match &resource.count {
+        Fact::Known(known) => item.count.unwrap_or(known.value),
+        Fact::Unknown(unknown) => return Err(NoBase::Unknown(unknown.why.to_string())),
+        Fact::Absent => return Err(NoBase::Unknown("the text names no number".to_owned())),
+    };
+    let floor = match resource.purchase() {
+        Some(Purchase::Mixed) => count.floor.min(resource.number(Key::OnDemandBase).unwrap_or(0.0)),
+        _ => count.floor,
+    };
+    let measured = resource.number(Key::MeasuredReplicas);
+    // A meter that saw fewer knows better than the text.
+    let floor = measured.map_or(floor, |mean| floor.min((mean + 0.05).floor())).floor().max(0.0);
+    let mut rungs = vec![Rung { machines: floor, share: 1.0 }];
+    if let Some(mean) = measured.filter(|_| is_sure(resource) && resource.purchase() != Some(Purchase::Mixed)) {
+        rungs.extend(above(floor, mean, count));
+    }
+    rungs.retain(|rung| rung.machines > 0.0);
+    Ok(rungs)
+}
+
+/// The meter was there all the time, and it is sure that this is what it saw.
+fn is_sure(resource: &Resource) -> bool {
+    let fact = resource.fact(Key::MeasuredReplicas);
+    matches!(fact, Fact::Known(known) if matches!(known.origin, Origin::Written | Origin::Resolved))
+}
+
+/// What follows from the mean for each machine above the floor. There are never more than the ceiling, so that with less than
+/// the k-th in a share of the time: mean <= share x ceiling + (1 - share) x (k - 1).
+fn above(floor: f64, mean: f64, count: Range) -> Vec<Rung> {
+    let mut rungs = Vec::new();
+    if !count.ceiling.is_finite() {
+        return rungs;
+    }
+    let mut below = floor;
+    while below + 1.0 <= count.ceiling && below < mean && below - floor < MOST_RUNGS {
+        let share = ((mean - below) / (count.ceiling - below)).clamp(0.0, 1.0);
+        rungs.push(Rung { machines: 1.0, share });
+        below += 1.0;
+    }
+    rungs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_proves_some_hours_of_each_machine_above_the_floor() {
+        let count = Range { floor: 2.0, expected: 2.0, ceiling: 4.0 };
+        let shares = |mean: f64| above(2.0, mean, count).iter().map(|rung| rung.share).collect::<Vec<_>>();
+        // 3.6 of 4: the third runs in (3.6 - 2) / 2 of the hours at least, the fourth in (3.6 - 3) / 1.
+        assert_eq!(shares(4.0), [1.0, 1.0]);
+        assert_eq!(shares(3.5), [0.75, 0.5]);
+        assert_eq!(shares(2.5), [0.25]);
+        assert!(shares(2.0).is_empty());
+        let endless = Range { ceiling: f64::INFINITY, ..count };
+        assert!(above(2.0, 100.0, endless).is_empty());
+    }
+}

@@ -1,0 +1,428 @@
+//! How much of what always runs to commit to, for how long, and what to leave to spot and to the hour.
+//!
+//! A commitment for a machine is worth its price where the machine runs for a larger share of the hours than that price is of
+//! the price by the hour: the break-even. Of machines that always run, that is all of them; of those that a meter saw above
+//! the floor, those that surely run for longer. What cannot be known is left to the hour and told.
+
+use std::collections::BTreeMap;
+
+use super::HOURS_PER_MONTH;
+use super::demand::{Need, Offered, Standing};
+use super::demand_base::Rung;
+use crate::catalog::Money;
+
+/// What to buy, and what is not planned.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PurchasePlan {
+    pub groups: Vec<Group>,
+    pub unplanned: Vec<Unplanned>,
+    /// The longest commitment that was asked for, in years; none is for blocks of days alone.
+    pub most_years: u8,
+}
+
+/// Accelerators of one kind that one provider rents out in one region.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Group {
+    pub provider: String,
+    pub region: String,
+    pub accelerator: String,
+    pub lines: Vec<Line>,
+    /// Accelerators that a commitment of the text pays for and nothing in its text uses, beyond what is used up here.
+    pub left_of_commitments: f64,
+}
+
+/// Machines of one type in it, all at the same prices.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    pub machine: String,
+    /// Accelerators of one machine.
+    pub accelerators: f64,
+    pub offered: Offered,
+    /// Machines that always run, whoever may commit to them.
+    pub always: f64,
+    /// Machines that a commitment may pay for, by the share of the hours in which they surely run, the surest first.
+    pub rungs: Vec<Rung>,
+    /// Machines that a commitment pays for already.
+    pub committed: f64,
+    /// Machines, the surest first, that fit into what is paid already and used by nobody.
+    pub used_first: f64,
+    /// Places of reservations that are left even then.
+    pub spare_places: f64,
+    pub bound: Option<Bound>,
+    /// What the same would be for other terms that are listed.
+    pub otherwise: Vec<Bound>,
+    /// Machines on an average of all hours that are on spot already, that could be, that stay on demand, and that are booked.
+    pub on_spot: f64,
+    pub for_spot: f64,
+    pub on_demand: f64,
+    pub booked: f64,
+    /// The most machines there can be; nothing where something has no limit.
+    pub most: Option<f64>,
+    /// Resources that run for nobody knows how long, and are in no average.
+    pub of_unknown_hours: usize,
+    /// Why machines are left to the hour: the reason, and how many always run for all that.
+    pub reasons: BTreeMap<String, f64>,
+    pub stale: Option<String>,
+    pub estimate: Option<String>,
+}
+
+/// For how long something is paid, whether or not it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Term {
+    Block,
+    OneYear,
+    ThreeYears,
+}
+
+impl Term {
+    pub const ALL: [Term; 3] = [Term::Block, Term::OneYear, Term::ThreeYears];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Term::Block => "block",
+            Term::OneYear => "1y",
+            Term::ThreeYears => "3y",
+        }
+    }
+
+    fn years(self) -> u8 {
+        match self {
+            Term::Block => 0,
+            Term::OneYear => 1,
+            Term::ThreeYears => 3,
+        }
+    }
+
+    fn price(self, offered: &Offered) -> Option<Money> {
+        match self {
+            Term::Block => offered.block,
+            Term::OneYear => offered.one_year,
+            Term::ThreeYears => offered.three_years,
+        }
+    }
+}
+
+/// So many machines committed to for a term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    pub term: Term,
+    pub machines: f64,
+    /// One machine.
+    pub per_hour: Money,
+    pub on_demand: Money,
+    /// Of them, how many surely run on an average of all hours.
+    pub running: f64,
+    /// At least, in a month.
+    pub saves: Money,
+    /// The share of the hours in which a machine must run to be worth it.
+    pub break_even: f64,
+    pub quarter: Shrunk,
+    pub half: Shrunk,
+}
+
+/// A month of the same commitment when a share of the base has gone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shrunk {
+    /// Machines that still run, on an average of all hours.
+    pub running: f64,
+    /// Paid for machines that nobody uses.
+    pub unused: Money,
+    /// Saved by those that are used.
+    pub saved: Money,
+}
+
+impl Shrunk {
+    /// What is still saved; less than nothing where the commitment costs more than the hours it replaces.
+    pub fn net(&self) -> Money {
+        self.saved - self.unused
+    }
+}
+
+/// What no plan can be made for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unplanned {
+    pub address: String,
+    pub from: String,
+    pub why: String,
+}
+
+/// The plan for everything together. Commitments of more years than these are no part of it.
+pub fn purchase_plan(needs: &[Need], most_years: u8) -> PurchasePlan {
+    let mut plan = PurchasePlan { most_years, ..PurchasePlan::default() };
+    let mut groups: BTreeMap<[&str; 3], (BTreeMap<LineKey<'_>, Line>, f64)> = BTreeMap::new();
+    for need in needs {
+        if need.demand.standing == Standing::Unknown {
+            let why = need.demand.why.clone().unwrap_or_default();
+            plan.unplanned.push(Unplanned { address: need.address.clone(), from: need.from.clone(), why });
+            continue;
+        }
+        if need.demand.standing == Standing::Owned {
+            continue;
+        }
+        let (lines, spare) = groups.entry([&need.provider, &need.region, &need.accelerator]).or_default();
+        if need.demand.standing == Standing::SpareAccelerators {
+            *spare += need.demand.rungs.iter().map(|rung| rung.machines).sum::<f64>();
+            continue;
+        }
+        lines.entry(LineKey::of(need)).or_insert_with(|| Line::of(need)).add(need);
+    }
+    for ([provider, region, accelerator], (lines, spare)) in groups {
+        let lines: Vec<Line> = lines.into_values().collect();
+        let mut group = Group {
+            provider: provider.to_owned(),
+            region: region.to_owned(),
+            accelerator: accelerator.to_owned(),
+            lines,
+            left_of_commitments: spare,
+        };
+        group.use_what_is_paid();
+        group.lines.iter_mut().for_each(|line| line.commit(most_years));
+        plan.groups.push(group);
+    }
+    // What is worth most first.
+    plan.groups.sort_by_key(|group| std::cmp::Reverse(group.saves()));
+    plan
+}
+
+/// What machines have in common that one commitment pays for. Two repositories may have other prices for the same machine.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct LineKey<'n> {
+    machine: &'n str,
+    accelerators: u64,
+    prices: [Option<Money>; 3],
+}
+
+impl<'n> LineKey<'n> {
+    fn of(need: &'n Need) -> LineKey<'n> {
+        let offered = &need.demand.offered;
+        // What is reserved has no price by the hour: it belongs to the machines that have.
+        LineKey {
+            machine: &need.machine,
+            accelerators: need.accelerators.to_bits(),
+            prices: [offered.on_demand, offered.one_year, offered.three_years],
+        }
+    }
+}
+
+impl Group {
+    fn saves(&self) -> Money {
+        self.lines.iter().filter_map(|line| line.bound).fold(Money::ZERO, |sum, bound| sum + bound.saves)
+    }
+
+    /// The dearest machines first.
+    fn use_what_is_paid(&mut self) {
+        self.lines.iter_mut().for_each(|line| line.rungs.sort_by(|one, other| other.share.total_cmp(&one.share)));
+        let dearest = |line: &Line| line.offered.on_demand.unwrap_or_default();
+        let mut order: Vec<&mut Line> = self.lines.iter_mut().collect();
+        order.sort_by_key(|line| std::cmp::Reverse(dearest(line)));
+        for line in order {
+            let all: f64 = line.rungs.iter().map(|rung| rung.machines).sum();
+            let used = line.spare_places.min(all);
+            line.spare_places -= used;
+            line.used_first = used;
+            let fit = (self.left_of_commitments / line.accelerators).floor();
+            let more = if fit.is_finite() { fit.min(all - used).max(0.0) } else { 0.0 };
+            self.left_of_commitments -= more * line.accelerators;
+            line.used_first += more;
+        }
+    }
+}
+
+impl Line {
+    fn of(need: &Need) -> Line {
+        Line {
+            machine: need.machine.clone(),
+            accelerators: need.accelerators,
+            offered: need.demand.offered,
+            most: Some(0.0),
+            ..Line::default()
+        }
+    }
+
+    fn add(&mut self, need: &Need) {
+        let demand = &need.demand;
+        if demand.standing == Standing::SparePlaces {
+            self.spare_places += demand.rungs.iter().map(|rung| rung.machines).sum::<f64>();
+            return;
+        }
+        self.always += demand.always;
+        self.most = self.most.zip(demand.most).map(|(one, other)| one + other);
+        let average = demand.average.unwrap_or(0.0);
+        self.of_unknown_hours += usize::from(demand.average.is_none());
+        match demand.standing {
+            Standing::Base => {
+                let sure: f64 = demand.rungs.iter().map(|rung| rung.machines * rung.share).sum();
+                self.rungs.extend(&demand.rungs);
+                self.on_demand += (average - sure).max(0.0);
+            }
+            Standing::Committed => self.committed += average,
+            Standing::OnSpot => self.on_spot += average,
+            Standing::ForSpot => self.for_spot += average,
+            Standing::Booked => self.booked += average,
+            _ => self.on_demand += average,
+        }
+        if let Some(why) = demand.why.as_ref().filter(|_| demand.standing == Standing::OnDemand) {
+            *self.reasons.entry(why.clone()).or_default() += demand.always;
+        }
+        if need.demand.standing == Standing::Base {
+            self.stale = self.stale.take().or_else(|| need.stale.clone());
+            self.estimate = self.estimate.take().or_else(|| need.estimate.clone());
+        }
+    }
+
+    /// Machines that always run and that a commitment may pay for.
+    pub fn base(&self) -> f64 {
+        self.rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum()
+    }
+
+    fn commit(&mut self, most_years: u8) {
+        let all: Vec<Bound> = Term::ALL.into_iter().filter_map(|term| self.bound_for(term)).collect();
+        // Blocks end after months, and nobody promises the next one: they are for where no years are.
+        let years = all.iter().filter(|bound| bound.term != Term::Block && bound.term.years() <= most_years);
+        // Of two that save the same, the shorter.
+        let best = years.min_by_key(|bound| (std::cmp::Reverse(bound.saves), bound.term));
+        let best = best.or_else(|| all.iter().find(|bound| bound.term == Term::Block)).copied();
+        self.otherwise = all.into_iter().filter(|bound| Some(bound.term) != best.map(|it| it.term)).collect();
+        self.bound = best;
+    }
+
+    /// All machines that surely run for longer than the break-even; nothing where there are none or nothing is listed.
+    fn bound_for(&self, term: Term) -> Option<Bound> {
+        let (on_demand, per_hour) = (self.offered.on_demand?, term.price(&self.offered)?);
+        let break_even = per_hour.usd() / on_demand.usd();
+        if !break_even.is_finite() || break_even >= 1.0 {
+            return None;
+        }
+        let worth: f64 = self.rungs.iter().filter(|rung| rung.share > break_even).map(|rung| rung.machines).sum();
+        let machines = worth - self.used_first;
+        if machines < 1.0 {
+            return None;
+        }
+        let running = self.running(machines, 1.0);
+        let of_month = |price: Money, machines: f64| price.times(machines * HOURS_PER_MONTH);
+        let shrunk = |left: f64| {
+            let running = self.running(machines, left);
+            Shrunk {
+                running,
+                unused: of_month(per_hour, machines - running),
+                saved: of_month(on_demand - per_hour, running),
+            }
+        };
+        Some(Bound {
+            term,
+            machines,
+            per_hour,
+            on_demand,
+            running,
+            saves: of_month(on_demand, running) - of_month(per_hour, machines),
+            break_even,
+            quarter: shrunk(0.75),
+            half: shrunk(0.5),
+        })
+    }
+
+    /// Of so many machines that are committed to, how many are used on an average of all hours, when this share of the base is
+    /// left. What was paid before is used first.
+    fn running(&self, machines: f64, left: f64) -> f64 {
+        let first = self.used_first;
+        left * (self.sure((first + machines) / left) - self.sure(first / left))
+    }
+
+    /// How many of the surest machines run, on an average of all hours.
+    fn sure(&self, machines: f64) -> f64 {
+        let mut rest = machines;
+        let mut sum = 0.0;
+        for rung in &self.rungs {
+            let taken = rung.machines.min(rest);
+            sum += taken * rung.share;
+            rest -= taken;
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pricing::Demand;
+
+    fn need(standing: Standing, rungs: &[(f64, f64)]) -> Need {
+        let rungs: Vec<Rung> =
+            rungs.iter().map(|(machines, share)| Rung { machines: *machines, share: *share }).collect();
+        let machines: f64 = rungs.iter().map(|rung| rung.machines).sum();
+        let usd = |usd: f64| Some(Money::from_usd(usd));
+        let offered = Offered { on_demand: usd(10.0), one_year: usd(6.0), three_years: usd(4.0), ..Offered::default() };
+        Need {
+            address: "a".into(),
+            from: String::new(),
+            provider: "aws".into(),
+            region: "us-east-1".into(),
+            machine: "p5.48xlarge".into(),
+            accelerator: "H100-80GB".into(),
+            accelerators: 8.0,
+            demand: Demand {
+                standing,
+                why: None,
+                always: machines,
+                average: Some(machines),
+                most: Some(machines),
+                rungs,
+                offered,
+            },
+            stale: None,
+            estimate: None,
+        }
+    }
+
+    fn bound(needs: &[Need], years: u8) -> Bound {
+        purchase_plan(needs, years).groups.first().unwrap().lines.first().unwrap().bound.unwrap()
+    }
+
+    #[test]
+    fn all_that_always_runs_is_committed_to_and_its_loss_is_told() {
+        let year = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 1);
+        assert_eq!((year.term, year.machines, year.break_even), (Term::OneYear, 4.0, 0.6));
+        // 4 x (10 - 6) x 730
+        assert_eq!(year.saves.usd(), 11_680.0);
+        // Three still run: 3 x 4 saved, 1 x 6 paid for nothing; two: 2 x 4 and 2 x 6.
+        assert_eq!(year.quarter.net().usd(), (12.0 - 6.0) * 730.0);
+        assert_eq!(year.half.net().usd(), (8.0 - 12.0) * 730.0);
+        let years = bound(&[need(Standing::Base, &[(4.0, 1.0)])], 3);
+        assert_eq!((years.term, years.saves.usd()), (Term::ThreeYears, 4.0 * 6.0 * 730.0));
+        let mut listed = need(Standing::Base, &[(4.0, 1.0)]);
+        assert!(purchase_plan(std::slice::from_ref(&listed), 0).groups[0].lines[0].bound.is_none());
+        // Cheaper than a year, and gone after months.
+        listed.demand.offered.block = Some(Money::from_usd(5.0));
+        assert_eq!(bound(std::slice::from_ref(&listed), 1).term, Term::OneYear);
+        assert_eq!(bound(&[listed], 0).term, Term::Block);
+    }
+
+    #[test]
+    fn what_runs_for_less_than_the_break_even_is_left_to_the_hour() {
+        let found = bound(&[need(Standing::Base, &[(2.0, 1.0), (1.0, 0.75), (1.0, 0.5)])], 1);
+        assert_eq!((found.machines, found.running), (3.0, 2.75));
+        assert_eq!(found.saves.usd(), (27.5 - 18.0) * 730.0);
+    }
+
+    #[test]
+    fn what_is_paid_already_is_used_first() {
+        let base = need(Standing::Base, &[(4.0, 1.0)]);
+        let found = bound(&[base.clone(), need(Standing::SparePlaces, &[(1.0, 1.0)])], 1);
+        assert_eq!(found.machines, 3.0);
+        // Two of four are left, and the place that was paid before has one of them.
+        assert_eq!((found.half.running, found.half.net().usd()), (1.0, (4.0 - 12.0) * 730.0));
+        let accelerators = Need { machine: String::new(), ..need(Standing::SpareAccelerators, &[(17.0, 1.0)]) };
+        let plan = purchase_plan(&[base, accelerators], 1);
+        assert_eq!(plan.groups[0].left_of_commitments, 1.0);
+        assert_eq!(plan.groups[0].lines[0].bound.unwrap().machines, 2.0);
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_and_not_planned() {
+        let mut unknown = need(Standing::Unknown, &[]);
+        unknown.demand.why = Some("how many there are: a variable".into());
+        let plan = purchase_plan(&[unknown], 1);
+        assert!(plan.groups.is_empty());
+        assert_eq!(plan.unplanned[0].why, "how many there are: a variable");
+    }
+}

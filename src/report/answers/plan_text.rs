@@ -1,0 +1,191 @@
+//! A plan of purchases for people: the answer first, then what it is made of.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::plan_words::{PlannedPurchases, Together, answer, answer_of, in_words, percent, running, steps};
+use crate::catalog::{Currency, Money};
+use crate::pricing::{Bound, Group, Line, PurchasePlan};
+use crate::report::escape::one_line;
+use crate::report::formats::json::Number;
+use crate::report::formats::text::TextTable;
+
+/// Addresses that are named of what is not planned for one reason.
+const MOST_NAMED: usize = 5;
+
+pub(super) fn text(planned: &PlannedPurchases<'_>) -> String {
+    let (plan, currency) = (planned.plan, &planned.currency);
+    let mut text = format!("{}\n", one_line(&answer(planned)));
+    let bound = || plan.groups.iter().filter(|group| !Together::of(group.lines.iter()).is_nothing());
+    if bound().count() > 1 {
+        bound().for_each(|group| {
+            let _ = writeln!(text, "  {}", one_line(&answer_of(group, currency)));
+        });
+    }
+    let table = table(plan, currency);
+    if !table.is_empty() {
+        let _ = write!(text, "\n{table}");
+    }
+    part(&mut text, "left as it is", lines(plan).filter_map(|(group, line)| left(group, line, currency)));
+    part(&mut text, "for another term", lines(plan).flat_map(|(group, line)| other_terms(group, line, currency)));
+    part(&mut text, "paid already and used by nobody", plan.groups.iter().flat_map(spare));
+    part(&mut text, "how", lines(plan).flat_map(|(group, line)| how(group, line, currency)));
+    part(&mut text, "not planned", not_planned(plan));
+    let stale: Vec<String> = lines(plan).filter_map(|(_, line)| line.stale.clone()).collect();
+    part(&mut text, "old prices, which may have moved (`gpulint catalog update`)", stale);
+    if let Some(rate) = currency.rate() {
+        let _ = writeln!(text, "\n{rate}");
+    }
+    text
+}
+
+fn lines(plan: &PurchasePlan) -> impl Iterator<Item = (&Group, &Line)> {
+    plan.groups.iter().flat_map(|group| group.lines.iter().map(move |line| (group, line)))
+}
+
+fn part(text: &mut String, heading: &str, said: impl IntoIterator<Item = String>) {
+    let mut said = said.into_iter().peekable();
+    if said.peek().is_some() {
+        let _ = writeln!(text, "\n{heading}:");
+        said.for_each(|line| {
+            let _ = writeln!(text, "  {}", one_line(&line));
+        });
+    }
+}
+
+fn place(group: &Group, line: &Line) -> String {
+    format!("{} {} {}", group.provider, group.region, line.machine)
+}
+
+/// What always runs, and what is committed to of it.
+fn table(plan: &PurchasePlan, currency: &Currency) -> String {
+    let headings = [
+        "machines",
+        "accelerators",
+        "always",
+        "base",
+        "paid",
+        "commit",
+        "term",
+        "an hour",
+        "on demand",
+        "a month less",
+        "break-even",
+        "a quarter goes",
+        "half goes",
+    ];
+    let mut table = TextTable::new(&headings, 2..6);
+    for (group, line) in lines(plan).filter(|(_, line)| line.always > 0.0 || line.base() > 0.0) {
+        let bound = line.bound.as_ref();
+        let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
+        let old = if line.stale.is_some() { " old" } else { "" };
+        table.row(vec![
+            one_line(&place(group, line)),
+            one_line(&format!("{} × {}", Number(line.accelerators), group.accelerator)),
+            Number(line.always).to_string(),
+            Number(line.base()).to_string(),
+            nonzero(line.committed + line.used_first),
+            bound.map_or("-".to_owned(), |it| Number(it.machines).to_string()),
+            said(&|it| in_words(it.term).to_owned()),
+            said(&|it| format!("{}{old}", currency.per_hour(it.per_hour))),
+            line.offered.on_demand.map_or("-".to_owned(), |money| currency.per_hour(money)),
+            said(&|it| currency.amount(it.saves)),
+            said(&|it| format!("{} %", percent(it.break_even))),
+            said(&|it| currency.amount(it.quarter.net())),
+            said(&|it| currency.amount(it.half.net())),
+        ]);
+    }
+    table.print()
+}
+
+fn nonzero(machines: f64) -> String {
+    if machines > 0.0 { running(machines).to_string() } else { String::new() }
+}
+
+/// What is left to spot and to the hour, and why.
+fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
+    let mut parts = Vec::new();
+    let hour =
+        |price: Option<Money>| price.map(|price| format!(" at {}", currency.per_hour(price))).unwrap_or_default();
+    for (machines, what, price) in [
+        (line.on_spot, "on spot", line.offered.spot),
+        (line.for_spot, "could run on spot, as interruptions are survived,", line.offered.spot),
+        (line.booked, "booked ahead", None),
+        (line.on_demand, "on demand", line.offered.on_demand),
+    ] {
+        if machines > 0.0 {
+            parts.push(format!("{} {what}{}", running(machines), hour(price)));
+        }
+    }
+    if line.of_unknown_hours > 0 {
+        let flex = line.offered.flex.map(|price| format!("flex-start at {}", currency.per_hour(price)));
+        let block = line.offered.block.map(|price| format!("blocks of days at {}", currency.per_hour(price)));
+        let offers: Vec<String> = flex.into_iter().chain(block).collect();
+        let offers =
+            if offers.is_empty() { String::new() } else { format!(" (listed for such: {})", offers.join(", ")) };
+        parts.push(format!("{} that end, nobody knows how often they run{offers}", line.of_unknown_hours));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let reasons: Vec<String> = line.reasons.iter().map(|(why, always)| reason(why, *always)).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!("; {}", reasons.join("; ")) };
+    let most = line.most.map_or(", without a limit".to_owned(), |most| format!(", at most {}", Number(most)));
+    Some(format!("{}: {}{most}{reasons}", place(group, line), parts.join(", ")))
+}
+
+fn reason(why: &str, always: f64) -> String {
+    if always > 0.0 { format!("{} always run: {why}", Number(always)) } else { why.to_owned() }
+}
+
+fn other_terms(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
+    let said = |bound: &Bound| {
+        format!(
+            "{}: {} {} at {} an hour: {} a month less, break-even at {} %, {} if half of it goes",
+            place(group, line),
+            Number(bound.machines),
+            in_words(bound.term),
+            currency.per_hour(bound.per_hour),
+            currency.amount(bound.saves),
+            percent(bound.break_even),
+            currency.amount(bound.half.net())
+        )
+    };
+    line.otherwise.iter().map(said).collect()
+}
+
+fn spare(group: &Group) -> Vec<String> {
+    let places = group.lines.iter().filter(|line| line.spare_places > 0.0);
+    let mut said: Vec<String> =
+        places.map(|line| format!("{}: {} reserved places", place(group, line), Number(line.spare_places))).collect();
+    if group.left_of_commitments > 0.0 {
+        let Group { provider, region, accelerator, left_of_commitments, .. } = group;
+        said.push(format!("{provider} {region}: a commitment for {} {accelerator}", Number(*left_of_commitments)));
+    }
+    said
+}
+
+fn how(group: &Group, line: &Line, currency: &Currency) -> Vec<String> {
+    let Some(bound) = &line.bound else { return Vec::new() };
+    let mut said = vec![format!("{}, {}", place(group, line), in_words(bound.term))];
+    said.extend(steps(line, bound, currency).into_iter().map(|step| format!("  {step}")));
+    said.extend(line.estimate.as_ref().map(|why| format!("  an estimate: {why}")));
+    said
+}
+
+/// Each reason with what it is about.
+fn not_planned(plan: &PurchasePlan) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for it in &plan.unplanned {
+        let from = if it.from.is_empty() { String::new() } else { format!("{}: ", it.from) };
+        reasons.entry(&it.why).or_default().push(format!("{from}{}", it.address));
+    }
+    let said = |(why, all): (&str, Vec<String>)| {
+        let named: Vec<&str> = all.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let more = all.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let things = if all.len() == 1 { "resource" } else { "resources" };
+        format!("{} {things}, {why}: {}{more}", all.len(), named.join(", "))
+    };
+    reasons.into_iter().map(said).collect()
+}

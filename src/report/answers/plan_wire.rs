@@ -1,0 +1,232 @@
+//! A plan of purchases for programs: JSON and CSV, in dollars always.
+
+use serde::Serialize;
+
+use super::plan_words::{PlannedPurchases, Together, always, answer, steps};
+use crate::catalog::{Currency, Money};
+use crate::pricing::{Bound, Group, Line, PurchasePlan, Shrunk, Unplanned};
+use crate::report::formats::csv;
+use crate::report::formats::json;
+use crate::report::formats::json::{Number, Offered};
+
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    version: u32,
+    answer: String,
+    /// The longest commitment that was asked for.
+    most_years: u8,
+    usd_per_month: Monthly,
+    groups: Vec<WireGroup<'a>>,
+    not_planned: Vec<NotPlanned<'a>>,
+}
+
+#[derive(Serialize)]
+struct Monthly {
+    saves: Number,
+    if_a_quarter_goes: Number,
+    if_half_goes: Number,
+}
+
+#[derive(Serialize)]
+struct WireGroup<'a> {
+    provider: &'a str,
+    region: &'a str,
+    accelerator: &'a str,
+    accelerators_always: Number,
+    accelerators_committed: Number,
+    left_of_commitments: Number,
+    machines: Vec<WireLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct WireLine<'a> {
+    machine: &'a str,
+    accelerators: Number,
+    always: Number,
+    base: Number,
+    committed_already: Number,
+    used_first: Number,
+    spare_places: Number,
+    on_spot: Number,
+    for_spot: Number,
+    on_demand: Number,
+    booked: Number,
+    most: Option<Number>,
+    of_unknown_hours: usize,
+    usd_per_hour: Offered,
+    commit: Option<Commit>,
+    otherwise: Vec<Commit>,
+    reasons: Vec<Reason<'a>>,
+    stale: Option<&'a str>,
+    estimate: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    why: &'a str,
+    always: Number,
+}
+
+#[derive(Serialize)]
+struct Commit {
+    term: &'static str,
+    machines: Number,
+    usd_per_hour: Number,
+    on_demand_usd_per_hour: Number,
+    surely_running: Number,
+    saves_usd_per_month: Number,
+    break_even: Number,
+    if_a_quarter_goes: Gone,
+    if_half_goes: Gone,
+    how: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Gone {
+    running: Number,
+    unused_usd_per_month: Number,
+    saved_usd_per_month: Number,
+    net_usd_per_month: Number,
+}
+
+#[derive(Serialize)]
+struct NotPlanned<'a> {
+    address: &'a str,
+    from: Option<&'a str>,
+    why: &'a str,
+}
+
+pub(super) fn document<'a>(planned: &PlannedPurchases<'a>) -> Document<'a> {
+    let plan = planned.plan;
+    let sum = Together::of(plan.groups.iter().flat_map(|group| &group.lines));
+    Document {
+        version: json::VERSION,
+        answer: answer(planned),
+        most_years: plan.most_years,
+        usd_per_month: Monthly {
+            saves: sum.saves.into(),
+            if_a_quarter_goes: sum.quarter.into(),
+            if_half_goes: sum.half.into(),
+        },
+        groups: plan.groups.iter().map(group).collect(),
+        not_planned: plan.unplanned.iter().map(not_planned).collect(),
+    }
+}
+
+fn group(it: &Group) -> WireGroup<'_> {
+    WireGroup {
+        provider: &it.provider,
+        region: &it.region,
+        accelerator: &it.accelerator,
+        accelerators_always: Number(always(it)),
+        accelerators_committed: Number(Together::of(it.lines.iter()).accelerators),
+        left_of_commitments: Number(it.left_of_commitments),
+        machines: it.lines.iter().map(line).collect(),
+    }
+}
+
+fn line(it: &Line) -> WireLine<'_> {
+    let bound = |bound: &Bound| commit(it, bound);
+    WireLine {
+        machine: &it.machine,
+        accelerators: Number(it.accelerators),
+        always: Number(it.always),
+        base: Number(it.base()),
+        committed_already: to_millionths(it.committed),
+        used_first: Number(it.used_first),
+        spare_places: Number(it.spare_places),
+        on_spot: to_millionths(it.on_spot),
+        for_spot: to_millionths(it.for_spot),
+        on_demand: to_millionths(it.on_demand),
+        booked: to_millionths(it.booked),
+        most: it.most.map(Number),
+        of_unknown_hours: it.of_unknown_hours,
+        usd_per_hour: it.offered.into(),
+        commit: it.bound.as_ref().map(bound),
+        otherwise: it.otherwise.iter().map(bound).collect(),
+        reasons: it.reasons.iter().map(|(why, always)| Reason { why, always: Number(*always) }).collect(),
+        stale: it.stale.as_deref(),
+        estimate: it.estimate.as_deref(),
+    }
+}
+
+fn commit(line: &Line, it: &Bound) -> Commit {
+    Commit {
+        term: it.term.name(),
+        machines: Number(it.machines),
+        usd_per_hour: it.per_hour.into(),
+        on_demand_usd_per_hour: it.on_demand.into(),
+        surely_running: to_millionths(it.running),
+        saves_usd_per_month: it.saves.into(),
+        break_even: to_millionths(it.break_even),
+        if_a_quarter_goes: gone(&it.quarter),
+        if_half_goes: gone(&it.half),
+        how: steps(line, it, &Currency::USD),
+    }
+}
+
+fn gone(it: &Shrunk) -> Gone {
+    Gone {
+        running: to_millionths(it.running),
+        unused_usd_per_month: it.unused.into(),
+        saved_usd_per_month: it.saved.into(),
+        net_usd_per_month: it.net().into(),
+    }
+}
+
+fn not_planned(it: &Unplanned) -> NotPlanned<'_> {
+    let from = Some(it.from.as_str()).filter(|from| !from.is_empty());
+    NotPlanned { address: &it.address, from, why: &it.why }
+}
+
+fn to_millionths(number: f64) -> Number {
+    Number((number * 1e6).round() / 1e6)
+}
+
+const COLUMNS: &str = "provider,region,accelerator,machine,accelerators,always,base,committed_already,used_first,commit,term,\
+                       usd_per_hour,on_demand_usd_per_hour,saves_usd_per_month,break_even,if_a_quarter_goes_usd_per_month,\
+                       if_half_goes_usd_per_month,on_spot,for_spot,on_demand,most,stale,estimate\n";
+
+/// One row for each type of machine.
+pub(super) fn rows(plan: &PurchasePlan) -> String {
+    let mut text = COLUMNS.to_owned();
+    for group in &plan.groups {
+        for line in &group.lines {
+            text.push_str(&cells(group, line).join(","));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn cells(group: &Group, line: &Line) -> Vec<String> {
+    let bound = line.bound.as_ref();
+    let said = |say: &dyn Fn(&Bound) -> String| bound.map(say).unwrap_or_default();
+    let money = |money: Money| money.usd().to_string();
+    let number = |number: f64| to_millionths(number).to_string();
+    vec![
+        csv::text(&group.provider),
+        csv::text(&group.region),
+        csv::text(&group.accelerator),
+        csv::text(&line.machine),
+        number(line.accelerators),
+        number(line.always),
+        number(line.base()),
+        number(line.committed),
+        number(line.used_first),
+        bound.map_or("0".to_owned(), |it| number(it.machines)),
+        said(&|it| it.term.name().to_owned()),
+        said(&|it| money(it.per_hour)),
+        line.offered.on_demand.map(money).unwrap_or_default(),
+        said(&|it| money(it.saves)),
+        said(&|it| number(it.break_even)),
+        said(&|it| money(it.quarter.net())),
+        said(&|it| money(it.half.net())),
+        number(line.on_spot),
+        number(line.for_spot),
+        number(line.on_demand),
+        line.most.map(number).unwrap_or_default(),
+        line.stale.is_some().to_string(),
+        line.estimate.is_some().to_string(),
+    ]
+}

@@ -1,0 +1,192 @@
+//! A plan of purchases in words: the answer, and the sums behind it.
+
+use crate::catalog::{Currency, Money};
+use crate::pricing::{Bound, Group, HOURS_PER_MONTH, Line, PurchasePlan, Shrunk, Term};
+use crate::report::formats::json::Number;
+use crate::report::views::money::mark;
+
+/// The plan, and how amounts are read.
+pub struct PlannedPurchases<'a> {
+    pub plan: &'a PurchasePlan,
+    pub currency: Currency,
+}
+
+/// What all commitments of a plan, or of a part of it, do together.
+#[derive(Default)]
+pub(super) struct Together {
+    pub(super) accelerators: f64,
+    pub(super) saves: Money,
+    pub(super) quarter: Money,
+    pub(super) half: Money,
+    committed: Money,
+    on_demand: Money,
+    terms: Vec<Term>,
+    break_evens: Vec<f64>,
+    is_estimated: bool,
+}
+
+impl Together {
+    pub(super) fn of<'l>(lines: impl Iterator<Item = &'l Line>) -> Together {
+        let mut sum = Together::default();
+        for line in lines {
+            let Some(bound) = &line.bound else { continue };
+            sum.accelerators += bound.machines * line.accelerators;
+            sum.saves += bound.saves;
+            sum.quarter += bound.quarter.net();
+            sum.half += bound.half.net();
+            sum.committed += bound.per_hour.times(bound.machines);
+            sum.on_demand += bound.on_demand.times(bound.machines);
+            sum.terms.push(bound.term);
+            sum.break_evens.push(bound.break_even);
+            sum.is_estimated |= line.estimate.is_some();
+        }
+        sum.terms.sort_unstable();
+        sum.terms.dedup();
+        sum.break_evens.sort_by(f64::total_cmp);
+        sum
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Of machines at several prices, that of all together.
+    pub(super) fn break_even(&self) -> f64 {
+        self.committed.usd() / self.on_demand.usd()
+    }
+
+    pub(super) fn terms(&self) -> String {
+        let words: Vec<&str> = self.terms.iter().map(|term| in_words(*term)).collect();
+        words.join(" and ")
+    }
+
+    fn break_evens(&self) -> String {
+        match (self.break_evens.first(), self.break_evens.last()) {
+            (Some(least), Some(most)) if percent(*least) != percent(*most) => {
+                format!("{} to {} %", percent(*least), percent(*most))
+            }
+            _ => format!("{} %", percent(self.break_even())),
+        }
+    }
+}
+
+pub(super) fn percent(share: f64) -> f64 {
+    (share * 100.0).round()
+}
+
+pub(super) fn in_words(term: Term) -> &'static str {
+    match term {
+        Term::Block => "in blocks of days",
+        Term::OneYear => "for a year",
+        Term::ThreeYears => "for three years",
+    }
+}
+
+/// The answer in one line.
+pub(super) fn answer(planned: &PlannedPurchases<'_>) -> String {
+    let plan = planned.plan;
+    let bound: Vec<&Group> = plan.groups.iter().filter(|it| it.lines.iter().any(|it| it.bound.is_some())).collect();
+    match bound.as_slice() {
+        [] => format!("commit nothing: {}", why_nothing(plan)),
+        [group] => answer_of(group, &planned.currency),
+        groups => {
+            let sum = Together::of(groups.iter().flat_map(|group| &group.lines));
+            let steady: f64 = groups.iter().map(|group| steady(group)).sum();
+            let what = format!("{} of {} accelerators in {} places", sum.accelerators, steady, groups.len());
+            sentence(&what, &sum, "half of each", &planned.currency)
+        }
+    }
+}
+
+pub(super) fn answer_of(group: &Group, currency: &Currency) -> String {
+    let sum = Together::of(group.lines.iter());
+    let Group { provider, region, accelerator, .. } = group;
+    let what = format!("{} of {} {accelerator} of {provider} {region}", sum.accelerators, steady(group));
+    sentence(&what, &sum, "half of it", currency)
+}
+
+fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> String {
+    let mark = mark(sum.is_estimated);
+    let saves = currency.amount(sum.saves);
+    let lost = match sum.half < Money::ZERO {
+        true => currency.amount(sum.half),
+        false => format!("still {} less", currency.amount(sum.half)),
+    };
+    let (terms, break_even) = (sum.terms(), sum.break_evens());
+    format!("commit {what} {terms}: {mark}{saves} a month less, break-even at {break_even}, {lost} if {half} goes")
+}
+
+/// Accelerators that run for most of the time or always, whoever may commit to them.
+fn steady(group: &Group) -> f64 {
+    let measured = |line: &Line| line.rungs.iter().filter(|it| it.share < 1.0).map(|it| it.machines).sum::<f64>();
+    always(group) + group.lines.iter().map(|line| measured(line) * line.accelerators).sum::<f64>()
+}
+
+/// Accelerators that always run, whoever may commit to them.
+pub(super) fn always(group: &Group) -> f64 {
+    group.lines.iter().map(|line| line.always * line.accelerators).sum()
+}
+
+fn why_nothing(plan: &PurchasePlan) -> String {
+    let lines = || plan.groups.iter().flat_map(|group| &group.lines);
+    let with_base = lines().filter(|line| line.base() > 0.0).count();
+    let is_covered = |line: &Line| line.base() > 0.0 && line.used_first >= line.base();
+    match () {
+        () if with_base == 0 && !plan.unplanned.is_empty() && lines().next().is_none() => {
+            "what decides is not known".to_owned()
+        }
+        () if with_base == 0 => "nothing that is known always runs in production and pays by the hour".to_owned(),
+        () if lines().filter(|line| line.base() > 0.0).all(is_covered) => {
+            "what is paid already covers all that always runs".to_owned()
+        }
+        () if lines().any(|line| !line.otherwise.is_empty()) => {
+            format!("no price is lower within {} years", plan.most_years)
+        }
+        () => "no lower price of a commitment is known for what always runs".to_owned(),
+    }
+}
+
+/// The sums behind a commitment, so that each can be redone.
+pub(super) fn steps(line: &Line, bound: &Bound, currency: &Currency) -> Vec<String> {
+    let (hour, on_demand) = (currency.per_hour(bound.per_hour), currency.per_hour(bound.on_demand));
+    let exact = |money: Money| currency.exact_to_the_cent(money);
+    let hours = HOURS_PER_MONTH;
+    let machines = Number(bound.machines);
+    let running = running(bound.running);
+    let saves = exact(bound.saves);
+    let mut steps = vec![
+        format!("break-even: {hour} / {on_demand} = {:.4}", bound.break_even),
+        match bound.running < bound.machines {
+            true => format!(
+                "a month: {running} machines that surely run x {on_demand} x {hours} - {machines} x {hour} x {hours} = {saves} less"
+            ),
+            false => format!("a month: {machines} machines x ({on_demand} - {hour}) x {hours} hours = {saves} less"),
+        },
+    ];
+    if line.used_first > 0.0 {
+        steps.push(format!("before it: {} machines that are paid already and used by nobody", Number(line.used_first)));
+    }
+    for (what, shrunk) in [("a quarter", &bound.quarter), ("half", &bound.half)] {
+        steps.push(step_of(what, shrunk, bound, currency));
+    }
+    steps
+}
+
+fn step_of(what: &str, shrunk: &Shrunk, bound: &Bound, currency: &Currency) -> String {
+    let hour = currency.per_hour(bound.per_hour);
+    let less = currency.per_hour(bound.on_demand - bound.per_hour);
+    let exact = |money: Money| currency.exact_to_the_cent(money);
+    format!(
+        "{what} of the base goes: {} x {less} x {HOURS_PER_MONTH} saved - {} unused x {hour} x {HOURS_PER_MONTH} = {} - {} = {}",
+        running(shrunk.running),
+        running(bound.machines - shrunk.running),
+        exact(shrunk.saved),
+        exact(shrunk.unused),
+        exact(shrunk.net())
+    )
+}
+
+/// Machines on an average of all hours.
+pub(super) fn running(machines: f64) -> Number {
+    Number((machines * 1e4).round() / 1e4)
+}

@@ -1,0 +1,175 @@
+//! What saved reports tell a plan of purchases: machines that are needed, and their prices.
+
+use serde::Deserialize;
+
+use super::document::check;
+use crate::catalog::Money;
+use crate::inventory::{Counted, Role};
+use crate::pricing::{Demand, Need, Offered, Rung, Standing};
+use crate::report::formats::json::VERSION;
+
+#[derive(Deserialize)]
+struct Document {
+    version: u32,
+    resources: Vec<SavedResource>,
+}
+
+#[derive(Deserialize)]
+struct SavedResource {
+    address: String,
+    role: String,
+    #[serde(default)]
+    counted: Option<String>,
+    provider: Option<String>,
+    region: Option<String>,
+    machine: Option<String>,
+    accelerator: Option<String>,
+    accelerator_count: Option<f64>,
+    price: SavedPrice,
+    #[serde(default)]
+    demand: Option<SavedDemand>,
+}
+
+#[derive(Deserialize)]
+struct SavedPrice {
+    status: String,
+    reason: Option<String>,
+    stale: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SavedDemand {
+    standing: String,
+    why: Option<String>,
+    always: f64,
+    average: Option<f64>,
+    most: Option<f64>,
+    sure: Vec<SavedRung>,
+    usd_per_hour: SavedOffered,
+}
+
+#[derive(Deserialize)]
+struct SavedRung {
+    machines: f64,
+    share: f64,
+}
+
+#[derive(Deserialize)]
+struct SavedOffered {
+    on_demand: Option<f64>,
+    spot: Option<f64>,
+    one_year: Option<f64>,
+    three_years: Option<f64>,
+    block: Option<f64>,
+    flex: Option<f64>,
+}
+
+/// More machines than anybody rents: who writes that did not mean it.
+const MOST_MACHINES: f64 = 1e7;
+
+/// Said of a report whose writer did not tell what a plan needs.
+const NOT_TOLD: &str = "its report does not say: write it again with this version";
+
+/// The needs that a report of `gpulint check --format json` tells, each with the name of the report; nothing where it is
+/// another document.
+pub fn saved_needs(text: &str, from: &str) -> Result<Option<Vec<Need>>, String> {
+    #[derive(Deserialize)]
+    struct Kind {
+        version: Option<u32>,
+        findings: Option<serde::de::IgnoredAny>,
+        resources: Option<serde::de::IgnoredAny>,
+        scorecard: Option<serde::de::IgnoredAny>,
+    }
+    match serde_json::from_str::<Kind>(text) {
+        Ok(Kind { version: Some(_), findings: Some(_), resources: Some(_), scorecard: Some(_) }) => {}
+        _ => return Ok(None),
+    }
+    let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if document.version != VERSION {
+        return Err(format!("it is of version {}, and this gpulint reads version {VERSION}", document.version));
+    }
+    let is_planned = |it: &SavedResource| {
+        it.role == Role::Rented.name()
+            && it.counted.as_deref().is_none_or(|it| it == Counted::Deployed.name())
+            && (it.demand.is_some() || it.accelerator.is_some())
+    };
+    let needs = document.resources.into_iter().filter(is_planned);
+    needs.map(|it| it.read(from)).collect::<Result<Vec<_>, _>>().map(Some)
+}
+
+impl SavedResource {
+    fn read(self, from: &str) -> Result<Need, String> {
+        let words = [&self.provider, &self.region, &self.machine, &self.accelerator];
+        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+        words.iter().try_for_each(|word| is_name(word))?;
+        let demand = match self.demand {
+            Some(demand) => demand.read()?,
+            None => unknown(NOT_TOLD),
+        };
+        Ok(Need {
+            address: self.address,
+            from: from.to_owned(),
+            provider: self.provider.unwrap_or_default(),
+            region: self.region.unwrap_or_default(),
+            machine: self.machine.unwrap_or_default(),
+            accelerator: self.accelerator.unwrap_or_default(),
+            accelerators: self.accelerator_count.unwrap_or(0.0),
+            demand,
+            stale: self.price.stale,
+            estimate: self.price.reason.filter(|_| self.price.status == "estimated"),
+        })
+    }
+}
+
+/// Names of machines and regions have points and such, beside what words of ours have.
+fn is_name(word: &str) -> Result<(), String> {
+    let plain: String = word.chars().filter(|letter| !matches!(letter, '.' | '/' | ':' | '+' | '*')).collect();
+    check(&[&plain])
+}
+
+fn unknown(why: &str) -> Demand {
+    Demand {
+        standing: Standing::Unknown,
+        why: Some(why.to_owned()),
+        always: 0.0,
+        average: None,
+        most: None,
+        rungs: Vec::new(),
+        offered: Offered::default(),
+    }
+}
+
+impl SavedDemand {
+    fn read(self) -> Result<Demand, String> {
+        let standing = Standing::from_name(&self.standing);
+        let standing = standing.ok_or_else(|| "it plans in words that this gpulint does not know".to_owned())?;
+        let number = |number: f64| match (0.0..=MOST_MACHINES).contains(&number) {
+            true => Ok(number),
+            false => Err(format!("{number} machines are no number of them")),
+        };
+        let rung = |it: &SavedRung| Ok(Rung { machines: number(it.machines)?, share: it.share.clamp(0.0, 1.0) });
+        Ok(Demand {
+            standing,
+            why: self.why,
+            always: number(self.always)?,
+            average: self.average.map(number).transpose()?,
+            most: self.most.map(number).transpose()?,
+            rungs: self.sure.iter().map(rung).collect::<Result<_, String>>()?,
+            offered: self.usd_per_hour.read(),
+        })
+    }
+}
+
+impl SavedOffered {
+    fn read(&self) -> Offered {
+        let money = |usd: Option<f64>| usd.filter(|usd| *usd > 0.0 && *usd < 1e6).map(Money::from_usd);
+        Offered {
+            on_demand: money(self.on_demand),
+            spot: money(self.spot),
+            one_year: money(self.one_year),
+            three_years: money(self.three_years),
+            block: money(self.block),
+            flex: money(self.flex),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What the text expects beside what was measured and what was paid: the difference as hours times rate, with what the text
+//! says of either, and the money that found no resource.
+
+use std::collections::BTreeMap;
+
+use super::teams::team;
+use crate::catalog::Money;
+use crate::inventory::{Key, Resource, ResourceId};
+use crate::measured::paid::{BillMonth, BilledAmount, Charge, PaidEntry, PaidSums};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, measured_month};
+use crate::report::Report;
+
+/// Factors nearer to one are none that anybody asks about.
+const NEAR: f64 = 0.02;
+
+/// One month of a bill beside the text.
+pub(in crate::report) struct ReconciledMonth<'a> {
+    pub(in crate::report) month: BillMonth,
+    pub(in crate::report) is_open: bool,
+    /// The dearest first.
+    pub(in crate::report) lines: Vec<Reconciled<'a>>,
+    /// Rows of the bill that are about nothing here, the dearest first.
+    pub(in crate::report) left: Vec<(&'a PaidEntry, &'a str)>,
+    /// By currency.
+    pub(in crate::report) sums: BTreeMap<&'a str, ReconciledSums>,
+}
+
+/// Where the money of the bill is told: the sum of the last three is the first, to the last digit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(in crate::report) struct ReconciledSums {
+    pub(in crate::report) billed: BilledAmount,
+    /// Use of what stands here.
+    pub(in crate::report) matched: BilledAmount,
+    /// Credits, refunds, purchases and what nobody used, of what stands here.
+    pub(in crate::report) beside: BilledAmount,
+    /// Of what stands nowhere here, or of what nobody knows which it is.
+    pub(in crate::report) unmatched: BilledAmount,
+}
+
+/// One resource in one month.
+pub(in crate::report) struct Reconciled<'a> {
+    pub(in crate::report) resource: &'a Resource,
+    pub(in crate::report) team: Option<&'a str>,
+    /// For the hours of this very month; nothing for what runs and ends.
+    pub(in crate::report) expected: Option<Money>,
+    pub(in crate::report) expected_hours: Option<f64>,
+    pub(in crate::report) measured: Option<Money>,
+    /// Why it is not known, where it is not.
+    pub(in crate::report) paid: Result<Option<PaidSums>, String>,
+    /// Hours that ran over hours that were expected, and dollars an hour over those that were: times each other, they are what
+    /// was paid over what was expected.
+    pub(in crate::report) hours_factor: Option<f64>,
+    pub(in crate::report) rate_factor: Option<f64>,
+    pub(in crate::report) causes: Vec<String>,
+}
+
+impl Reconciled<'_> {
+    pub(in crate::report) fn sums(&self) -> Option<&PaidSums> {
+        self.paid.as_ref().ok()?.as_ref()
+    }
+}
+
+/// The months that are asked for.
+pub enum AskedMonths {
+    /// The last one that has ended.
+    Last,
+    All,
+    These(Vec<BillMonth>),
+}
+
+pub(in crate::report) fn reconcile<'a>(report: &'a Report<'a>, asked: &AskedMonths) -> Vec<ReconciledMonth<'a>> {
+    let paid = &report.measured.paid;
+    let months = match asked {
+        AskedMonths::These(months) => months.clone(),
+        AskedMonths::Last => paid.closed_months().into_iter().take(1).collect(),
+        AskedMonths::All => {
+            let mut months: Vec<BillMonth> = paid.rows.iter().map(|it| it.row.month).collect();
+            months.sort_by(|a, b| b.cmp(a));
+            months.dedup();
+            months
+        }
+    };
+    months.into_iter().map(|month| of_month(report, month)).collect()
+}
+
+fn of_month<'a>(report: &'a Report<'a>, month: BillMonth) -> ReconciledMonth<'a> {
+    let paid = &report.measured.paid;
+    let mut lines: Vec<Reconciled<'a>> = report
+        .inventory
+        .resources
+        .iter()
+        .zip(&report.bill.items)
+        .enumerate()
+        .filter(|(_, (resource, _))| resource.is_added())
+        .filter_map(|(at, (resource, item))| line(report, ResourceId(at), resource, item, month))
+        .collect();
+    lines.sort_by_key(|it| {
+        let most = it.sums().map(|it| it.paid).max(it.expected).unwrap_or_default();
+        (std::cmp::Reverse(most), &it.resource.address)
+    });
+    let is_of = |it: &&PaidEntry| it.row.month == month;
+    let unmatched = paid.unmatched.iter().filter_map(|(at, why)| Some((paid.rows.get(*at)?, why.as_str())));
+    let mut left: Vec<(&PaidEntry, &str)> = { unmatched }.filter(|(it, _)| is_of(it)).collect();
+    left.sort_by(|(a, _), (b, _)| b.row.paid.cmp(&a.row.paid).then_with(|| a.row.line.cmp(&b.row.line)));
+    let mut sums: BTreeMap<&str, ReconciledSums> = BTreeMap::new();
+    for it in paid.rows.iter().filter(is_of) {
+        sums.entry(&it.row.currency).or_default().billed += it.row.paid;
+    }
+    for it in paid.matched.values().flatten().filter_map(|at| paid.rows.get(*at)).filter(is_of) {
+        let sums = sums.entry(&it.row.currency).or_default();
+        let sum = if it.row.charge == Charge::Usage { &mut sums.matched } else { &mut sums.beside };
+        *sum += it.row.paid;
+    }
+    for (it, _) in &left {
+        sums.entry(&it.row.currency).or_default().unmatched += it.row.paid;
+    }
+    let is_open = paid.rows.iter().filter(is_of).any(|it| it.row.open);
+    ReconciledMonth { month, is_open, lines, left, sums }
+}
+
+fn line<'a>(
+    report: &'a Report<'a>,
+    id: ResourceId,
+    resource: &'a Resource,
+    item: &BillItem,
+    month: BillMonth,
+) -> Option<Reconciled<'a>> {
+    let paid = report.measured.paid.sums(id, month);
+    let is_paid = !matches!(paid, Ok(None));
+    // Pods whose machines stand here are a part of these, unless a cloud billed them by themselves.
+    if item.is_within && !is_paid {
+        return None;
+    }
+    let part = month.hours() / HOURS_PER_MONTH;
+    let monthly = item.monthly.filter(|_| item.per == Period::Month);
+    let expected = monthly.map(|it| it.expected.times(part));
+    let count = item.count.or(resource.count.value().copied());
+    let expected_hours = monthly.and(count).map(|count| item.hours * count.expected * part).filter(|it| it.is_finite());
+    if expected.is_none() && !is_paid {
+        return None;
+    }
+    let mut line = Reconciled {
+        resource,
+        team: team(resource),
+        expected,
+        expected_hours,
+        measured: measured_month(resource, item).map(|it| it.times(part)),
+        paid,
+        hours_factor: None,
+        rate_factor: None,
+        causes: Vec::new(),
+    };
+    let ran = line.sums().and_then(|it| it.hours).map(BilledAmount::as_f64).filter(|it| *it > 0.0);
+    if let (Some(sums), Some(ran)) = (line.sums().copied(), ran) {
+        line.hours_factor = expected_hours.filter(|it| *it > 0.0).map(|hours| ran / hours);
+        let each = match (expected, expected_hours) {
+            (Some(expected), Some(hours)) if hours > 0.0 => Some(expected.usd() / hours),
+            _ => item.hourly().map(|it| it.expected.usd()),
+        };
+        line.rate_factor = each.filter(|it| *it > 0.0).map(|each| sums.paid.usd() / ran / each);
+        line.causes = hours_causes(&line, item, ran, month);
+        line.causes.extend(rate_causes(report, &line, id, item, &sums, month));
+    }
+    Some(line)
+}
+
+/// Why it ran longer or shorter than the text lets expect.
+fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, month: BillMonth) -> Vec<String> {
+    let (Some(factor), Some(count)) = (line.hours_factor, item.count.or(line.resource.count.value().copied())) else {
+        return Vec::new();
+    };
+    let mut causes = Vec::new();
+    let average = ran / month.hours();
+    let per_one = item.hours / HOURS_PER_MONTH;
+    let has_schedule = per_one < 1.0 - NEAR;
+    if has_schedule {
+        causes.push(format!("scheduled: the text lets each run {:.0} of {HOURS_PER_MONTH} hours", item.hours));
+    }
+    let most = count.ceiling * per_one;
+    let is_off = (factor - 1.0).abs() > NEAR;
+    if average > most * (1.0 + NEAR) {
+        causes.push(format!(
+            "not in the text: {} ran on average, and it has {} at most",
+            tenths(average),
+            tenths(most)
+        ));
+    } else if count.floor != count.ceiling && is_off {
+        let most = if count.ceiling.is_finite() { tenths(count.ceiling) } else { "any number".to_owned() };
+        causes.push(format!("scaled: {} ran on average, of {} to {most}", tenths(average), tenths(count.floor)));
+    } else if factor < 1.0 - NEAR && !has_schedule {
+        causes.push(format!(
+            "stopped: {} of {} ran on average, and nothing in the text says why",
+            tenths(average),
+            tenths(count.expected)
+        ));
+    } else if is_off {
+        causes.push(format!(
+            "not as scheduled: {} ran on average, and the text lets expect {}",
+            tenths(average),
+            tenths(count.expected * per_one)
+        ));
+    }
+    causes
+}
+
+/// Why an hour cost more or less than the text lets expect.
+fn rate_causes(
+    report: &Report<'_>,
+    line: &Reconciled<'_>,
+    id: ResourceId,
+    item: &BillItem,
+    sums: &PaidSums,
+    month: BillMonth,
+) -> Vec<String> {
+    let mut causes = Vec::new();
+    let market = report.market;
+    let other = market.and_then(|it| report.measured.paid.other_machine(id, line.resource, month, it));
+    if let Some(other) = other {
+        causes.push(format!("another machine: {other} was paid for"));
+    }
+    let bought = line.resource.text(Key::Purchase).unwrap_or("on-demand");
+    let share = |of: BilledAmount| sums.share(of).filter(|it| *it > 0.005);
+    let said = |share: f64| format!("{:.0}% of the hours", share * 100.0);
+    match (share(sums.spot), bought == "spot") {
+        (Some(spot), false) => causes.push(format!("spot: {}, and the text buys on demand", said(spot))),
+        (Some(spot), true) if spot < 0.995 => causes.push(format!("spot: {} only", said(spot))),
+        (None, true) => causes.push("spot: none of the hours, and the text asks for it".to_owned()),
+        _ => {}
+    }
+    causes.extend(share(sums.committed).map(|it| format!("commitment: {}", said(it))));
+    let below = |paid: Money, list: Money| (list > Money::ZERO).then(|| 1.0 - paid.usd() / list.usd());
+    if let Some(below) = below(sums.on_demand_paid, sums.on_demand_list).filter(|it| it.abs() > 0.001) {
+        causes.push(format!("discount: {:.1}% below list on demand", below * 100.0));
+    }
+    let hours = sums.hours.map(BilledAmount::as_f64).filter(|it| *it > 0.0);
+    let listed = sums.list.zip(hours).map(|(list, hours)| list.usd() / hours);
+    let ours = item.per_hour.map(|it| it.expected.usd()).filter(|_| bought == "on-demand");
+    if let (Some(listed), Some(ours)) = (listed, ours)
+        && (listed / ours - 1.0).abs() > NEAR
+    {
+        causes.push(format!("list price: ${listed:.2} an hour on the bill, ${ours:.2} here"));
+    }
+    if !sums.corrected.is_zero() {
+        causes.push(format!("corrected: {} is for what was billed before", report.currency.amount(sums.corrected)));
+    }
+    causes
+}
+
+fn tenths(number: f64) -> String {
+    format!("{}", (number * 10.0).round() / 10.0)
+}
+
+/// What a bill says for a discount on everything of a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::report) struct ProposedDiscount<'a> {
+    pub(in crate::report) provider: &'a str,
+    pub(in crate::report) hours: BilledAmount,
+    pub(in crate::report) paid: Money,
+    pub(in crate::report) list: Money,
+    pub(in crate::report) months: usize,
+    /// Of machines, the least and the most that is taken off: one number for all is no answer where they differ.
+    pub(in crate::report) least: f64,
+    pub(in crate::report) most: f64,
+}
+
+impl ProposedDiscount<'_> {
+    pub(in crate::report) fn share(&self) -> f64 {
+        1.0 - self.paid.usd() / self.list.usd()
+    }
+}
+
+/// Paid, at list prices, hours, and in which months.
+type OnDemandSums = (Money, Money, BilledAmount, Vec<BillMonth>);
+
+/// By provider, from hours on demand of months that have ended: those on spot and under commitments have prices of their own.
+pub(in crate::report) fn discounts<'a>(report: &'a Report<'a>) -> Vec<ProposedDiscount<'a>> {
+    let paid = &report.measured.paid;
+    let mut all: BTreeMap<&str, BTreeMap<&str, OnDemandSums>> = BTreeMap::new();
+    for row in paid.rows.iter().map(|it| &it.row).filter(|it| !it.open && it.charge == Charge::Usage) {
+        let (Some(list), Some(hours)) = (row.on_demand_list, row.on_demand) else { continue };
+        let dollars = |amount| paid.options.dollars(row, amount).ok();
+        let Some((of_paid, of_list)) = dollars(row.on_demand_paid.unwrap_or_default()).zip(dollars(list)) else {
+            continue;
+        };
+        let sums = all.entry(&row.provider).or_default().entry(&row.machine).or_default();
+        sums.0 += of_paid;
+        sums.1 += of_list;
+        sums.2 += hours;
+        sums.3.push(row.month);
+    }
+    let proposed = all.into_iter().filter_map(|(provider, machines)| {
+        let shares = machines.values().filter(|it| it.1 > Money::ZERO).map(|it| 1.0 - it.0.usd() / it.1.usd());
+        let mut months: Vec<BillMonth> = machines.values().flat_map(|it| it.3.iter().copied()).collect();
+        months.sort();
+        months.dedup();
+        let proposed = ProposedDiscount {
+            provider,
+            hours: machines.values().map(|it| it.2).sum(),
+            paid: machines.values().map(|it| it.0).sum(),
+            list: machines.values().map(|it| it.1).sum(),
+            months: months.len(),
+            least: { shares.clone() }.fold(f64::INFINITY, f64::min),
+            most: shares.fold(f64::NEG_INFINITY, f64::max),
+        };
+        (proposed.list > Money::ZERO).then_some(proposed)
+    });
+    proposed.collect()
+}

@@ -1,0 +1,176 @@
+//! Which column of a file is which: the names of FOCUS 1.0 to 1.3, and those that clouds add to it.
+
+use super::table::BillCells;
+
+/// What is read of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Effective,
+    List,
+    Category,
+    Class,
+    Description,
+    Start,
+    End,
+    Currency,
+    Pricing,
+    PricingQuantity,
+    PricingUnit,
+    ConsumedQuantity,
+    ConsumedUnit,
+    Commitment,
+    Reservation,
+    ResourceId,
+    ResourceName,
+    ResourceType,
+    Tags,
+    Details,
+    Meter,
+    Region,
+    Account,
+    Payer,
+    Provider,
+    Publisher,
+    Allocated,
+    AllocatedTags,
+    /// What kind of use it is, as AWS writes it: `USE2-BoxUsage:p5.48xlarge`.
+    UsageType,
+}
+
+/// With the columns that say it, the best first, in small letters.
+const FIELDS: [(Field, &[&str]); 29] = [
+    (Field::Effective, &["effectivecost"]),
+    (Field::List, &["listcost"]),
+    (Field::Category, &["chargecategory"]),
+    (Field::Class, &["chargeclass"]),
+    (Field::Description, &["chargedescription", "x_skudescription"]),
+    (Field::Start, &["chargeperiodstart"]),
+    (Field::End, &["chargeperiodend"]),
+    (Field::Currency, &["billingcurrency"]),
+    (Field::Pricing, &["pricingcategory"]),
+    (Field::PricingQuantity, &["pricingquantity"]),
+    (Field::PricingUnit, &["pricingunit"]),
+    (Field::ConsumedQuantity, &["consumedquantity"]),
+    (Field::ConsumedUnit, &["consumedunit"]),
+    (Field::Commitment, &["commitmentdiscountstatus"]),
+    (Field::Reservation, &["capacityreservationstatus"]),
+    (Field::ResourceId, &["resourceid"]),
+    (Field::ResourceName, &["resourcename"]),
+    (Field::ResourceType, &["resourcetype"]),
+    (Field::Tags, &["tags"]),
+    (Field::Details, &["skupricedetails"]),
+    (Field::Meter, &["skumeter", "x_skumetername"]),
+    (Field::Region, &["regionid"]),
+    (Field::Account, &["subaccountid"]),
+    (Field::Payer, &["billingaccountid"]),
+    (Field::Provider, &["serviceprovidername", "providername"]),
+    (Field::Publisher, &["publishername"]),
+    (Field::Allocated, &["allocatedresourcename"]),
+    (Field::AllocatedTags, &["allocatedtags"]),
+    (Field::UsageType, &["x_usagetype"]),
+];
+
+/// Columns of clouds that may name the machine.
+const MACHINES: [&str; 8] = [
+    "x_instancetype",
+    "x_machinetype",
+    "x_machinespec",
+    "x_skudetails",
+    "x_additionalinfo",
+    "x_systemlabels",
+    "x_skumetername",
+    "x_labels",
+];
+
+/// What a file must have to be a bill, as FOCUS writes it.
+const NEEDED: [(Field, &str); 7] = [
+    (Field::Currency, "BillingCurrency"),
+    (Field::Category, "ChargeCategory"),
+    (Field::End, "ChargePeriodEnd"),
+    (Field::Start, "ChargePeriodStart"),
+    (Field::Effective, "EffectiveCost"),
+    (Field::List, "ListCost"),
+    (Field::Provider, "ProviderName (or ServiceProviderName)"),
+];
+
+/// Where the columns of a file stand.
+pub(super) struct BillColumns {
+    places: [Vec<usize>; FIELDS.len()],
+    pub(super) machines: Vec<usize>,
+    pub(super) count: usize,
+    /// As the columns tell it: `focus-1.2`.
+    pub(super) version: &'static str,
+}
+
+impl BillColumns {
+    /// Nothing is taken of a file that lacks what is needed: why, with the names that are wanted.
+    pub(super) fn of(header: &BillCells) -> Result<BillColumns, String> {
+        let text = |at: usize| String::from_utf8_lossy(header.bytes(at)).trim().to_ascii_lowercase();
+        let names: Vec<String> = (0..header.len()).map(text).collect();
+        let place = |name: &&str| names.iter().position(|it| it == name);
+        let columns = BillColumns {
+            places: FIELDS.map(|(_, known)| known.iter().filter_map(place).collect()),
+            machines: MACHINES.iter().filter_map(place).collect(),
+            count: names.len(),
+            version: version(&names),
+        };
+        let is_twice = |name: &&&str| names.iter().filter(|it| it == *name).count() > 1;
+        if let Some(twice) = FIELDS.iter().flat_map(|(_, known)| known.iter()).find(is_twice) {
+            return Err(format!("its column `{twice}` stands twice"));
+        }
+        let missing: Vec<&str> =
+            NEEDED.iter().filter(|(field, _)| columns.places(*field).is_empty()).map(|(_, name)| *name).collect();
+        match missing.is_empty() {
+            true => Ok(columns),
+            false => Err(refused(&names, &missing)),
+        }
+    }
+
+    fn places(&self, field: Field) -> &[usize] {
+        self.places.get(field as usize).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The cell of the first of its columns that says something; NULL says nothing.
+    pub(super) fn cell<'r>(&self, cells: &'r BillCells, field: Field) -> &'r [u8] {
+        let found = self.places(field).iter().map(|at| said(cells.bytes(*at)));
+        { found }.find(|it| !it.is_empty()).unwrap_or_default()
+    }
+
+    /// The same as text; nothing where it is none.
+    pub(super) fn text<'r>(&self, cells: &'r BillCells, field: Field) -> &'r str {
+        std::str::from_utf8(self.cell(cells, field)).unwrap_or_default()
+    }
+}
+
+/// Some exports write NULL as a word.
+pub(super) fn said(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    if cell.eq_ignore_ascii_case(b"null") { b"" } else { cell }
+}
+
+fn version(names: &[String]) -> &'static str {
+    let has = |all: &[&str]| all.iter().any(|name| names.iter().any(|it| it == name));
+    match () {
+        () if has(&["serviceprovidername", "allocatedtags"]) => "focus-1.3",
+        () if has(&["invoiceid", "pricingcurrency"]) => "focus-1.2",
+        () if has(&["skupricedetails", "skumeter"]) => "focus-1.1",
+        () => "focus-1.0",
+    }
+}
+
+/// What a file is instead, as far as its columns tell.
+fn refused(names: &[String], missing: &[&str]) -> String {
+    let has = |name: &str| names.iter().any(|it| it == name);
+    let other = match () {
+        () if has("line_item_line_item_type") => {
+            " (it is a cost and usage report of AWS: `--sql aws` prints a query for it)"
+        }
+        () if has("costinbillingcurrency") => " (it is a cost export of Azure: `--sql azure` prints a query for it)",
+        () if has("usage_start_time") => " (it is a billing export of Google: `--sql gcp` prints a query for it)",
+        () if names.len() == 1 && names.iter().any(|it| it.contains([';', '\t', '|'])) => {
+            " (its cells are not separated by commas)"
+        }
+        () => "",
+    };
+    format!("it is no bill in the columns of FOCUS 1.0 to 1.3{other}: it lacks {}", missing.join(", "))
+}

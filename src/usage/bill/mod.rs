@@ -1,0 +1,493 @@
+//! A bill in the columns of FOCUS → rows of `gpulint-paid.csv`, as a stream.
+//!
+//! Only machines with accelerators are kept, under the names that the cloud and its tags give them. Every row is taken or
+//! told: the sum of what was read is that of what is written and what is listed beside it, to the last digit.
+
+mod columns;
+mod fold;
+mod machine;
+mod moment;
+mod name;
+mod sql;
+mod table;
+
+pub use sql::{Warehouse, bill_query};
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Read};
+
+use flate2::read::MultiGzDecoder;
+use ring::digest::{Context, SHA256};
+
+use crate::catalog::{Catalog, is_an_hour};
+use crate::measured::paid::{BilledAmount, Charge, PaidRow};
+use crate::source::Date;
+use columns::{BillColumns, Field, said};
+use fold::{BillLine, Bought, Fold, LineHours, Went, WentSums};
+use machine::{BilledMachine, HoursOf, MachineCells};
+use moment::Minutes;
+use name::NameCells;
+use table::{BillCells, BillTable};
+
+/// What is wrong with rows is told so many times for each file.
+const MOST_TOLD: usize = 20;
+/// Bytes of cells whose machine is remembered.
+const MOST_REMEMBERED: usize = 16 << 20;
+/// Of a file that is unpacked: a terabyte is no bill that is read in one go.
+const LONGEST_FILE: u64 = 1 << 40;
+
+/// One sum of a bill: what went where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BillSum {
+    pub currency: String,
+    pub what: &'static str,
+    pub is_written: bool,
+    pub rows: u64,
+    pub amount: BilledAmount,
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub struct BillReport {
+    pub rows: Vec<PaidRow>,
+    /// Rows that could not be read: with their file, their line and the cause, the first of each file.
+    pub wrong: Vec<String>,
+    pub wrong_rows: u64,
+    pub notes: Vec<String>,
+    /// Of each currency, where its money went: the sum of all is what was read.
+    pub sums: Vec<BillSum>,
+}
+
+impl BillReport {
+    /// What was read of each currency, in all rows that could be.
+    pub fn read(&self) -> BTreeMap<&str, BilledAmount> {
+        let mut all = BTreeMap::new();
+        for sum in &self.sums {
+            *all.entry(sum.currency.as_str()).or_insert(BilledAmount::ZERO) += sum.amount;
+        }
+        all
+    }
+}
+
+/// Takes one file after the other.
+pub struct BillImport<'a> {
+    catalog: &'a Catalog,
+    today: Date,
+    /// Keys of tags by which is kept what has no name of its own.
+    tags: Vec<String>,
+    fold: Fold,
+    versions: BTreeSet<&'static str>,
+    known: HashMap<Vec<u8>, String>,
+    report: BillReport,
+}
+
+impl<'a> BillImport<'a> {
+    pub fn new(catalog: &'a Catalog, today: Date, tags: Vec<String>) -> Self {
+        BillImport {
+            catalog,
+            today,
+            tags,
+            fold: Fold::default(),
+            versions: BTreeSet::new(),
+            known: HashMap::new(),
+            report: BillReport::default(),
+        }
+    }
+
+    /// Reads a file, packed or not. Where it is no bill, nothing of it is taken.
+    pub fn add(&mut self, name: &str, mut input: impl Read) -> Result<(), String> {
+        let wrong = |why: String| format!("`{name}`: {why}");
+        let mut first = [0; 4];
+        let begin = fill(&mut input, &mut first).map_err(|error| wrong(error.to_string()))?;
+        let begin = first.get(..begin).unwrap_or_default();
+        if let Some(why) = packed_otherwise(begin) {
+            return Err(wrong(why.to_owned()));
+        }
+        let whole = begin.chain(input);
+        let mut reading = Reading::new(self.catalog, &self.tags);
+        let done = match begin.starts_with(&[0x1f, 0x8b]) {
+            true => reading.read(Hashed::new(MultiGzDecoder::new(whole))),
+            false => reading.read(Hashed::new(whole)),
+        };
+        let (sum, version) = done.map_err(wrong)?;
+        // A file that was copied says nothing more, and its money must not count twice.
+        if let Some(before) = self.known.insert(sum, name.to_owned()) {
+            self.report.notes.push(format!("`{name}` is the same as `{before}`, and was left out"));
+            return Ok(());
+        }
+        self.versions.insert(version);
+        self.report.wrong_rows += reading.wrong_rows;
+        self.report.wrong.extend(reading.wrong.iter().map(|it| format!("`{name}`, {it}")));
+        self.fold.merge(reading.fold).map_err(wrong)
+    }
+
+    pub fn finish(self) -> BillReport {
+        let source = self.versions.into_iter().collect::<Vec<_>>().join("+");
+        let mut report = self.report;
+        report.rows = self.fold.rows(&source, self.today.unix_days());
+        report.sums = sums(&self.fold.went);
+        if self.fold.hidden > 0 {
+            report.notes.push(format!(
+                "{} rows have a name that holds an account or an id, or that would be a formula in a table: it is not written",
+                self.fold.hidden
+            ));
+        }
+        report
+    }
+}
+
+/// Every sum of each currency, those of nothing too where something like it was written.
+fn sums(went: &WentSums) -> Vec<BillSum> {
+    let sum = |((currency, went), (amount, rows)): (&([u8; 3], Went), &(BilledAmount, u64))| BillSum {
+        currency: String::from_utf8_lossy(currency).into_owned(),
+        what: match went {
+            Went::Written(charge) => charge.name(),
+            Went::Other(Charge::Usage) => "machines without accelerators, and other services",
+            Went::Other(Charge::Unused) => "commitments that nobody used, of no machine that is known",
+            Went::Other(charge) => charge.name(),
+        },
+        is_written: matches!(went, Went::Written(_)),
+        rows: *rows,
+        amount: *amount,
+    };
+    went.iter().map(sum).collect()
+}
+
+/// What a file is by its first bytes, where it is none that is read.
+fn packed_otherwise(begin: &[u8]) -> Option<&'static str> {
+    match begin {
+        [b'P', b'A', b'R', b'1'] => Some("it is Parquet: `gpulint usage bill --sql duckdb` prints a query for it"),
+        [b'P', b'K', 3, 4] => Some("it is a ZIP archive: unpack it"),
+        [0x28, 0xb5, 0x2f, 0xfd] => {
+            Some("it is packed by zstd: unpack it, as in `zstd -dc FILE | gpulint usage bill -`")
+        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("it is written in UTF-16: save it as UTF-8"),
+        [] => Some("it is empty"),
+        _ => None,
+    }
+}
+
+fn fill(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(free) = into.get_mut(filled..).filter(|it| !it.is_empty()) {
+        match input.read(free)? {
+            0 => break,
+            read => filled += read,
+        }
+    }
+    Ok(filled)
+}
+
+/// Knows the sum of what was read through it.
+struct Hashed<R> {
+    input: R,
+    sum: Context,
+    bytes: u64,
+}
+
+impl<R: Read> Hashed<R> {
+    fn new(input: R) -> Self {
+        Hashed { input, sum: Context::new(&SHA256), bytes: 0 }
+    }
+}
+
+impl<R: Read> Read for &mut Hashed<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.sum.update(into.get(..read).unwrap_or_default());
+        self.bytes += read as u64;
+        match self.bytes > LONGEST_FILE {
+            true => Err(io::Error::other("it has more than a TiB when it is unpacked")),
+            false => Ok(read),
+        }
+    }
+}
+
+/// One file as it is read.
+struct Reading<'a> {
+    catalog: &'a Catalog,
+    tags: &'a [String],
+    fold: Fold,
+    wrong: Vec<String>,
+    wrong_rows: u64,
+    /// The machine that cells name, by these cells: few differ.
+    machines: HashMap<Box<[u8]>, Option<BilledMachine>>,
+    remembered: usize,
+    key: Vec<u8>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(catalog: &'a Catalog, tags: &'a [String]) -> Self {
+        Reading {
+            catalog,
+            tags,
+            fold: Fold::default(),
+            wrong: Vec::new(),
+            wrong_rows: 0,
+            machines: HashMap::new(),
+            remembered: 0,
+            key: Vec::new(),
+        }
+    }
+
+    /// The sum of its bytes, and the version of its columns.
+    fn read(&mut self, mut input: Hashed<impl Read>) -> Result<(Vec<u8>, &'static str), String> {
+        let failed = |error: io::Error| error.to_string();
+        let mut table = BillTable::new(&mut input);
+        if table.peek().map_err(failed)?.starts_with(b"\xef\xbb\xbf") {
+            table.skip(3);
+        }
+        let mut cells = BillCells::default();
+        let columns = match table.next(&mut cells).map_err(failed)? {
+            Some((_, Ok(()))) => BillColumns::of(&cells)?,
+            Some((line, Err(why))) => return Err(format!("line {line}: {why}")),
+            None => return Err("it is empty".to_owned()),
+        };
+        while let Some((line, read)) = table.next(&mut cells).map_err(failed)? {
+            let taken = match read {
+                Ok(()) => self.row(&columns, &cells),
+                Err(why) => Err(Wrong::Row(why.to_owned())),
+            };
+            match taken {
+                Ok(()) => {}
+                Err(Wrong::File(why)) => return Err(format!("line {line}: {why}")),
+                Err(Wrong::Row(why)) => {
+                    self.wrong_rows += 1;
+                    if self.wrong.len() < MOST_TOLD {
+                        self.wrong.push(format!("line {line}: {why}"));
+                    }
+                }
+            }
+        }
+        drop(table);
+        Ok((input.sum.finish().as_ref().to_vec(), columns.version))
+    }
+
+    fn row(&mut self, columns: &BillColumns, cells: &BillCells) -> Result<(), Wrong> {
+        if cells.len() != columns.count {
+            return Err(Wrong::Row(format!("{} cells, and the heading has {}", cells.len(), columns.count)));
+        }
+        let common = Common::of(columns, cells).map_err(Wrong::Row)?;
+        if common.charge == Charge::Usage {
+            self.fold.saw(self.catalog.billed_by(columns.text(cells, Field::Provider)).unwrap_or_default(), common.end);
+        }
+        let Some(machine) = self.machine(columns, cells) else {
+            return self.fold.went(common.currency, Went::Other(common.charge), common.paid).map_err(Wrong::File);
+        };
+        let is_unused = machine.is_unused && common.charge == Charge::Usage;
+        let charge = if is_unused { Charge::Unused } else { common.charge };
+        let hours = hours(columns, cells, &machine, &common).map_err(Wrong::Row)?;
+        let list = columns.text(cells, Field::List);
+        let list = match list {
+            "" => None,
+            list => Some(BilledAmount::parse(list).ok_or_else(|| Wrong::Row(no_number("ListCost", list)))?),
+        };
+        let text = |field| columns.text(cells, field);
+        let names = NameCells {
+            tags: text(Field::Tags),
+            allocated_tags: text(Field::AllocatedTags),
+            allocated: text(Field::Allocated),
+            id: text(Field::ResourceId),
+            name: text(Field::ResourceName),
+            accounts: [text(Field::Account), text(Field::Payer)],
+        };
+        let line = BillLine {
+            name: names.name(self.tags),
+            month: common.start.month(),
+            currency: common.currency,
+            charge,
+            paid: common.paid,
+            list,
+            hours,
+            bought: bought(columns, cells, &machine),
+            is_correction: common.is_correction,
+            machine: &machine,
+        };
+        self.fold.add(line).map_err(Wrong::File)
+    }
+
+    /// What the cells say, once for all rows in which they are the same.
+    fn machine(&mut self, columns: &BillColumns, cells: &BillCells) -> Option<BilledMachine> {
+        const TOLD_BY: [Field; 8] = [
+            Field::Provider,
+            Field::Publisher,
+            Field::Details,
+            Field::Description,
+            Field::Meter,
+            Field::UsageType,
+            Field::ResourceType,
+            Field::Region,
+        ];
+        self.key.clear();
+        for field in TOLD_BY {
+            self.key.extend_from_slice(columns.cell(cells, field));
+            self.key.push(0);
+        }
+        for at in &columns.machines {
+            self.key.extend_from_slice(said(cells.bytes(*at)));
+            self.key.push(0);
+        }
+        if let Some(known) = self.machines.get(self.key.as_slice()) {
+            return known.clone();
+        }
+        let text = |field| columns.text(cells, field);
+        let told = MachineCells {
+            provider: text(Field::Provider),
+            publisher: text(Field::Publisher),
+            details: text(Field::Details),
+            description: text(Field::Description),
+            meter: text(Field::Meter),
+            usage_type: text(Field::UsageType),
+            resource_type: text(Field::ResourceType),
+            region: text(Field::Region),
+            others: columns.machines.iter().filter_map(|at| std::str::from_utf8(said(cells.bytes(*at))).ok()).collect(),
+        };
+        let found = told.recognize(self.catalog).map(BilledMachine::harmless);
+        self.remembered += self.key.len() + 200;
+        if self.remembered > MOST_REMEMBERED {
+            self.machines.clear();
+            self.remembered = 0;
+        }
+        self.machines.insert(self.key.as_slice().into(), found.clone());
+        found
+    }
+}
+
+enum Wrong {
+    Row(String),
+    /// Nothing more can be taken.
+    File(String),
+}
+
+/// What every row must say.
+struct Common {
+    charge: Charge,
+    is_correction: bool,
+    currency: [u8; 3],
+    paid: BilledAmount,
+    start: Minutes,
+    end: Minutes,
+}
+
+impl Common {
+    fn of(columns: &BillColumns, cells: &BillCells) -> Result<Common, String> {
+        let text = |field| columns.text(cells, field);
+        let currency: [u8; 3] = columns
+            .cell(cells, Field::Currency)
+            .try_into()
+            .ok()
+            .filter(|it: &[u8; 3]| it.iter().all(u8::is_ascii_uppercase))
+            .ok_or_else(|| format!("BillingCurrency is none as in USD: `{}`", short(text(Field::Currency))))?;
+        let paid = text(Field::Effective);
+        let paid = BilledAmount::parse(paid).ok_or_else(|| no_number("EffectiveCost", paid))?;
+        let moment = |field, name: &str| {
+            let said = columns.cell(cells, field);
+            Minutes::parse(said)
+                .ok_or_else(|| format!("{name} is no moment as in 2026-10-01T00:00:00Z: `{}`", short(text(field))))
+        };
+        let (start, end) = (moment(Field::Start, "ChargePeriodStart")?, moment(Field::End, "ChargePeriodEnd")?);
+        if end < start {
+            return Err("ChargePeriodEnd is before ChargePeriodStart".to_owned());
+        }
+        let category = text(Field::Category);
+        let unused = text(Field::Commitment).eq_ignore_ascii_case("unused")
+            || text(Field::Reservation).eq_ignore_ascii_case("unused");
+        let charge = match category.to_ascii_lowercase().as_str() {
+            "usage" if unused => Charge::Unused,
+            "usage" => Charge::Usage,
+            "purchase" => Charge::Purchase,
+            "credit" => Charge::Credit,
+            "refund" => Charge::Refund,
+            "adjustment" => Charge::Adjustment,
+            "tax" => Charge::Tax,
+            _ => {
+                let known = "Usage, Purchase, Tax, Credit, Adjustment or Refund";
+                return Err(format!("ChargeCategory is not {known}: `{}`", short(category)));
+            }
+        };
+        let is_correction = text(Field::Class).eq_ignore_ascii_case("correction");
+        Ok(Common { charge, is_correction, currency, paid, start, end })
+    }
+}
+
+/// Hours of machines that a row adds.
+fn hours(
+    columns: &BillColumns,
+    cells: &BillCells,
+    machine: &BilledMachine,
+    common: &Common,
+) -> Result<LineHours, String> {
+    let counts = matches!(common.charge, Charge::Usage | Charge::Unused);
+    if machine.hours == HoursOf::Nothing || !counts {
+        return Ok(LineHours::None);
+    }
+    let text = |field| columns.text(cells, field);
+    let pairs = [
+        (Field::PricingQuantity, Field::PricingUnit, "PricingQuantity"),
+        (Field::ConsumedQuantity, Field::ConsumedUnit, "ConsumedQuantity"),
+    ];
+    for (quantity, unit, name) in pairs {
+        let (quantity, unit) = (text(quantity), text(unit));
+        let Some(hours) = hours_of_unit(unit).filter(|_| !quantity.is_empty()) else { continue };
+        let quantity = BilledAmount::parse(quantity).ok_or_else(|| no_number(name, quantity))?;
+        if quantity < BilledAmount::ZERO && !common.is_correction {
+            return Err(format!("{name} is below zero, and the row corrects nothing"));
+        }
+        let hours = if hours >= 1.0 { quantity.times(hours) } else { quantity.over((1.0 / hours).round()) };
+        let each = machine.gpus.filter(|_| machine.hours == HoursOf::Accelerators);
+        return Ok(LineHours::Known(each.map_or(hours, |each| hours.over(each))));
+    }
+    // A correction may have no quantity, and what is no machine's time has another unit.
+    let is_of_other = [Field::PricingUnit, Field::ConsumedUnit].iter().any(|unit| !text(*unit).is_empty());
+    let has_quantity = [Field::PricingQuantity, Field::ConsumedQuantity].iter().any(|it| !text(*it).is_empty());
+    Ok(if common.is_correction || (is_of_other && has_quantity) { LineHours::None } else { LineHours::Open })
+}
+
+/// Hours of one unit: `Hours`, `Hrs`, `100 Hours`, `Seconds`.
+fn hours_of_unit(unit: &str) -> Option<f64> {
+    if is_an_hour(unit) {
+        return Some(1.0);
+    }
+    let lower = unit.to_ascii_lowercase();
+    match lower.as_str() {
+        "s" | "sec" | "second" | "seconds" => Some(1.0 / 3600.0),
+        "min" | "minute" | "minutes" => Some(1.0 / 60.0),
+        _ => {
+            let (count, unit) = lower.split_once(' ')?;
+            let count: u32 = count.parse().ok().filter(|it| (1..=100_000).contains(it))?;
+            is_an_hour(unit).then(|| f64::from(count))
+        }
+    }
+}
+
+fn bought(columns: &BillColumns, cells: &BillCells, machine: &BilledMachine) -> Bought {
+    if columns.text(cells, Field::Commitment).eq_ignore_ascii_case("used") {
+        return Bought::Committed;
+    }
+    match columns.text(cells, Field::Pricing).to_ascii_lowercase().as_str() {
+        "committed" | "commitment-based" | "commitment based" => Bought::Committed,
+        "dynamic" | "spot" => Bought::Spot,
+        // Old exports call everything so.
+        "standard" | "on-demand" | "ondemand" | "" if machine.is_spot => Bought::Spot,
+        "standard" | "on-demand" | "ondemand" => Bought::OnDemand,
+        _ => Bought::Open,
+    }
+}
+
+fn no_number(name: &str, said: &str) -> String {
+    format!("{name} is no number: `{}`", short(said))
+}
+
+/// What a message may repeat of a cell: no number of an account, and nothing that moves a terminal.
+fn short(text: &str) -> String {
+    let mut digits = 0;
+    let plain = text.chars().take(40).map(|it| {
+        digits = if it.is_ascii_digit() { digits + 1 } else { 0 };
+        match it {
+            it if it.is_control() => ' ',
+            _ if digits > 8 => '#',
+            it => it,
+        }
+    });
+    plain.collect()
+}

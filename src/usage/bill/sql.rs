@@ -1,0 +1,86 @@
+//! Queries that make the rows of `gpulint-paid.csv` where the bill lies, for whoever has a warehouse.
+
+use crate::catalog::{AWS, AZURE, Catalog, GCP, Machine};
+
+/// Where a bill lies, and in which columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warehouse {
+    /// AWS's cost and usage report 2.0, in Athena.
+    Aws,
+    /// Google's detailed export, in BigQuery.
+    Gcp,
+    /// Azure's amortised cost export, by DuckDB.
+    Azure,
+    /// FOCUS in Parquet, by DuckDB.
+    Duckdb,
+}
+
+/// How Google's price list calls accelerators.
+const CHIPS: [&str; 16] = [
+    "tesla k80",
+    "tesla p4",
+    "tesla p100",
+    "tesla t4",
+    "tesla v100",
+    "tesla a100",
+    "tesla a100 80gb",
+    "a100 80gb",
+    "l4",
+    "h100 80gb",
+    "h200 141gb",
+    "h200",
+    "b200",
+    "rtx pro 6000",
+    "tpu v5e",
+    "tpu v5p",
+];
+
+/// What is no name: a formula, a control character, the number of an account, the id of a machine.
+const HIDDEN: &str = r"^[-=+@]|[[:cntrl:]]|[0-9]{12}|(^|[/=])i-[0-9a-z]{8,}|arn:";
+
+/// The query, with the machines that have accelerators in it.
+pub fn bill_query(warehouse: Warehouse, catalog: &Catalog) -> String {
+    let (text, providers): (&str, &[&str]) = match warehouse {
+        Warehouse::Aws => (include_str!("sql/aws.sql"), &[AWS]),
+        Warehouse::Gcp => (include_str!("sql/gcp.sql"), &[GCP]),
+        Warehouse::Azure => (include_str!("sql/azure.sql"), &[AZURE]),
+        Warehouse::Duckdb => (include_str!("sql/duckdb.sql"), &[AWS, AZURE, GCP]),
+    };
+    let mut machines: Vec<Machine<'_>> = providers.iter().flat_map(|it| catalog.machines_of(it)).collect();
+    if providers.contains(&AWS) {
+        let services = machines
+            .iter()
+            .filter(|it| it.provider == AWS)
+            .filter_map(|it| catalog.machine(AWS, &format!("ml.{}", it.name)));
+        let services: Vec<Machine<'_>> = services.collect();
+        machines.extend(services);
+    }
+    let rows: Vec<String> = machines.iter().map(|it| row(warehouse, it)).collect();
+    let chip = |words: &&str| Some(format!("  ({}, {})", quoted(words), quoted(catalog.accelerator(words)?.name)));
+    let chips: Vec<String> = CHIPS.iter().filter_map(chip).collect();
+    text.replace("{machines}", &rows.join(",\n"))
+        .replace("{chips}", &chips.join(",\n"))
+        .replace("{names}", &names(&machines))
+        .replace("{hidden}", HIDDEN)
+}
+
+fn row(warehouse: Warehouse, machine: &Machine<'_>) -> String {
+    let name = quoted(&machine.name.to_ascii_lowercase());
+    let (written, accelerator) = (quoted(&machine.name), quoted(&machine.accelerator));
+    let Machine { count, provider, .. } = machine;
+    match warehouse {
+        Warehouse::Aws | Warehouse::Gcp => format!("  ({name}, {accelerator}, {count})"),
+        Warehouse::Azure => format!("  ({name}, {written}, {accelerator}, {count})"),
+        Warehouse::Duckdb => format!("  ({}, {name}, {written}, {accelerator}, {count})", quoted(provider)),
+    }
+}
+
+/// A pattern of all names: the free text of an old bill holds one between blanks.
+fn names(machines: &[Machine<'_>]) -> String {
+    let names: Vec<String> = machines.iter().map(|it| it.name.to_ascii_lowercase().replace('.', "\\.")).collect();
+    format!(r"(^|[\s,(])({})([\s,)]|$)", names.join("|"))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -149,7 +149,10 @@ pub fn together(shared: &[(String, String)], others: &[(String, String)]) -> Vec
 }
 
 fn machine(name: &str, catalog: &Catalog) -> Result<Arc<str>, Wrong> {
-    if catalog.machines_named(name).is_empty() && catalog.provider_of(name).is_none() {
+    // One of a known family that the catalog does not list may be new: it has no price then, and that is said.
+    let is_near = |provider: &str| catalog.nearest_machine(provider, name).is_some();
+    let is_of_family = catalog.provider_of(name).is_some_and(|provider| !is_near(provider));
+    if catalog.machines_named(name).is_empty() && !is_of_family {
         let why = format!("the catalog knows no machine with accelerators called `{name}`");
         return wrong(why, catalog.did_you_mean(name));
     }

@@ -20,7 +20,8 @@ pub(super) fn counted(mut it: Resource, count: Range, today: usize) -> Vec<Resou
         return switched_off(it, count);
     }
     let place = place(&it).unwrap_or(0);
-    let more = if place == 0 { today.max(1)..wanted } else { 0..0 };
+    // Behind the last one of today, as the text would have them.
+    let more = if place + 1 == today.max(1) { today.max(1)..wanted } else { 0..0 };
     let others = more.map(|number| named(it.clone(), number));
     // Where nobody knows how many there are, the first one stands for all.
     let stays = place < wanted && (place == 0 || place < today);

@@ -229,9 +229,9 @@ columns = {name: column(it) for name, it in schema["properties"].items()}
 rows = duckdb.sql("select * from read_json(?, format='newline_delimited', columns=?)", params=[sys.argv[2], columns])
 rows.create("bill")
 print(json.dumps([
-    duckdb.sql("select count(*) from bill").fetchone()[0],
-    int(duckdb.sql("select sum(expected_micro_usd) from bill where adds_up and per = 'month'").fetchone()[0]),
-    duckdb.sql("select count(*) from bill where labels['team'] = 'documents'").fetchone()[0],
+    duckdb.sql("select count(*) from bill").fetchall()[0][0],
+    int(duckdb.sql("select sum(expected_micro_usd) from bill where adds_up and per = 'month'").fetchall()[0][0]),
+    duckdb.sql("select count(*) from bill where labels['team'] = 'documents'").fetchall()[0][0],
 ]))
 "#;
     let place = Place::new();

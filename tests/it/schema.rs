@@ -88,6 +88,29 @@ fn price_and_fit_speak_as_the_contract_says() {
 }
 
 #[test]
+fn scenarios_are_told_as_the_contract_says() {
+    let pool = "google_container_node_pool.l4";
+    let told = output(&[
+        "what-if",
+        "examples/mixed",
+        "--format",
+        "json",
+        "--on",
+        pool,
+        "--case",
+        "spot:purchase=spot",
+        "--case",
+        "own:provider=on-prem,count=2",
+        "--case",
+        "model:machine=a2-highgpu-1g,region=us-central1",
+    ]);
+    validate("what-if", &told);
+    assert_eq!(told["cases"].as_array().unwrap().len(), 3);
+    assert!(told["cases"][0]["new_findings"].as_array().unwrap().len() > 1, "{told}");
+    assert_eq!(told["cases"][1]["resources"][0]["price"]["status"], "unpriced", "nobody said what own hardware costs");
+}
+
+#[test]
 fn published_prices_come_out_of_the_catalog() {
     for (machine, region, usd) in [
         ("p5.48xlarge", "us-east-1", 55.04),

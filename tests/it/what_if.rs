@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use gpulint::Settings;
@@ -10,6 +11,7 @@ use gpulint::inventory::{Fact, FrontEnd, Key, LinkKind, Purchase, Range, Resourc
 use gpulint::source::Span;
 use gpulint::what_if::{Changes, Scenario};
 
+use crate::cli::Place;
 use crate::fixes::Random;
 use crate::holds::{self, Run, SETTINGS};
 use crate::properties::{Files, in_memory, trees};
@@ -219,7 +221,8 @@ fn of_count(run: &Run, tree: &Files, it: &Resource, random: &mut Random) -> Opti
     let mut edited = tree.clone();
     let mut new_body = body.clone();
     let all = || run.analysis.inventory.resources.iter();
-    if it.count.value() == Some(&Range::exactly(1.0)) && it.declared.block != it.declared.address {
+    let is_instance = it.count.span() == Some(it.span) && it.declared.block != it.declared.address;
+    if is_instance && it.count.value() == Some(&Range::exactly(1.0)) {
         let (line, value) = number("count")?;
         new_body = new_body.replacen(&line, &line.replace(&value.to_string(), &new.to_string()), 1);
         edited[file].1.replace_range(span.range(), &new_body);
@@ -257,14 +260,14 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
     let provider = it.text(Key::Provider).unwrap_or_default();
     match kind {
         "machine" => {
-            let (_, _, body) = written(run, tree, Some(it.body))?;
+            let (file, _, _) = written(run, tree, Some(it.body))?;
             let old = it.fact(Key::Machine).value()?;
             let is_one_of = |other: &Resource| match other.fact(Key::Machine) {
                 Fact::Unknown(unknown) => unknown.candidates.contains(old),
                 _ => false,
             };
             // what says it of other variants, as one of several, says it there too
-            if body.contains("accelerator") || resources.iter().any(is_one_of) {
+            if text_of(tree, file).contains("accelerator") || resources.iter().any(is_one_of) {
                 return None;
             }
             let names: Vec<String> = catalog.machines_of(provider).map(|it| it.name.into_owned()).collect();
@@ -395,4 +398,196 @@ fn a_scenario_is_what_editing_the_text_comes_to() {
     println!("{done:?} of {tried}");
     assert!(wrong.is_empty(), "{} of {wanted}, {done:?}:\n{}", wrong.len(), wrong.join("\n==========\n"));
     assert!(done.len() == KINDS.len(), "{done:?}");
+}
+
+/// What a command says, and what it complains about.
+fn run(place: &Place, arguments: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(arguments).args(["--today", "2026-11-26", "--prices", "embedded"]).current_dir(place.directory());
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+fn holding(text: &str) -> Place {
+    let place = Place::new();
+    place.write("main.tf", text);
+    place
+}
+
+fn told_as_json(place: &Place, arguments: &[&str]) -> serde_json::Value {
+    let (said, complaint, code) = run(place, &[&["what-if", "--format", "json"], arguments].concat());
+    assert_eq!(code, Some(0), "{complaint}");
+    serde_json::from_str(&said).unwrap()
+}
+
+const POOL: &str = r#"
+provider "aws" { region = "us-east-1" }
+
+resource "aws_eks_node_group" "gpu" {
+  node_group_name = "gpu"
+  cluster_name    = "c"
+  instance_types  = ["g5.xlarge"]
+  labels          = { team = "a" }
+  scaling_config {
+    min_size     = 1
+    desired_size = 1
+    max_size     = 2
+  }
+}
+"#;
+
+fn deployment(name: &str, selector: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: {name} }}\nspec:\n  selector: {{ matchLabels: {{ app: x }} }}\n  \
+         template:\n    metadata: {{ labels: {{ app: x }} }}\n    spec:\n      nodeSelector: {{ {selector} }}\n      containers:\n        \
+         - name: s\n          image: vllm/vllm-openai:v0.11.0\n          args: [--model=Qwen/Qwen2.5-7B-Instruct]\n          \
+         resources: {{ limits: {{ nvidia.com/gpu: 1 }} }}\n"
+    )
+}
+
+/// A pool and its pods: these follow it, but for one whose own text asks for the machine of today.
+#[test]
+fn pods_follow_their_pool_and_are_refused_another_machine_than_its() {
+    let place = Place::new();
+    place.write("main.tf", POOL);
+    place.write("a.yaml", &deployment("follows", "team: a"));
+    place.write("b.yaml", &deployment("stays", "team: a, node.kubernetes.io/instance-type: g5.xlarge"));
+    let pool = "aws_eks_node_group.gpu";
+    let told = told_as_json(&place, &["--on", pool, "--set", "machine=g6e.xlarge", "--set", "purchase=spot"]);
+    let case = &told["cases"][0];
+    let of = |address: &str| {
+        let all = case["resources"].as_array().unwrap().iter();
+        all.filter(|it| it["address"] == address).cloned().collect::<Vec<_>>()
+    };
+    let follows = &of("Deployment/follows")[0];
+    let said = (&follows["machine"], &follows["purchase"], &follows["changed"]);
+    assert_eq!(said, (&"g6e.xlarge".into(), &"spot".into(), &false.into()));
+    assert_eq!(follows["fit"], "fits");
+    assert!(of("Deployment/stays").is_empty());
+    let notes = case["notes"].to_string();
+    assert!(notes.contains("Deployment/stays no longer finds aws_eks_node_group.gpu"), "{notes}");
+    let (_, complaint, code) = run(&place, &["what-if", "--on", "Deployment/follows", "--set", "region=eu-west-1"]);
+    assert_eq!(code, Some(2), "{complaint}");
+    assert!(complaint.contains("Deployment/follows runs on aws_eks_node_group.gpu"), "{complaint}");
+}
+
+/// A machine that carries what is named apart from it, and one that has it built in.
+#[test]
+fn accelerators_that_are_named_beside_a_machine_go_with_it() {
+    let text = |body: &str| {
+        format!(
+            "resource \"google_compute_instance\" \"a\" {{\n  name = \"a\"\n  zone = \"us-central1-a\"\n  boot_disk {{}}\n  \
+             network_interface {{}}\n{body}}}\n"
+        )
+    };
+    let before = text(
+        "  machine_type = \"n1-standard-8\"\n  guest_accelerator {\n    type = \"nvidia-tesla-t4\"\n    count = 1\n  }\n",
+    );
+    let after = text("  machine_type = \"g2-standard-8\"\n");
+    let (before, after) = (holding(&before), holding(&after));
+    let address = "google_compute_instance.a";
+    let what_if = told_as_json(&before, &["--on", address, "--set", "machine=g2-standard-8"]);
+    let edited = told_as_json(&after, &["--on", address, "--set", "hours=730"]);
+    let line = |told: &serde_json::Value| {
+        let it = &told["resources"][0];
+        [&it["machine"], &it["accelerator"], &it["accelerator_count"], &it["price"]["usd_per_month"]].map(Clone::clone)
+    };
+    assert_eq!(line(&what_if["cases"][0]), line(&edited["today"]));
+}
+
+/// ((10,000 / 48) / (730 h x 50 %) + 0.6 kW x $0.2) / 4 = 0.172694 an hour; an instance has four of them.
+#[test]
+fn hardware_of_ones_own_is_a_provider_like_others() {
+    let place = Place::new();
+    place.write("main.tf", "provider \"aws\" { region = \"us-east-1\" }\nresource \"aws_instance\" \"a\" { instance_type = \"g6.12xlarge\" }\n");
+    place.write(
+        "gpulint.toml",
+        "[[hardware]]\naccelerator = \"L4\"\npurchase_usd = 10000\ngpus = 4\nyears = 4\nwatts = 600\nusd_per_kwh = 0.2\nutilization = 0.5\n",
+    );
+    let told =
+        told_as_json(&place, &["--config", "gpulint.toml", "--on", "aws_instance.a", "--set", "provider=on-prem"]);
+    let it = &told["cases"][0]["resources"][0];
+    assert_eq!(
+        (&it["provider"], &it["purchase"], &it["accelerator"]),
+        (&"on-prem".into(), &"on-prem".into(), &"L4".into())
+    );
+    let month = it["price"]["usd_per_month"]["expected"].as_f64().unwrap();
+    assert!((month - 0.172_694 * 4.0 * 730.0).abs() < 0.02, "{month}");
+}
+
+#[test]
+fn hours_are_what_settings_say_of_usage() {
+    let text = "provider \"aws\" { region = \"us-east-1\" }\nresource \"aws_instance\" \"a\" { instance_type = \"g6.12xlarge\" }\n";
+    let place = holding(text);
+    place.write("own.toml", "[[usage]]\naddress = \"aws_instance.a\"\nhours_per_month = 100\n");
+    let what_if = told_as_json(&place, &["--no-config", "--on", "aws_instance.a", "--set", "hours=100"]);
+    let set = told_as_json(&place, &["--config", "own.toml", "--on", "aws_instance.a", "--set", "count=1"]);
+    let month = |told: &serde_json::Value| told["resources"][0]["price"]["usd_per_month"].clone();
+    assert_eq!(month(&what_if["cases"][0]), month(&set["today"]));
+    assert!(month(&what_if["today"]) != month(&what_if["cases"][0]));
+}
+
+/// Each says what is wrong, and what was probably meant.
+#[test]
+fn what_cannot_be_is_refused_with_what_was_meant() {
+    let place = Place::new();
+    place.write("main.tf", POOL);
+    place.write(
+        "own.tf",
+        "resource \"aws_instance\" \"n\" {\n  count = 2\n  instance_type = \"g5.xlarge\"\n}\nresource \"aws_instance\" \"each\" {\n  \
+         for_each = toset([\"x\", \"y\"])\n  instance_type = \"g5.xlarge\"\n}\n",
+    );
+    let pool = "aws_eks_node_group.gpu";
+    for (on, set, why, help) in [
+        ("aws_eks_node_group.gpus", "count=1", "nothing with accelerators has the address", pool),
+        (pool, "machin=g5.xlarge", "`machin` is nothing that could be set", "did you mean `machine`?"),
+        (pool, "machine=g5.xlarg", "no machine with accelerators called `g5.xlarg`", "g5.xlarge"),
+        (pool, "machine=m5.large", "no machine with accelerators called `m5.large`", "gpulint price"),
+        (pool, "provider=gpc", "no provider is called `gpc`", "did you mean `gcp`?"),
+        (pool, "region=us-eest-1", "knows no region called `us-eest-1`", "did you mean `us-east-1`?"),
+        (pool, "region=us-central1", "aws has no region us-central1", "its regions are"),
+        (pool, "purchase=spott", "nothing is bought by the name `spott`", "did you mean `spot`?"),
+        (pool, "count=4..1", "`4..1` is no count", "1..2..4"),
+        (pool, "count=-1", "`-1` is no count", "1..2..4"),
+        (pool, "hours=731", "`hours` is a number from 0 to 730", "hours=8"),
+        (pool, "model=nobody/Nothing-9000B", "nothing is known of the model", "params=7b"),
+        (pool, "context=plenty", "context", "gpulint.dev/context"),
+        (pool, "machine=", "`machine` has no value", "machine="),
+        ("aws_instance.n[0]", "count=3", "one of several machines of its block", "--on 'aws_instance.n'"),
+        ("aws_instance.each", "count=3", "is made by `for_each`", "hours"),
+    ] {
+        let (said, complaint, code) = run(&place, &["what-if", "--on", on, "--set", set]);
+        assert_eq!((code, said.as_str()), (Some(2), ""), "{set}: {complaint}");
+        assert!(complaint.contains(why) && complaint.contains(help), "{set}: {complaint}");
+    }
+    let both = ["what-if", "--on", pool, "--set", "provider=gcp", "--set", "machine=g5.xlarge"];
+    let (_, complaint, _) = run(&place, &both);
+    assert!(
+        complaint.contains("g5.xlarge is no machine of gcp") && complaint.contains("it is one of aws"),
+        "{complaint}"
+    );
+}
+
+/// Scenarios beside each other, with what is set in all of them; and no file is touched.
+#[test]
+fn several_cases_stand_in_a_table_and_nothing_is_written() {
+    let place = Place::new();
+    place.write("main.tf", POOL);
+    let before = fs::read_dir(place.directory()).unwrap().count();
+    let pool = "aws_eks_node_group.gpu";
+    let cases = ["--case", "a:machine=g6.xlarge", "--case", "b:machine=p5.48xlarge,count=1", "--set", "count=2"];
+    let (said, complaint, code) = run(&place, &[&["what-if", "--on", pool][..], &cases].concat());
+    assert_eq!(code, Some(0), "{complaint}");
+    let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+    let line = |name: &str| lines.iter().find(|line| line.first() == Some(&name) && line.len() > 8).unwrap();
+    assert!(line("today").contains(&"1–2") && line("today").contains(&"g5.xlarge"), "{said}");
+    // what a case says holds instead of what is set in all
+    assert!(line("a").contains(&"g6.xlarge") && line("a").contains(&"2"), "{said}");
+    assert!(line("b").contains(&"p5.48xlarge") && line("b").contains(&"1"), "{said}");
+    assert_eq!(fs::read_to_string(place.directory().join("main.tf")).unwrap(), POOL);
+    assert_eq!(fs::read_dir(place.directory()).unwrap().count(), before);
+    let (csv, ..) = run(&place, &[&["what-if", "--format", "csv", "--on", pool][..], &cases].concat());
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() == 4 && columns.iter().all(|count| *count == columns[0]), "{csv}");
 }

@@ -9,7 +9,7 @@ use super::demand::{Demand, FactReader, Missing, slice_gib};
 use super::estimate::{budget, estimate};
 use super::hardware::Device;
 use super::published::{Question, Quotation, matching};
-use super::speed::{Load, Speed};
+use super::speed::{Coefficients, Load, Speed};
 use super::tokens::Standing;
 use super::traffic::ServerGoal;
 use super::training_run::{TrainingRun, training_run};
@@ -56,7 +56,8 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
     let span = place_of(Key::Model, Key::Parameters);
     let given = Given::read(&mut reader, resource, catalog, &demand);
     let goal = ServerGoal::of(resource, catalog);
-    let search = Search { demand: &demand, resource, item, catalog, market, goal };
+    let coefficients = if demand.task == Task::Serve { Coefficients::of(catalog) } else { None };
+    let search = Search { demand: &demand, resource, item, catalog, market, goal, coefficients };
     let placed = match given.and_then(|given| judge(&demand, &given, &search)) {
         Ok(placed) => Fact::known(placed, span, reader.origin.clone()),
         Err(Some((why, key))) => Fact::unknown(why, place_of(key, Key::AcceleratorCount)),
@@ -195,6 +196,8 @@ struct Search<'a, 'c> {
     market: &'a Market<'c>,
     /// What anything else must reach as well.
     goal: ServerGoal,
+    /// Of the estimate of speeds; none for what serves no tokens.
+    coefficients: Option<Coefficients>,
 }
 
 impl Search<'_, '_> {
@@ -277,7 +280,9 @@ impl Search<'_, '_> {
     fn with_speed(&self, demand: &Demand<'_>, choice: Choice) -> Choice {
         let of_copy = choice.devices / demand.data_parallel.max(1.0);
         let load = Load::Full(demand.concurrent);
-        let speed = demand.speed(self.catalog, &choice.accelerator, choice.devices, of_copy, load).ok();
+        let speed = demand
+            .speed((self.catalog, self.coefficients.as_ref()), &choice.accelerator, choice.devices, of_copy, load)
+            .ok();
         Choice { speed, ..choice }
     }
 
@@ -302,7 +307,8 @@ impl Search<'_, '_> {
         let choices = fewer.filter_map(|devices| {
             let (need_gib, budget_gib) = fits(self.demand, &given.device, devices)?;
             let (of_copy, load) = (f64::from(devices), Load::Full(self.demand.concurrent));
-            let speed = self.demand.speed(self.catalog, accelerator, all, of_copy, load).ok()?;
+            let speed =
+                self.demand.speed((self.catalog, self.coefficients.as_ref()), accelerator, all, of_copy, load).ok()?;
             Some(Choice {
                 provider: self.resource.text(Key::Provider).unwrap_or_default().to_owned(),
                 machine: self.resource.text(Key::Machine).unwrap_or_default().to_owned(),
@@ -359,7 +365,13 @@ impl Search<'_, '_> {
         let accelerator = self.resource.text(Key::Accelerator).unwrap_or(given.device.name);
         // More of them than its own parallelism uses do nothing.
         let at_work = given.used * self.demand.data_parallel.max(1.0);
-        self.demand.speed(self.catalog, accelerator, at_work, given.used, Load::Full(self.demand.concurrent))
+        self.demand.speed(
+            (self.catalog, self.coefficients.as_ref()),
+            accelerator,
+            at_work,
+            given.used,
+            Load::Full(self.demand.concurrent),
+        )
     }
 
     /// What somebody measured of the same server: only where it is said how long prompts and answers are.

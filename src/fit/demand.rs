@@ -460,7 +460,7 @@ impl Demand<'_> {
     /// How fast it is served at a load, or why no number is good enough: on so many accelerators, so many for each copy.
     pub fn speed(
         &self,
-        catalog: &Catalog,
+        (catalog, coefficients): (&Catalog, Option<&Coefficients>),
         accelerator: &str,
         accelerators: f64,
         of_copy: f64,
@@ -476,7 +476,7 @@ impl Demand<'_> {
             return Err("draft models and weights on the host are not estimated");
         }
         let engine = self.class.ok_or("of this engine too little was measured")?;
-        let coefficients = Coefficients::of(catalog).ok_or("the tables lack numbers")?;
+        let coefficients = coefficients.ok_or("the tables lack numbers")?;
         let (input_tokens, output_tokens) = self.lengths();
         let server = Server {
             model: &self.model,
@@ -490,7 +490,7 @@ impl Demand<'_> {
             output_tokens,
             load,
         };
-        estimate_speed(&server, &coefficients)
+        estimate_speed(&server, coefficients)
     }
 
     /// Tokens of a prompt and of an answer, as declared or else assumed, no longer than the context.

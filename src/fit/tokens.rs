@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::demand::FactReader;
 use super::hosted::MiddleHost;
-use super::speed::{Load, Speed, SpeedRange};
+use super::speed::{Coefficients, Load, Speed, SpeedRange};
 use super::traffic::{ServerGoal, cost_of_tokens};
 use super::{Choice, Market, MarketPlace};
 use crate::catalog::Catalog;
@@ -77,11 +77,13 @@ pub fn by_token(
     let mut found = ByToken::default();
     let Ok(demand) = FactReader::new(resource).demand(catalog) else { return found };
     found.lengths = demand.lengths();
+    let coefficients = Coefficients::of(catalog);
     found.at_full_load = wanted.concurrency.is_none();
     let load = wanted.concurrency.map_or(Load::Full(None), Load::Given);
     for choice in places.iter().flat_map(|place| market.configurations(&demand, place)) {
         // The whole machine is paid for, so all of it may work.
-        let speed = demand.speed(catalog, &choice.accelerator, choice.count, choice.devices, load);
+        let speed =
+            demand.speed((catalog, coefficients.as_ref()), &choice.accelerator, choice.count, choice.devices, load);
         match speed {
             Err(why) => match found.without.iter_mut().find(|(_, other)| *other == why) {
                 Some((count, _)) => *count += 1,

@@ -34,7 +34,7 @@ const OWN: [(&str, &str); 4] = [
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: llm, labels: { team: search } }\nspec:\n  replicas: 2\n  \
          selector: { matchLabels: { app: llm } }\n  template:\n    metadata: { labels: { app: llm } }\n    spec:\n      \
          nodeSelector: { node.kubernetes.io/instance-type: g6e.xlarge }\n      containers:\n        - name: server\n          \
-         image: vllm/vllm-openai:v0.11.0\n          args: [--model=meta-llama/Llama-3.1-8B-Instruct, --quantization=fp8, \
+         image: vllm/vllm-openai:v0.11.0\n          args: [--model=meta-llama/Llama-3.1-8B-Instruct, --quantization=fp8, --tensor-parallel-size=1, \
          --max-model-len=8192]\n          resources: { limits: { nvidia.com/gpu: 1 } }\n",
     ),
     (
@@ -192,6 +192,10 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     })?;
     let (tree, about) = replaced(run, tree, (file, span, &text), (old, new), |it| places(it.fact(Key::Purchase)))?;
     let about = without_pods(run, about);
+    // the same word means more in some languages: `spot` with a way out to on demand
+    let after = holds::run(in_memory(&tree), &SETTINGS);
+    let edited = after.analysis.inventory.resources.iter().find(|other| other.address == it.address)?;
+    let meant = Purchase::said_by(edited.fact(Key::Purchase)).unwrap_or(meant);
     Some(Edited { about, key: "purchase", value: meant.name().to_owned(), tree })
 }
 
@@ -260,14 +264,16 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
     let provider = it.text(Key::Provider).unwrap_or_default();
     match kind {
         "machine" => {
-            let (file, _, _) = written(run, tree, Some(it.body))?;
+            let (file, _, body) = written(run, tree, Some(it.body))?;
             let old = it.fact(Key::Machine).value()?;
             let is_one_of = |other: &Resource| match other.fact(Key::Machine) {
                 Fact::Unknown(unknown) => unknown.candidates.contains(old),
                 _ => false,
             };
+            // a text that says it twice would have to be edited twice
+            let says_it_twice = body.matches(&old.to_string()).count() > 1;
             // what says it of other variants, as one of several, says it there too
-            if text_of(tree, file).contains("accelerator") || resources.iter().any(is_one_of) {
+            if says_it_twice || text_of(tree, file).contains("accelerator") || resources.iter().any(is_one_of) {
                 return None;
             }
             let names: Vec<String> = catalog.machines_of(provider).map(|it| it.name.into_owned()).collect();
@@ -302,11 +308,6 @@ fn edit(run: &Run, tree: &Files, random: &mut Random) -> Option<Edited> {
 fn is_refused(run: &Run, edited: &Edited) -> bool {
     // what one workspace says tells what others may be
     if edited.tree.iter().any(|(_, text)| text.contains("terraform.workspace")) {
-        return true;
-    }
-    // one of several ways of buying was edited, and the others say what they said
-    let is_one_of_several = |text: &str| edited.key == "purchase" && text.contains("any_of");
-    if edited.tree.iter().any(|(_, text)| is_one_of_several(text)) {
         return true;
     }
     // of two texts of one object, only one was edited

@@ -292,7 +292,7 @@ impl Search<'_, '_> {
 
     /// Pods or machines that share what is asked for.
     fn copies(&self) -> f64 {
-        let count = self.item.count.or_else(|| self.resource.count.value().copied());
+        let count = self.item.count_of(self.resource);
         count.map_or(1.0, |count| count.expected).max(1.0)
     }
 

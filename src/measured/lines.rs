@@ -1,15 +1,50 @@
 //! Lines of files of rows: where they stand, and what is wrong with some.
 
-use super::row::UsageError;
+use crate::catalog::records;
 use crate::diagnostic::Diagnostic;
 use crate::inventory::Inventory;
 use crate::source::Span;
+
+/// What is wrong with a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageError {
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+}
 
 /// A line that cannot be read is an error at that line.
 pub(super) fn wrong_rows(inventory: &mut Inventory, wrong: Vec<UsageError>, place: impl Fn(usize) -> Span, help: &str) {
     for error in wrong {
         inventory.diagnostics.push(Diagnostic::unreadable(error.message, place(error.line)).with_help(help));
     }
+}
+
+/// The rows of a file that begins with this line, and what is wrong with others. A file of another version, or with a heading
+/// that cannot be used, is refused as a whole.
+pub(super) fn read_rows<Columns, Row>(
+    text: &str,
+    header: &str,
+    columns: impl Fn(&[String]) -> Result<Columns, String>,
+    row: impl Fn(&Columns, Vec<String>, usize) -> Result<Row, String>,
+) -> Result<(Vec<Row>, Vec<UsageError>), UsageError> {
+    let at = |line: usize, message: String| UsageError { line, message };
+    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
+    if first != header {
+        return Err(at(1, format!("its first line is not `{header}`: it is no file of this version of gpulint")));
+    }
+    let mut lines = records(text);
+    let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
+    let heading = heading.map_err(|why| at(line, why))?;
+    let columns = columns(&heading).map_err(|why| at(line, why))?;
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for (line, cells) in lines {
+        match cells.and_then(|cells| row(&columns, cells, line)) {
+            Ok(row) => rows.push(row),
+            Err(message) => wrong.push(at(line, message)),
+        }
+    }
+    Ok((rows, wrong))
 }
 
 /// Where each line begins and ends.

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::catalog::records;
+pub use super::lines::UsageError;
+use super::lines::read_rows;
 use crate::diagnostic::nearest;
 use crate::source::Date;
 
@@ -143,34 +144,10 @@ impl UsageRow {
     }
 }
 
-/// What is wrong with a line of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UsageError {
-    /// Counted from 1.
-    pub line: usize,
-    pub message: String,
-}
-
 /// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
 /// refused as a whole.
 pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
-    let at = |line: usize, message: String| UsageError { line, message };
-    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
-    if first != HEADER {
-        return Err(at(1, format!("its first line is not `{HEADER}`: it is no file of this version of gpulint")));
-    }
-    let mut lines = records(text);
-    let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
-    let heading = heading.map_err(|why| at(line, why))?;
-    let columns = columns(&heading).map_err(|why| at(line, why))?;
-    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
-    for (line, cells) in lines {
-        match cells.and_then(|cells| row(&columns, cells, line)) {
-            Ok(row) => rows.push(row),
-            Err(message) => wrong.push(at(line, message)),
-        }
-    }
-    Ok((rows, wrong))
+    read_rows(text, HEADER, columns, |columns, cells, line| row(columns, cells, line))
 }
 
 fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {

@@ -228,6 +228,11 @@ pub enum Status {
 }
 
 impl BillItem {
+    /// How many there are of a resource: as its price found it, else as its text says.
+    pub fn count_of(&self, resource: &Resource) -> Option<Range> {
+        self.count.or_else(|| resource.count.value().copied())
+    }
+
     /// Why its money is none of a price list, if it is not.
     pub fn estimate(&self) -> Option<&str> {
         match &self.status {

@@ -157,11 +157,9 @@ pub fn crossing(own: &Purchased, scenario: Scenario, rent_per_hour: Money) -> Cr
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
+impl Purchased {
     /// 240,000 / 48 + 12,000 / 12 + 500 = 6,500 a month; 10 kW at 0.2 = 2 an hour.
-    fn machine() -> Purchased {
+    pub(crate) fn example() -> Purchased {
         Purchased {
             usd: 240_000.0,
             accelerators: 8.0,
@@ -173,19 +171,24 @@ mod tests {
             utilization: 0.5,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn an_hour_is_what_is_fixed_over_the_hours_that_are_used_and_power() {
-        let own = Owned::purchased("H100*", machine()).unwrap();
+        let own = Owned::purchased("H100*", Purchased::example()).unwrap();
         // (6,500 / 365 + 2) / 8 = 2.476027
         assert_eq!((own.per_accelerator_hour.usd() * 1e6).round(), 2_476_027.0);
         let said = "(($240000 / 48 months + $12000 of staff / 12 + $500) / (730 h x 50% used) + 10 kW x $0.2/kWh) / 8 \
                     accelerators";
         assert_eq!(own.how, said);
         for wrong in [
-            Purchased { staff_usd_per_year: f64::NAN, ..machine() },
-            Purchased { usd_per_month: -1.0, ..machine() },
-            Purchased { utilization: 1.5, ..machine() },
+            Purchased { staff_usd_per_year: f64::NAN, ..Purchased::example() },
+            Purchased { usd_per_month: -1.0, ..Purchased::example() },
+            Purchased { utilization: 1.5, ..Purchased::example() },
         ] {
             assert!(Owned::purchased("*", wrong).is_none(), "{wrong:?}");
         }
@@ -194,18 +197,21 @@ mod tests {
     #[test]
     fn rent_by_the_hour_is_dearer_above_so_many_hours() {
         // 6,500 / (54 - 2) = 125
-        assert_eq!(crossing(&machine(), Scenario::OnDemand, Money::from_usd(54.0)), Crossing::Above(125.0));
+        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(54.0)), Crossing::Above(125.0));
         // 6,500 / (10 - 2) = 812.5, which no month has.
-        assert_eq!(crossing(&machine(), Scenario::OnDemand, Money::from_usd(10.0)), Crossing::Never);
-        assert_eq!(crossing(&machine(), Scenario::OnDemand, Money::from_usd(1.5)), Crossing::Never);
+        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(10.0)), Crossing::Never);
+        assert_eq!(crossing(&Purchased::example(), Scenario::OnDemand, Money::from_usd(1.5)), Crossing::Never);
     }
 
     #[test]
     fn a_commitment_is_paid_for_all_hours() {
         // 8 x 730 = 5,840 is less than what the own machine costs while it stands still.
-        assert_eq!(crossing(&machine(), Scenario::Reserved3y, Money::from_usd(8.0)), Crossing::Never);
+        assert_eq!(crossing(&Purchased::example(), Scenario::Reserved3y, Money::from_usd(8.0)), Crossing::Never);
         // 10 x 730 - 6,500 = 800, the power of 400 hours.
-        assert_eq!(crossing(&machine(), Scenario::Reserved1y, Money::from_usd(10.0)), Crossing::Below(400.0));
-        assert_eq!(crossing(&machine(), Scenario::Reserved1y, Money::from_usd(20.0)), Crossing::Always);
+        assert_eq!(
+            crossing(&Purchased::example(), Scenario::Reserved1y, Money::from_usd(10.0)),
+            Crossing::Below(400.0)
+        );
+        assert_eq!(crossing(&Purchased::example(), Scenario::Reserved1y, Money::from_usd(20.0)), Crossing::Always);
     }
 }

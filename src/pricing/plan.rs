@@ -504,16 +504,7 @@ mod tests {
 
     #[test]
     fn own_hardware_is_one_more_way() {
-        let purchased = Purchased {
-            usd: 240_000.0,
-            accelerators: 8.0,
-            years: 4.0,
-            watts: 10_000.0,
-            usd_per_kwh: 0.2,
-            staff_usd_per_year: 12_000.0,
-            usd_per_month: 500.0,
-            utilization: 0.5,
-        };
+        let purchased = Purchased::example();
         let owned = vec![Owned::purchased("H100*", purchased).unwrap()];
         let settings = PricingSettings { owned, ..PricingSettings::default() };
         let run = planned(machines("p5.48xlarge", 2.0), 48.0, &["aws"]);

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::amount::BilledAmount;
 use super::month::BillMonth;
-use crate::catalog::records;
 use crate::diagnostic::{nearest, shortened};
+use crate::measured::lines::read_rows;
 use crate::measured::row::UsageError;
 
 /// The first line of a file of this version.
@@ -213,23 +213,7 @@ impl PaidRow {
 /// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
 /// refused as a whole.
 pub fn read(text: &str) -> Result<(Vec<PaidRow>, Vec<UsageError>), UsageError> {
-    let at = |line: usize, message: String| UsageError { line, message };
-    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
-    if first != HEADER {
-        return Err(at(1, format!("its first line is not `{HEADER}`: it is no file of this version of gpulint")));
-    }
-    let mut lines = records(text);
-    let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };
-    let heading = heading.map_err(|why| at(line, why))?;
-    let setters = setters(&heading).map_err(|why| at(line, why))?;
-    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
-    for (line, cells) in lines {
-        match cells.and_then(|cells| row(&setters, &cells, line)) {
-            Ok(row) => rows.push(row),
-            Err(message) => wrong.push(at(line, message)),
-        }
-    }
-    Ok((rows, wrong))
+    read_rows(text, HEADER, setters, |setters, cells, line| row(setters, &cells, line))
 }
 
 fn setters(heading: &[String]) -> Result<Vec<Setter>, String> {

@@ -104,7 +104,7 @@ fn hosted(text: &mut String, resource: &Resource, item: &BillItem, served: &Asse
     let (prompt, answer) = served.lengths;
     let day = month.expected.usd() / HOURS_PER_MONTH * 24.0;
     let speed = served.placed.value().and_then(|it| it.speed.as_ref().ok());
-    let copies = item.count.or_else(|| resource.count.value().copied()).map_or(1.0, |count| count.expected.max(1.0));
+    let copies = item.count_of(resource).map_or(1.0, |count| count.expected.max(1.0));
     let most = speed.map(|it| it.tokens_per_second.ceiling * copies * 86_400.0 / 1e6);
     let is_out_of_reach = most.is_some_and(|most| most < day / it.per_million);
     let reach = if is_out_of_reach { ", which is more than these can write" } else { "" };

@@ -11,7 +11,7 @@ use crate::fit::{Assessment, Choice, TrainingRun, by_tokens};
 use crate::inventory::{Fact, Task};
 use crate::pricing::{BillItem, HOURS_PER_MONTH};
 use crate::report::formats::json;
-use crate::report::formats::json::Number;
+use crate::report::formats::json::{Ends, Number};
 use crate::report::formats::text::TextTable;
 use crate::report::views::training_run;
 use crate::report::{Format, escape};
@@ -46,13 +46,6 @@ struct Trained<'a> {
     usd: Option<Ends>,
     as_of: Option<&'a str>,
     source: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Ends {
-    floor: Number,
-    expected: Number,
-    ceiling: Number,
 }
 
 #[derive(Serialize)]

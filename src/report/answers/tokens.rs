@@ -8,7 +8,7 @@ use crate::catalog::Currency;
 use crate::fit::speed::SpeedRange;
 use crate::fit::tokens::{BreakEven, ByToken, Priced};
 use crate::report::formats::json;
-use crate::report::formats::json::Number;
+use crate::report::formats::json::{Ends, Number};
 use crate::report::formats::text::TextTable;
 use crate::report::{Format, escape};
 
@@ -39,13 +39,6 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     usd_per_million_at_traffic: Option<Number>,
     beside_cheapest: &'static str,
-}
-
-#[derive(Serialize)]
-struct Ends {
-    floor: Number,
-    expected: Number,
-    ceiling: Number,
 }
 
 #[derive(Serialize)]
@@ -107,19 +100,11 @@ fn row(it: &Priced) -> Row<'_> {
         accelerator: &it.choice.accelerator,
         count: Number(it.choice.count),
         usd_per_hour: it.choice.per_hour.into(),
-        tokens_per_s: ends(it.speed.tokens_per_second),
-        ms_per_token: ends(it.speed.ms_per_token),
-        usd_per_million_at_full_load: ends(it.at_load),
+        tokens_per_s: it.speed.tokens_per_second.into(),
+        ms_per_token: it.speed.ms_per_token.into(),
+        usd_per_million_at_full_load: it.at_load.into(),
         usd_per_million_at_traffic: it.at_traffic.map(Number::three_digits),
         beside_cheapest: it.beside_cheapest.name(),
-    }
-}
-
-fn ends(range: SpeedRange) -> Ends {
-    Ends {
-        floor: Number::three_digits(range.floor),
-        expected: Number::three_digits(range.expected),
-        ceiling: Number::three_digits(range.ceiling),
     }
 }
 

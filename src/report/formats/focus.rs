@@ -14,7 +14,7 @@ use crate::catalog::{AWS, AZURE, GCP, MoneyRange};
 use crate::inventory::{Key, Purchase, Resource};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
 use crate::report::Report;
-use crate::source::{Date, days_in_month};
+use crate::source::{Date, civil_from_days, days_in_month};
 
 /// One column: its name, and what it says.
 type Column = (&'static str, fn(&Charge<'_>) -> String);
@@ -179,11 +179,10 @@ fn hours(item: &BillItem, amount: MoneyRange) -> f64 {
 
 /// The first moment of a month and that of the next.
 fn month(day: Date) -> (String, String) {
-    let text = day.to_string();
-    let mut parts = text.split('-').filter_map(|part| part.parse::<i64>().ok());
-    let (year, month) = (parts.next().unwrap_or(1970), parts.next().unwrap_or(1));
-    let first = Date::new(u16::try_from(year).unwrap_or(1970), u8::try_from(month).unwrap_or(1), 1).unwrap_or(day);
-    let next = Date::from_unix_days(first.unix_days() + days_in_month(year, month)).unwrap_or(first);
+    let (year, month, number) = civil_from_days(day.unix_days());
+    let first = day.unix_days() - number + 1;
+    let at = |days: i64| Date::from_unix_days(days).unwrap_or(day);
+    let (first, next) = (at(first), at(first + days_in_month(year, month)));
     (format!("{first}T00:00:00Z"), format!("{next}T00:00:00Z"))
 }
 

@@ -7,7 +7,7 @@ use crate::pricing::{BillItem, Period, count_range};
 /// `6 × g5.12xlarge (4 A10G) × $5.672/h × 730 h, us-east-1, on-demand`; nothing of what has no price.
 pub(in crate::report) fn basis(resource: &Resource, item: &BillItem, currency: Currency) -> Option<String> {
     let per_hour = item.hourly()?.expected;
-    let count = item.count.or(resource.count.value().copied())?;
+    let count = item.count_of(resource)?;
     let mut factors = vec![count_range(count)];
     factors.extend(thing(resource));
     factors.push(format!("{}/h", currency.per_hour(per_hour)));

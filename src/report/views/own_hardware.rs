@@ -90,16 +90,7 @@ mod tests {
 
     #[test]
     fn each_line_holds_its_terms() {
-        let own = Purchased {
-            usd: 240_000.0,
-            accelerators: 8.0,
-            years: 4.0,
-            watts: 10_000.0,
-            usd_per_kwh: 0.2,
-            staff_usd_per_year: 12_000.0,
-            usd_per_month: 500.0,
-            utilization: 0.5,
-        };
+        let own = Purchased::example();
         let said = |scenario: Scenario, usd: f64| {
             let rent_per_hour = Money::from_usd(usd);
             let crossing = crossing(&own, scenario, rent_per_hour);

@@ -150,7 +150,7 @@ fn line<'a>(
     let part = month.hours() / HOURS_PER_MONTH;
     let monthly = item.monthly.filter(|_| item.per == Period::Month);
     let expected = monthly.map(|it| it.expected.times(part));
-    let count = item.count.or(resource.count.value().copied());
+    let count = item.count_of(resource);
     let expected_hours = monthly.and(count).map(|count| item.hours * count.expected * part).filter(|it| it.is_finite());
     if expected.is_none() && !is_paid {
         return None;
@@ -182,7 +182,7 @@ fn line<'a>(
 
 /// Why it ran longer or shorter than the text lets expect.
 fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, month: BillMonth) -> Vec<String> {
-    let (Some(factor), Some(count)) = (line.hours_factor, item.count.or(line.resource.count.value().copied())) else {
+    let (Some(factor), Some(count)) = (line.hours_factor, item.count_of(line.resource)) else {
         return Vec::new();
     };
     let mut causes = Vec::new();

@@ -19,6 +19,25 @@ pub(in crate::report) struct UnitWork<'a> {
     pub(in crate::report) because: Option<&'static str>,
 }
 
+/// What is told of each, with its heading.
+type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
+
+pub(in crate::report) const COLUMNS: [Column; 6] = [
+    ("tokens a second", |it| it.tokens_per_second),
+    ("ms a token", |it| it.ms_per_token),
+    ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),
+    ("at the traffic", |it| it.costs.per_million_at_traffic),
+    ("$ a thousand requests", |it| it.costs.per_thousand_requests),
+    ("$ a seat and month", |it| it.costs.per_seat),
+];
+
+impl UnitWork<'_> {
+    /// Something is told, and not only why nothing is.
+    pub(in crate::report) fn is_known(&self) -> bool {
+        COLUMNS.iter().any(|(_, read)| read(self).is_some())
+    }
+}
+
 /// In the order of the inventory.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>) -> Vec<UnitWork<'a>> {
     (0..report.inventory.resources.len()).filter_map(|at| of(report, at)).collect()

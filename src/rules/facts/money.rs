@@ -327,7 +327,7 @@ fn instead(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<Mone
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;
     let choice = asking.world.fit.get(id as usize)?.value()?.placed.value()?.instead.get(&which)?;
-    let count = item.count.or(resource.count.value().copied())?;
+    let count = item.count_of(resource)?;
     let hours = if item.hours > 0.0 { item.hours } else { HOURS_PER_MONTH };
     let monthly = |count: f64| choice.per_hour.times(hours * if count.is_finite() { count } else { 0.0 });
     Some(MoneyRange { floor: monthly(count.floor), expected: monthly(count.expected), ceiling: monthly(count.ceiling) })

@@ -196,7 +196,7 @@ pub(super) fn gap(asking: &FactContext<'_>, id: u32, which: Alternative) -> Opti
 /// Machines of an alternative that write as much as all present ones in nine of ten cases.
 pub(super) fn as_many(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
-    let count = asking.item(id)?.count.or_else(|| resource.count.value().copied())?;
+    let count = asking.item(id)?.count_of(resource)?;
     let floor = asking.world.catalog.throughput("gap-floor", "*")?;
     let needed = count.expected.max(1.0) / rate_share(asking, id, which)? / floor;
     Some(needed.ceil()).filter(|it| it.is_finite())

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::wire::{Count, Fact, Price, Run, Skipped, Totals};
-use super::{Number, wire};
-use crate::fit::speed::SpeedRange;
+use super::wire;
+use super::wire::{Count, Ends, Fact, Price, Run, Skipped, Totals};
 use crate::inventory::{Key, Resource};
 use crate::report::Report;
 use crate::report::views::coverage::{self, Coverage};
@@ -54,23 +53,6 @@ pub(in crate::report) struct Work<'a> {
     /// estimate or measured; null where no rate is said.
     basis: Option<&'static str>,
     because: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Ends {
-    floor: Number,
-    expected: Number,
-    ceiling: Number,
-}
-
-impl From<SpeedRange> for Ends {
-    fn from(it: SpeedRange) -> Ends {
-        Ends {
-            floor: Number::three_digits(it.floor),
-            expected: Number::three_digits(it.expected),
-            ceiling: Number::three_digits(it.ceiling),
-        }
-    }
 }
 
 /// What each resource costs.

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::complete;
+use crate::fit::speed::SpeedRange;
 use crate::inventory;
 use crate::inventory::{Key, Resource, ResourceId, Value};
 use crate::pricing::{self, BillItem, Period, Status};
@@ -23,6 +24,24 @@ impl Number {
         let unit = 10_f64.powf(n.abs().log10().floor() - 2.0);
         let rounded = if unit.is_normal() { (n / unit).round() * unit } else { n };
         Number((rounded * 1e6).round() / 1e6)
+    }
+}
+
+/// An estimate with its range.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Ends {
+    pub(in crate::report) floor: Number,
+    pub(in crate::report) expected: Number,
+    pub(in crate::report) ceiling: Number,
+}
+
+impl From<SpeedRange> for Ends {
+    fn from(it: SpeedRange) -> Ends {
+        Ends {
+            floor: Number::three_digits(it.floor),
+            expected: Number::three_digits(it.expected),
+            ceiling: Number::three_digits(it.ceiling),
+        }
     }
 }
 

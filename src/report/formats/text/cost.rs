@@ -7,13 +7,12 @@ use std::fmt::Write;
 use super::summary;
 use super::table::TextTable;
 use crate::catalog::Money;
-use crate::fit::UnitCosts;
 use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
 use crate::report::views::judged;
 use crate::report::views::money::mark_of;
-use crate::report::views::unit_work::{UnitWork, reasons, unit_work};
+use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
 use crate::report::{Most, Report, Sort, Style, escape};
 
 /// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
@@ -62,20 +61,10 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
 /// What a unit of work costs, where that is known of anything.
 fn units(text: &mut String, report: &Report) {
     let all = unit_work(report);
-    let known = |it: &&UnitWork<'_>| it.tokens_per_second.is_some() || it.costs != UnitCosts::default();
-    type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
-    let columns: [Column; 6] = [
-        ("tokens a second", |it| it.tokens_per_second),
-        ("ms a token", |it| it.ms_per_token),
-        ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),
-        ("at the traffic", |it| it.costs.per_million_at_traffic),
-        ("$ a thousand requests", |it| it.costs.per_thousand_requests),
-        ("$ a seat and month", |it| it.costs.per_seat),
-    ];
-    let columns: Vec<_> = columns.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
+    let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
     let headings: Vec<&str> = ["a unit of work", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
     let mut table = TextTable::new(&headings, 2..headings.len());
-    for it in all.iter().filter(known) {
+    for it in all.iter().filter(|it| it.is_known()) {
         let shown = |text: &str| escape::shortened(&escape::one_line(text), 60);
         let mut cells = vec![shown(&report.called(it.resource)), shown(it.model.unwrap_or_default())];
         cells.extend(columns.iter().map(|(_, read)| read(it).map(SpeedRange::told).unwrap_or_default()));

@@ -124,6 +124,13 @@ fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<V
         named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),
     };
     if machines.is_empty() {
+        if let Some((provider, accelerator)) = catalog.family_of(name) {
+            let with = accelerator.map(|name| format!(" with {name}")).unwrap_or_default();
+            return Err(Failure::new(format!(
+                "no table lists `{name}`: it is of a family{with} of {provider}, and has no price"
+            ))
+            .with_help(catalog.did_you_mean(name)));
+        }
         return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
             .with_help(catalog.did_you_mean(name)));
     }
@@ -153,5 +160,5 @@ fn sort(offers: &mut [Offer], arguments: &Price) {
 fn everywhere<'c>(catalog: &'c Catalog, machine: Machine<'c>) -> Vec<Offer<'c>> {
     let same = |offer: &Offer| offer.machine.provider == machine.provider && offer.machine.name == machine.name;
     let offers: Vec<_> = catalog.offers().filter(same).collect();
-    if offers.is_empty() { catalog.in_region(machine, None).into_iter().collect() } else { offers }
+    if offers.is_empty() { vec![catalog.in_base_region(machine)] } else { offers }
 }

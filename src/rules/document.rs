@@ -6,14 +6,19 @@ use std::fmt::Write;
 use super::page::Page;
 use super::set::BUILT_IN;
 
-/// Where the pages of the built-in rules are published.
-const PUBLISHED: &str = "https://github.com/gpulint/gpulint/blob/main/docs/rules";
+/// Where `docs` is published as a book. Everything that sends people to a page takes its address from here.
+const BOOK: &str = "https://gpulint.github.io/gpulint";
+
+/// The address of a page, by its path below `docs` without its ending.
+pub fn in_the_book(page: &str) -> String {
+    format!("{BOOK}/{page}.html")
+}
 
 /// Where a built-in rule is explained; a team's own pages are not published.
 pub fn link(rule: &str) -> Option<String> {
     let is_built_in =
         |(path, _): &(&str, &str)| path.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) == Some(rule);
-    BUILT_IN.iter().any(is_built_in).then(|| format!("{PUBLISHED}/{rule}.md"))
+    BUILT_IN.iter().any(is_built_in).then(|| in_the_book(&format!("rules/{rule}")))
 }
 
 /// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.

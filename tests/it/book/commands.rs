@@ -16,8 +16,8 @@ const REASONS: [&str; 5] = [
     // asks a server, or needs somebody's account
     "network", // another program, which need not be installed
     "program", // what a code host hands to its builds
-    "host", // names of the reader's own, or a checkout of this repository
-    "yours", // watches, writes outside of the directory, or takes minutes
+    "host",    // names of the reader's own, or a checkout of this repository
+    "yours",   // watches, writes outside of the directory, or takes minutes
     "here",
 ];
 

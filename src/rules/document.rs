@@ -21,6 +21,12 @@ pub fn link(rule: &str) -> Option<String> {
     BUILT_IN.iter().any(is_built_in).then(|| in_the_book(&format!("rules/{rule}")))
 }
 
+const EXAMPLES: &str = "\n## Examples\n";
+
+/// What readers need to know of the lines below.
+const MARKS: &str = "A line that ends with `# <- reported` is found, one with `# <- undetermined` cannot be known, and all others are clean \
+                     ([how examples are tested](../own-rules/testing.md)).";
+
 /// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.
 pub fn document(page: &Page) -> String {
     let body = page.body().trim();
@@ -29,7 +35,7 @@ pub fn document(page: &Page) -> String {
     let _ = writeln!(text, "| group | layer | level | risk | profile |\n|---|---|---|---|---|");
     let (layer, level, risk, profile) = (page.layer.name(), page.level.name(), page.risk.name(), page.profile.name());
     let _ = writeln!(text, "| {} | {layer} | {level} | {risk} | {profile} |", page.group);
-    let _ = writeln!(text, "\n{}", rest.trim());
+    let _ = writeln!(text, "\n{}", rest.trim().replacen(EXAMPLES, &format!("{EXAMPLES}\n{MARKS}\n"), 1));
     if !page.parameters.is_empty() {
         text.push_str("\n## Parameters\n\n| parameter | default | meaning |\n|---|---|---|\n");
         for parameter in &page.parameters {

@@ -57,6 +57,25 @@ fn copy(from: &Path, to: &str, place: &Place) {
     }
 }
 
+/// Readers do not see what stands behind the language of a fence, so the text before it names the file.
+#[test]
+fn files_of_a_page_are_named_to_its_readers() {
+    let mut count = 0;
+    for (name, text) in written() {
+        let mut before = 0;
+        for fence in fences::read(&text) {
+            let said = &text[before..fence.range.start];
+            before = fence.range.end;
+            let Some(file) = &fence.file else { continue };
+            let is_hidden =
+                text[..fence.range.start].matches("<!--").count() > text[..fence.range.start].matches("-->").count();
+            count += usize::from(!is_hidden);
+            assert!(is_hidden || said.contains(&format!("`{file}`")), "docs/{name}: nothing names `{file}` before it");
+        }
+    }
+    assert!(count > 10, "{count} files");
+}
+
 /// What follows the language of each fence of a page, with the text of the fence.
 fn infos(text: &str) -> Vec<(String, fences::Fence)> {
     let info = |fence: &fences::Fence| {

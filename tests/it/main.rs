@@ -40,6 +40,7 @@ mod levers;
 mod manifest_fixes;
 mod measured_oracle;
 mod measured_scores;
+mod names;
 mod pages;
 mod paid;
 mod paid_oracle;

@@ -9,6 +9,7 @@ mod attacks;
 mod bases;
 mod bills;
 mod bills_out;
+mod book;
 mod broken_pages;
 mod changes;
 mod charts;

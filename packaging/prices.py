@@ -2,20 +2,26 @@
 """What the weekly update of prices does with what `gpulint catalog update` brought.
 
   prices.py merge CACHE PRICING TABLE [SAID]   write the rows of CACHE into the tables of PRICING, and what moved into TABLE
+  prices.py doubt TABLE DOUBTS                 put what `catalog verify` and the tests said at the head of TABLE
   prices.py release PRICING DATE OUT           write the prices of all providers as one file, to be signed
 
 CACHE is a directory of files as gpulint keeps them, PRICING the project's own; SAID is what the update printed, of which the
-rows that were refused are shown. TABLE is Markdown for reviewers.
+rows that were refused and the providers that told nothing are shown. TABLE is Markdown that a reviewer reads in a minute.
 """
 
 import csv
 import os
+import re
 import sys
+from collections import Counter, defaultdict
 
 PRICES = ["on_demand_usd_per_hour", "spot_usd_per_hour", "reserved_1y_usd_per_hour", "reserved_3y_usd_per_hour"]
 SPOKEN = dict(zip(PRICES, ["on demand", "spot", "one year", "three years"]))
-MOST_ROWS = 200
-MOST_REFUSED = 50
+# Lines of each provider that a reviewer is asked to read; of the rest the number is told.
+MOST_MOVES = 6
+MOST_REFUSED = 5
+MOST_NAMES = 8
+MOST_DOUBTS = 20
 
 
 def read(path):
@@ -37,45 +43,40 @@ def key(row):
 
 def plain(text):
     """Text of a vendor as one cell of a table, with nothing in it that Markdown or GitHub would act on."""
-    kept = "".join(letter if letter.isprintable() else " " for letter in str(text))[:120]
+    kept = "".join(letter if letter.isprintable() else " " for letter in str(text))[:240]
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#+!|~@&" else letter for letter in kept)
 
 
-def moves(provider, before, after):
-    """Each price of a row that is another now: how much it moved, what it was and what it is."""
+def counted(number, one, more):
+    return f"{number:,} {one if number == 1 else more}"
+
+
+class Change:
+    """What an answer of one provider changes."""
+
+    def __init__(self):
+        self.moves, self.new, self.unlisted, self.same = [], [], [], 0
+
+
+class Move:
+    """A price of a row that is another now."""
+
+    def __init__(self, row, column, old, new):
+        self.machine, self.region, self.accelerator = row["machine"], row["region"], row["accelerator"]
+        self.way, self.old, self.new = SPOKEN[column], old, new
+        self.share = new / old - 1 if old and new is not None else None
+
+    def kind(self):
+        """What moved for the same reason: a card by a share, wherever and in whatever machine it is sold."""
+        moved = "new" if self.old is None else "gone" if self.new is None else f"{self.share:+.1%}"
+        return self.accelerator, self.way, moved
+
+
+def moves(before, after):
     for column in PRICES:
-        old, new = (float(row.get(column) or "nan") for row in (before, after))
-        if old == new or (old != old and new != new):
-            continue
-        share = new / old - 1 if old == old and new == new and old else None
-        yield share, (provider, after["machine"], after["region"], SPOKEN[column], old, new)
-
-
-def merge(cache, pricing):
-    """Writes newer rows; returns what moved, and how many rows are new in each provider."""
-    moved, added, same = [], {}, 0
-    for name in sorted(os.listdir(cache)):
-        provider, extension = os.path.splitext(name)
-        path = os.path.join(pricing, name)
-        if extension != ".csv" or not os.path.exists(path):
-            continue
-        columns, rows = read(path)
-        known = {key(row): row for row in rows}
-        for row in read(os.path.join(cache, name))[1]:
-            before = known.get(key(row))
-            if before is None:
-                added.setdefault(provider, []).append(row["machine"])
-                known[key(row)] = {column: row.get(column, "") for column in columns}
-                continue
-            found = list(moves(provider, before, row))
-            moved += found
-            same += not found
-            newer = {column: row[column] for column in columns if row.get(column)}
-            # What the vendor does not list any more does not stay beside what it lists.
-            gone = {column: "" for column in PRICES if before.get(column) and not row.get(column)}
-            known[key(row)] = {**before, **newer, **{c: v for c, v in gone.items() if not column_is_kept(c, row)}}
-        write(path, columns, [known[at] for at in sorted(known)])
-    return moved, added, same
+        old, new = (float(row[column]) if row.get(column) else None for row in (before, after))
+        if old != new and not (new is None and column_is_kept(column, after)):
+            yield Move(after, column, old, new)
 
 
 def column_is_kept(column, row):
@@ -83,29 +84,137 @@ def column_is_kept(column, row):
     return column.startswith("reserved") and not row.get("reserved_basis")
 
 
-def told(moved, added, same, said):
-    money = lambda value: "" if value != value else f"${value:,.4f}"
-    lines = [f"{len(moved)} prices moved, {same} rows say what they said, {sum(map(len, added.values()))} rows are new.", ""]
-    if moved:
-        lines += ["| provider | machine | region | | before | now | moved |", "|---|---|---|---|---:|---:|---:|"]
-    size = lambda move: (move[0] is not None, -abs(move[0] or 0), move[1][:4])
-    for share, (provider, machine, region, what, old, new) in sorted(moved, key=size)[:MOST_ROWS]:
-        by = "new" if old != old else "gone" if new != new else f"{share:+.1%}"
-        lines.append(f"| {provider} | {plain(machine)} | {plain(region)} | {what} | {money(old)} | {money(new)} | {by} |")
-    if len(moved) > MOST_ROWS:
-        lines += ["", f"{len(moved) - MOST_ROWS} more moved by less."]
-    for provider, machines in sorted(added.items()):
-        names = sorted(set(machines))
-        more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-        lines += ["", f"New of {provider}: {', '.join(map(plain, names[:20]))}{more}."]
-    refused = [line.strip() for line in said if line.startswith("  refused ")]
-    failed = [line.strip() for line in said if line.startswith("error: ")]
-    for title, found in (("Not believed, the earlier rows stay", refused), ("Not asked or not answered", failed)):
-        if found:
-            lines += ["", f"### {title}", "", *[f"- {plain(line)}" for line in found[:MOST_REFUSED]]]
-            if len(found) > MOST_REFUSED:
-                lines.append(f"- {len(found) - MOST_REFUSED} more")
+def merge(cache, pricing, refused):
+    """Writes newer rows; returns what changed, by provider."""
+    changes = {}
+    for name in sorted(os.listdir(cache)):
+        provider, extension = os.path.splitext(name)
+        path = os.path.join(pricing, name)
+        if extension != ".csv" or not os.path.exists(path):
+            continue
+        columns, rows = read(path)
+        arrived = read(os.path.join(cache, name))[1]
+        known = {key(row): row for row in rows}
+        change = changes[provider] = Change()
+        told = {(machine.lower(), region.lower()) for machine, region, _ in refused.get(provider, [])}
+        regions, listed = {key(row)[1] for row in arrived}, {key(row) for row in arrived}
+        change.unlisted = [row for at, row in known.items() if at[1] in regions and at not in listed | told]
+        for row in arrived:
+            before = known.get(key(row))
+            if before is None:
+                change.new.append(row)
+                known[key(row)] = {column: row.get(column, "") for column in columns}
+                continue
+            found = list(moves(before, row))
+            change.moves += found
+            change.same += not found
+            newer = {column: row[column] for column in columns if row.get(column)}
+            # What the vendor does not list any more does not stay beside what it lists.
+            gone = [column for column in PRICES if before.get(column) and not row.get(column)]
+            known[key(row)] = {**before, **newer, **{c: "" for c in gone if not column_is_kept(c, row)}}
+        write(path, columns, [known[at] for at in sorted(known)])
+    return changes
+
+
+def heard(said):
+    """What the update printed: refused rows by provider, and the lines of providers that told nothing or not all."""
+    refused, silent, provider = defaultdict(list), [], ""
+    for line in dict.fromkeys(said):
+        if found := re.match(r"([a-z0-9-]+): \d+ rows arrived", line):
+            provider = found[1]
+        elif found := re.match(r"  refused (\S+) (.*?): (.*)", line):
+            refused[provider].append(found.groups())
+        # `error: 2 providers were not refreshed` says nothing that the lines before it do not.
+        elif found := re.match(r"(?:error: )?(?!error:)([a-z0-9-]+): (.*)", line):
+            silent.append(f"{found[1]}: {found[2]}")
+        elif line.startswith("  "):
+            silent.append(f"{provider}: {line.strip()}")
+    return refused, silent
+
+
+def told(changes, refused, silent):
+    moved, new = (sum(len(getattr(change, what)) for change in changes.values()) for what in ("moves", "new"))
+    not_believed = sum(map(len, refused.values()))
+    same = sum(change.same for change in changes.values())
+    lines = [
+        f"{counted(moved, 'price', 'prices')} moved, {counted(new, 'row is', 'rows are')} new, {not_believed:,} not"
+        f" believed; {counted(same, 'row says what it', 'rows say what they')} said.",
+        "",
+        "| provider | moved | up | down | new or gone | most | rows new | not believed | not listed |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for provider, change in changes.items():
+        shares = [move.share for move in change.moves if move.share is not None]
+        up, down = (sum(share > 0 for share in shares), sum(share < 0 for share in shares))
+        most = f"{max(shares, key=abs):+.1%}" if shares else ""
+        cells = [len(change.moves), up, down, len(change.moves) - len(shares), most, len(change.new)]
+        cells += [len(refused.get(provider, [])), len(change.unlisted)]
+        lines.append(f"| {plain(provider)} | {' | '.join(map(str, cells))} |")
+    for line in silent[:MOST_DOUBTS]:
+        lines += ([""] if line == silent[0] else []) + [f"- {plain(line)}"]
+    for provider in sorted(changes.keys() | refused.keys()):
+        lines += of_provider(provider, changes.get(provider, Change()), refused.get(provider, []))
     return "\n".join(lines) + "\n"
+
+
+def of_provider(provider, change, refused):
+    lines = []
+    if change.moves:
+        lines += ["", "| machines | | before | now | moved |", "|---|---|---:|---:|---:|"] + kinds(change.moves)
+    for what, rows in (("New", change.new), ("Not listed any more, and kept as it was", change.unlisted)):
+        names = sorted({row["machine"] for row in rows})
+        if names:
+            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+            lines += ["", f"{what}: {', '.join(map(plain, names[:MOST_NAMES]))}{more}."]
+    if refused:
+        lines += ["", "Not believed, the earlier rows stay:", ""]
+        lines += [f"- {plain(machine)} {plain(region)}: {plain(why)}" for machine, region, why in refused[:MOST_REFUSED]]
+        if len(refused) > MOST_REFUSED:
+            reasons = Counter(re.sub(r"\$?\d+(?:[.,]\d+)*", "…", why) for *_, why in refused[MOST_REFUSED:])
+            rest = "; ".join(f"{count} × {plain(why)}" for why, count in reasons.most_common(3))
+            lines.append(f"- {len(refused) - MOST_REFUSED} more: {rest}")
+    return ["", f"### {plain(provider)}", *lines] if lines else []
+
+
+def kinds(found):
+    """A line for all that moved alike, the biggest moves first."""
+    alike = defaultdict(list)
+    for move in found:
+        alike[move.kind()].append(move)
+    share = lambda group: abs(group[0].share) if group[0].share is not None else -1
+    ordered = sorted(alike.values(), key=lambda group: (-share(group), group[0].kind(), group[0].machine))
+    lines = []
+    for group in ordered[:MOST_MOVES]:
+        machines, regions = ({getattr(move, of) for move in group} for of in ("machine", "region"))
+        first = min(group, key=lambda move: (move.machine, move.region))
+        name = plain(first.machine) + (f" and {len(machines) - 1} more" if len(machines) > 1 else "")
+        name += f", {plain(first.region)}" if len(regions) == 1 else f", {len(regions)} regions"
+        old, new = (span([getattr(move, of) for move in group]) for of in ("old", "new"))
+        lines.append(f"| {name} | {first.way} | {old} | {new} | {group[0].kind()[2]} |")
+    if rest := ordered[MOST_MOVES:]:
+        most = max(share(group) for group in rest)
+        by = f", none by more than {most:.1%}" if most >= 0 else ", all new or gone"
+        lines += ["", f"{counted(sum(map(len, rest)), 'more price', 'more prices')}{by}."]
+    return lines
+
+
+def span(values):
+    values = sorted({value for value in values if value is not None})
+    return " to ".join(f"${value:,.4f}" for value in [*values[:1], *values[1:][-1:]])
+
+
+def doubt(table, doubts):
+    """Puts what cannot be true of the new tables before everything else."""
+    with open(doubts, encoding="utf-8", errors="replace") as file:
+        found = [line for line in file.read().splitlines() if line.strip()]
+    with open(table, encoding="utf-8") as file:
+        rest = file.read()
+    lines = ["### Doubted: not to be merged before this is explained", ""]
+    lines += [f"- {plain(line)}" for line in found[:MOST_DOUBTS]]
+    if len(found) > MOST_DOUBTS:
+        lines.append(f"- {len(found) - MOST_DOUBTS} more")
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n\n" + rest)
 
 
 def release(pricing, date, out):
@@ -135,8 +244,11 @@ def main():
         if len(arguments) == 4:
             with open(arguments[3], encoding="utf-8", errors="replace") as file:
                 said = file.read().splitlines()
+        refused, silent = heard(said)
         with open(table, "w", encoding="utf-8") as file:
-            file.write(told(*merge(cache, pricing), said))
+            file.write(told(merge(cache, pricing, refused), refused, silent))
+    elif verb == ["doubt"] and len(arguments) == 2:
+        doubt(*arguments)
     elif verb == ["release"] and len(arguments) == 3:
         release(*arguments)
     else:

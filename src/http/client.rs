@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::error::{Error, HttpErrorKind};
 use super::pace::{self, Clock};
 use super::reply::Reply;
-use super::secret::{Credential, Redactor, Secret};
+use super::secret::{AwsKeys, Credential, Redactor, Secret};
+use super::signature;
 use super::target::HttpOrigin;
 use super::{HttpSettings, Proxies};
 
@@ -133,6 +134,9 @@ impl<'a> Client<'a> {
         if let Some(secret) = credential.secret() {
             redactor.learn(secret.expose());
         }
+        if let Credential::Aws { keys: AwsKeys { session: Some(session), .. }, .. } = &credential {
+            redactor.learn(session.expose());
+        }
         settings.headers.iter().for_each(|(_, value)| redactor.learn(value.expose()));
         let mut builder = reqwest::blocking::Client::builder()
             .user_agent(settings.user_agent.as_str())
@@ -204,7 +208,17 @@ impl<'a> Client<'a> {
         Err(Error::new(HttpErrorKind::Redirected, format!("{} leads to {to}, which was not asked", self.origin.host())))
     }
 
+    /// Until all that is asked must be over.
+    fn time_left(&self) -> Duration {
+        let left = self.settings.deadline.map(|deadline| deadline.saturating_sub(self.clock.now()));
+        left.map_or(Duration::MAX, Duration::from_secs)
+    }
+
     fn send_to(&self, request: &HttpRequest, url: Url, mut sink: Option<Sink<'_>>) -> Result<Reply, Error> {
+        if self.time_left().is_zero() {
+            let message = format!("{} did not answer in time: no more is asked of it", self.origin.host());
+            return Err(Error::new(HttpErrorKind::Interrupted, message));
+        }
         let mut waited = Duration::ZERO;
         let mut attempt = 0;
         loop {
@@ -223,7 +237,7 @@ impl<'a> Client<'a> {
             attempt += 1;
             let Some(delay) = delay else { return Err(outcome) };
             waited += delay;
-            if attempt >= self.settings.attempts || waited > self.settings.patience {
+            if attempt >= self.settings.attempts || waited > self.settings.patience || delay >= self.time_left() {
                 return Err(outcome);
             }
             self.clock.sleep(delay);
@@ -299,7 +313,7 @@ impl<'a> Client<'a> {
         }
         let mut builder = self.inner.request(method, url.clone());
         match &self.credential {
-            Credential::Anonymous => {}
+            Credential::Anonymous | Credential::Aws { .. } => {}
             Credential::Bearer(token) => drop(headers.insert(AUTHORIZATION, prefixed("Bearer", token)?)),
             Credential::Token(token) => drop(headers.insert(AUTHORIZATION, prefixed("token", token)?)),
             Credential::Header { name, value } => {
@@ -315,10 +329,13 @@ impl<'a> Client<'a> {
             builder = builder.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body.clone());
         }
         // Of the request and not of the client: there it would begin anew with each piece of the answer that arrives.
-        let built = builder
-            .timeout(self.settings.timeout)
+        let mut built = builder
+            .timeout(self.settings.timeout.min(self.time_left()))
             .build()
             .map_err(|cause| self.failure(&cause, HttpErrorKind::Unusable))?;
+        if let Credential::Aws { keys, region, service } = &self.credential {
+            signature::sign(&mut built, keys, region, service, self.clock.now())?;
+        }
         let response = self.inner.execute(built).map_err(|cause| {
             let kind = if cause.is_connect() { HttpErrorKind::Unreachable } else { HttpErrorKind::Interrupted };
             self.failure(&cause, kind)
@@ -365,8 +382,11 @@ impl<'a> Client<'a> {
             } else {
                 HttpErrorKind::Interrupted
             };
+            let is_late =
+                cause.get_ref().and_then(|it| it.downcast_ref::<reqwest::Error>()).is_some_and(|it| it.is_timeout());
+            let what = if is_late { "did not answer in time" } else { "broke off its answer" };
             let cause = self.redactor.clean(&cause.to_string());
-            Error::new(kind, format!("{} broke off its answer: {cause}", self.origin.host()))
+            Error::new(kind, format!("{} {what}: {cause}", self.origin.host()))
         })?;
         Ok(body)
     }

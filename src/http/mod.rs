@@ -9,6 +9,7 @@ mod error;
 mod pace;
 mod reply;
 mod secret;
+mod signature;
 mod target;
 
 pub use client::{Client, HttpRequest, Method, Sink};
@@ -16,7 +17,7 @@ pub use error::{Error, HttpErrorKind};
 pub use pace::Clock;
 pub use reply::Reply;
 pub(crate) use reply::has_more_values;
-pub use secret::{Credential, Secret};
+pub use secret::{AwsKeys, Credential, Secret};
 pub use target::HttpOrigin;
 
 use std::time::Duration;
@@ -49,6 +50,8 @@ pub struct HttpSettings {
     pub attempts: u32,
     /// How long all waiting between attempts of one request may take together.
     pub patience: Duration,
+    /// When all that is asked must be over, in seconds after 1970: of a list of many pages each may be slow.
+    pub deadline: Option<u64>,
     /// Whether a credential may travel over plain `http://` to another machine.
     pub allow_plain_http: bool,
     /// Sent with every request, such as the tenant of a server that many use.
@@ -67,6 +70,7 @@ impl Default for HttpSettings {
             max_total_bytes: 256 << 20,
             attempts: 5,
             patience: Duration::from_secs(180),
+            deadline: None,
             allow_plain_http: false,
             headers: Vec::new(),
         }

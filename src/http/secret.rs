@@ -26,6 +26,15 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Keys of an account of AWS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AwsKeys {
+    pub id: String,
+    pub secret: Secret,
+    /// Of keys that were lent for some hours.
+    pub session: Option<Secret>,
+}
+
 /// How a request proves who sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credential {
@@ -44,6 +53,12 @@ pub enum Credential {
         name: &'static str,
         value: Secret,
     },
+    /// A signature over each request, as AWS wants it. The secret itself does not travel.
+    Aws {
+        keys: AwsKeys,
+        region: String,
+        service: &'static str,
+    },
 }
 
 impl Credential {
@@ -53,6 +68,7 @@ impl Credential {
             Credential::Bearer(secret) | Credential::Token(secret) => Some(secret),
             Credential::Basic { password, .. } => Some(password),
             Credential::Header { value, .. } => Some(value),
+            Credential::Aws { keys, .. } => Some(&keys.secret),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::guard::Rejected;
 use super::row::PriceRow;
 use crate::catalog::Catalog;
-use crate::http::{Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
+use crate::http::{AwsKeys, Client, Clock, Credential, Error, HttpErrorKind, HttpOrigin, HttpSettings, Secret};
 
 /// The interfaces that are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +13,7 @@ pub enum PriceSource {
     AwsPrices,
     AwsAdvisor,
     AwsSpot,
+    AwsSpotHistory,
     Azure,
     Gcp,
     Lambda,
@@ -21,10 +22,11 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    pub const ALL: [PriceSource; 8] = [
+    pub const ALL: [PriceSource; 9] = [
         PriceSource::AwsPrices,
         PriceSource::AwsAdvisor,
         PriceSource::AwsSpot,
+        PriceSource::AwsSpotHistory,
         PriceSource::Azure,
         PriceSource::Gcp,
         PriceSource::Lambda,
@@ -32,12 +34,13 @@ impl PriceSource {
         PriceSource::Vast,
     ];
 
-    /// Where the vendor documents it, 2026-11.
+    /// Where the vendor documents it, 2026-11; `{region}` stands for the name of a region.
     pub fn address(self) -> &'static str {
         match self {
             PriceSource::AwsPrices => "https://pricing.us-east-1.amazonaws.com",
             PriceSource::AwsAdvisor => "https://spot-bid-advisor.s3.amazonaws.com",
             PriceSource::AwsSpot => "https://website.spot.ec2.aws.a2z.com",
+            PriceSource::AwsSpotHistory => "https://ec2.{region}.amazonaws.com",
             PriceSource::Azure => "https://prices.azure.com",
             PriceSource::Gcp => "https://cloudbilling.googleapis.com",
             PriceSource::Lambda => "https://cloud.lambda.ai",
@@ -53,6 +56,8 @@ pub struct Access<'a> {
     pub clock: &'a dyn Clock,
     /// Of the vendor that is asked, if there is one.
     pub key: Option<Secret>,
+    /// Of an account of AWS, which tells what spot costs in each zone only to those who sign what they ask.
+    pub aws: Option<AwsKeys>,
     /// Other addresses than the documented ones, for a mirror.
     pub addresses: BTreeMap<PriceSource, String>,
     /// Regions of the large clouds.
@@ -76,8 +81,18 @@ pub(super) struct Fetched {
 
 impl Access<'_> {
     pub(super) fn client(&self, place: PriceSource, credential: Credential) -> Result<Client<'_>, Error> {
-        let address = self.addresses.get(&place).map_or(place.address(), String::as_str);
-        let origin = HttpOrigin::parse(address, self.http.allow_plain_http)?;
+        self.client_at(place, "", credential)
+    }
+
+    /// The same of an interface of which each region has its own.
+    pub(super) fn client_at(
+        &self,
+        place: PriceSource,
+        region: &str,
+        credential: Credential,
+    ) -> Result<Client<'_>, Error> {
+        let address = self.addresses.get(&place).map_or(place.address(), String::as_str).replace("{region}", region);
+        let origin = HttpOrigin::parse(&address, self.http.allow_plain_http)?;
         Client::new(origin, credential, self.http.clone(), self.clock)
     }
 

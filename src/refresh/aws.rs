@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::catalog::{AWS, Catalog, Money, records};
 use crate::http::{Client, Credential, Error, HttpRequest, Method};
+use crate::source::Date;
 
 use super::access::{Access, Fetched, PriceSource, malformed};
 use super::guard::Rejected;
@@ -15,6 +16,8 @@ use super::spot;
 
 /// A line of the list has about a thousand characters.
 const LONGEST_LINE: u64 = 1 << 20;
+/// The list of the largest region has about four hundred thousand.
+const MOST_LINES: usize = 10_000_000;
 /// Of the hours of machines under plans. A region has about nine hundred plans for twenty machines each.
 const MOST_ITEMS: usize = 200_000;
 /// `USE1-BoxUsage:p5.48xlarge` has 25 letters.
@@ -71,12 +74,25 @@ impl List<'_> {
         if !found.complete {
             return Err(malformed(format!("the price list of AWS for {region} has no header")));
         }
+        let day = self.day(region, &found.date)?;
         self.rejected.append(&mut found.rejected);
         for mut row in found.rows.into_values() {
-            row.as_of = if found.date.is_empty() { self.access.today.clone() } else { found.date.clone() };
+            row.as_of.clone_from(&day);
             self.rows.insert((row.machine.clone(), row.region.clone()), row);
         }
         Ok(())
+    }
+
+    /// The day of a list. One that is still to come would be held for the newest for all time.
+    fn day(&self, region: &str, said: &str) -> Result<String, Error> {
+        if said.is_empty() {
+            return Ok(self.access.today.clone());
+        }
+        let tomorrow = self.access.today.parse::<Date>().ok().and_then(|day| Date::from_unix_days(day.unix_days() + 1));
+        match said.parse::<Date>() {
+            Ok(day) if tomorrow.is_none_or(|tomorrow| day <= tomorrow) => Ok(day.to_string()),
+            _ => Err(malformed(format!("the price list of AWS for {region} says that it is of {said}"))),
+        }
     }
 
     /// What a plan for one family without an upfront payment costs, where that is less than a reservation.
@@ -119,7 +135,7 @@ impl Region {
     fn read(&mut self, catalog: &Catalog, region: &str, answer: &mut dyn Read) -> std::io::Result<()> {
         let mut reader = BufReader::with_capacity(1 << 16, answer);
         let mut line = String::new();
-        loop {
+        for _ in 0..MOST_LINES {
             line.clear();
             if reader.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
                 return Ok(());
@@ -134,6 +150,7 @@ impl Region {
             let Some((_, Ok(cells))) = records(&line).next() else { continue };
             self.record(catalog, region, cells);
         }
+        Err(IoError::new(ErrorKind::InvalidData, "the list has no end"))
     }
 
     fn record(&mut self, catalog: &Catalog, region: &str, cells: Vec<String>) {
@@ -170,8 +187,15 @@ impl Region {
             Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
             return;
         }
-        let Some(price) = cell("PricePerUnit").parse().ok().filter(|price| *price > 0.0).map(Money::from_usd) else {
-            return;
+        let price = match cell("PricePerUnit").parse::<f64>() {
+            // What is sold otherwise is listed at nothing.
+            Ok(0.0) => return,
+            Ok(price) if price.is_finite() => Money::from_usd(price),
+            _ => {
+                let why = format!("`{}` is no price", cell("PricePerUnit"));
+                Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);
+                return;
+            }
         };
         let no_upfront = is("PurchaseOption", "No Upfront") && is("OfferingClass", "standard");
         let term = cell("LeaseContractLength");

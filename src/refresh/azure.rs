@@ -71,7 +71,10 @@ impl Meters<'_> {
         if is_decoy(meter) {
             return;
         }
-        let Some(price) = meter.get("retailPrice").and_then(Value::as_f64).filter(|price| *price > 0.0) else { return };
+        // What is sold otherwise is listed at nothing; the guard refuses what is below it.
+        let Some(price) = meter.get("retailPrice").and_then(Value::as_f64).filter(|price| *price != 0.0) else {
+            return;
+        };
         if text("currencyCode") != "USD" || text("unitOfMeasure") != "1 Hour" {
             let why = format!("priced in {} for {}", text("currencyCode"), text("unitOfMeasure"));
             Rejected { machine: name.to_owned(), region: region.to_owned(), why }.note(&mut self.rejected);

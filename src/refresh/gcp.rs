@@ -16,6 +16,9 @@ const SERVICE: &str = "6F81-5844-456A";
 /// A page has five thousand meters; the service has about forty thousand.
 const MOST_PAGES: usize = 100;
 const HOURS_PER_MONTH: i128 = 730;
+const BILLION: i128 = 1_000_000_000;
+/// An accelerator and hour costs some dollars.
+const DEAREST_PART_USD: i128 = 1000;
 const LOCAL_DISK: &str = "SSD backed Local Storage";
 
 /// The meters of a family, and the local disk that each accelerator brings.
@@ -126,9 +129,11 @@ impl Meters {
             Rejected { machine: part.to_owned(), region, why }.note(&mut self.rejected);
             return;
         }
-        let units = price.get("units").and_then(Value::as_str).and_then(|units| units.parse::<i128>().ok());
-        let nanos = price.get("nanos").and_then(Value::as_i64).unwrap_or_default();
-        let price = units.unwrap_or_default() * 1_000_000_000 + i128::from(nanos);
+        let Some(price) = billionths(price) else {
+            let (region, why) = (regions.join(" "), format!("{description} has a price that cannot be"));
+            Rejected { machine: part.to_owned(), region, why }.note(&mut self.rejected);
+            return;
+        };
         let to = if is_spot { &mut self.spot } else { &mut self.on_demand };
         for region in regions.into_iter().filter(|_| price > 0) {
             to.insert((part.to_owned(), region.to_owned()), price);
@@ -177,6 +182,14 @@ impl Meters {
         let billionths = host + count * price(family.accelerator)? + disks;
         i64::try_from((billionths + 500) / 1000).ok().map(Money::from_micros)
     }
+}
+
+/// Whole dollars are written as text, the rest as billionths. None of what is no price of a part of a machine.
+fn billionths(price: &Value) -> Option<i128> {
+    let units = price.get("units").and_then(Value::as_str).map_or(Some(0), |units| units.parse::<i64>().ok())?;
+    let nanos = price.get("nanos").and_then(Value::as_i64).unwrap_or_default();
+    let price = i128::from(units) * BILLION + i128::from(nanos);
+    (0..=DEAREST_PART_USD * BILLION).contains(&price).then_some(price)
 }
 
 /// The meter that a description names, if it is one that machines are made of; discounts, commitments and reservations

@@ -1,6 +1,6 @@
 //! Which rows are believed. A refused row is told, and the row that was known before stays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Basis, COMPOSED, Catalog, Money, Offer, PER_ACCELERATOR_USD, Peers, Priced};
 
@@ -36,6 +36,9 @@ const MOST_CHANGE: f64 = 3.0;
 /// What price lists say where they mean that there is none.
 const PLACEHOLDERS_USD: [f64; 2] = [0.0, 700.0];
 
+/// `Standard_NC128lds_xl_RTXPRO6000BSE_v6` has 37 letters.
+const LONGEST_NAME: usize = 100;
+
 /// Judges rows one by one, and the answer as a whole: a list that has lost half of its machines is a broken answer.
 pub(super) fn judge(
     provider: &str,
@@ -58,28 +61,43 @@ pub(super) fn judge(
 /// Judges rows one by one: of a list that need not be whole.
 pub(super) fn judge_rows(provider: &str, catalog: &Catalog, mut rows: Vec<PriceRow>, accept_changes: bool) -> Judged {
     rows.iter_mut().for_each(forget_what_saves_nothing);
-    let verdicts: Vec<Option<String>> = {
-        let here: BTreeSet<(&str, &str)> = rows.iter().map(|row| (&*row.machine, &*row.region)).collect();
-        let arrives =
-            |it: &Offer<'_>| provider == it.machine.provider && here.contains(&(&*it.machine.name, it.region));
-        let others: Vec<Offer<'_>> = catalog.offers().filter(|it| is_listed(it) && !arrives(it)).collect();
-        // What is known by its name comes before what is new.
-        let mut arrived: Vec<Priced<'_>> = rows.iter().map(|row| priced(provider, row)).collect();
-        arrived.sort_by_key(|row| catalog.machine(provider, row.machine).is_none());
-        let all: Vec<Priced<'_>> = others.iter().map(Priced::of).chain(arrived).collect();
-        let peers = Peers::of(&all);
-        let stands_out =
-            |row: &PriceRow| stands_out(catalog, &peers, &priced(provider, row)).filter(|_| !accept_changes);
-        rows.iter().map(|row| refusal(provider, catalog, row, accept_changes).or_else(|| stands_out(row))).collect()
+    let prices = prices_of_places(&rows);
+    let alone = |row: &PriceRow| {
+        let refusal = || refusal(provider, catalog, row, accept_changes);
+        no_machine(provider, catalog, row).or_else(|| twice(&prices, row)).or_else(refusal)
     };
+    let mut verdicts: Vec<Option<String>> = rows.iter().map(alone).collect();
+    if !accept_changes {
+        beside_others(provider, catalog, &rows, &mut verdicts);
+    }
     let mut judged = Judged { kept: Vec::new(), rejected: Vec::new() };
     for (row, verdict) in rows.into_iter().zip(verdicts) {
         match verdict {
-            Some(why) => judged.rejected.push(Rejected { machine: row.machine, region: row.region, why }),
+            Some(why) => {
+                judged.rejected.push(Rejected { machine: short(&row.machine), region: short(&row.region), why })
+            }
             None => judged.kept.push(row),
         }
     }
     judged
+}
+
+/// Refuses what stands out beside the rows that can be believed, those of others and those that stay as they were. A row that
+/// was refused already is no measure of its neighbours.
+fn beside_others(provider: &str, catalog: &Catalog, rows: &[PriceRow], verdicts: &mut [Option<String>]) {
+    let believed = rows.iter().zip(verdicts.iter()).filter(|(_, verdict)| verdict.is_none()).map(|(row, _)| row);
+    let believed: Vec<&PriceRow> = believed.collect();
+    let here: BTreeSet<(&str, &str)> = believed.iter().map(|row| (&*row.machine, &*row.region)).collect();
+    let arrives = |it: &Offer<'_>| provider == it.machine.provider && here.contains(&(&*it.machine.name, it.region));
+    let others: Vec<Offer<'_>> = catalog.offers().filter(|it| is_listed(it) && !arrives(it)).collect();
+    // What is known by its name comes before what is new.
+    let mut arrived: Vec<Priced<'_>> = believed.into_iter().map(|row| priced(provider, row)).collect();
+    arrived.sort_by_key(|row| catalog.machine(provider, row.machine).is_none());
+    let all: Vec<Priced<'_>> = others.iter().map(Priced::of).chain(arrived).collect();
+    let peers = Peers::of(&all);
+    for (row, verdict) in rows.iter().zip(verdicts).filter(|(_, verdict)| verdict.is_none()) {
+        *verdict = stands_out(catalog, &peers, &priced(provider, row));
+    }
 }
 
 /// Azure lists a spot price for machines of which spot is as dear as on demand: that is none.
@@ -116,31 +134,87 @@ fn priced<'a>(provider: &'a str, row: &'a PriceRow) -> Priced<'a> {
     }
 }
 
+/// What cannot be a machine, or is not the one that is known by that name.
+fn no_machine(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> {
+    let is_name = |name: &str, more: &str| {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "._/-".contains(letter) || more.contains(letter);
+        !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(fits)
+    };
+    // Regions of some providers are names for people: `East Coast (NY2)`; `*` is everywhere.
+    if !is_name(&row.machine, "") || !is_name(&row.region, " ()*") {
+        return Some("no machine and no region has such a name".to_owned());
+    }
+    let count = row.accelerator_count;
+    let (known, name) = (catalog.accelerator(&row.accelerator), &row.accelerator);
+    if known.is_none_or(|known| known.name != *name) || !count.is_finite() || count <= 0.0 {
+        return Some(format!("{count} times `{}` is nothing that a machine carries", short(name)));
+    }
+    let known = catalog.machine(provider, &row.machine)?;
+    let is_same = known.accelerator == *name && (known.count - count).abs() < 1e-3;
+    (!is_same).then(|| format!("it carries {count} {name}, and {} {} were known", known.count, known.accelerator))
+}
+
+/// What is asked for each machine in each place, as often as it is listed.
+fn prices_of_places(rows: &[PriceRow]) -> BTreeMap<(String, String), BTreeSet<Money>> {
+    let mut prices: BTreeMap<_, BTreeSet<Money>> = BTreeMap::new();
+    for row in rows {
+        prices.entry(place(row)).or_default().extend(row.on_demand);
+    }
+    prices
+}
+
+/// Of two prices for one thing nobody knows which one holds.
+fn twice(prices: &BTreeMap<(String, String), BTreeSet<Money>>, row: &PriceRow) -> Option<String> {
+    let prices = prices.get(&place(row)).filter(|prices| prices.len() > 1)?;
+    Some(format!("it is listed at {} and at {}", dollars(*prices.first()?), dollars(*prices.last()?)))
+}
+
+fn place(row: &PriceRow) -> (String, String) {
+    (row.machine.to_ascii_lowercase(), row.region.to_ascii_lowercase())
+}
+
+/// What vendors write is told in a line.
+pub(super) fn short(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 fn refusal(provider: &str, catalog: &Catalog, row: &PriceRow, accept_changes: bool) -> Option<String> {
-    let prices = [row.on_demand, row.spot, row.reserved_1y, row.reserved_3y];
-    for price in prices.into_iter().flatten() {
-        if price < Money::ZERO || PLACEHOLDERS_USD.contains(&price.usd()) {
+    cannot_be(row).or_else(|| changed(provider, catalog, row).filter(|_| !accept_changes))
+}
+
+/// What is no price of such a machine, whatever it cost before.
+fn cannot_be(row: &PriceRow) -> Option<String> {
+    let later = [("spot", row.spot), ("one year", row.reserved_1y), ("three years", row.reserved_3y)];
+    let later = || later.into_iter().filter_map(|(way, price)| Some((way, price?)));
+    for (way, price) in row.on_demand.map(|price| ("on demand", price)).into_iter().chain(later()) {
+        if PLACEHOLDERS_USD.contains(&price.usd()) {
             return Some(format!("{} is a placeholder", dollars(price)));
         }
-    }
-    for (what, price) in [("spot", row.spot), ("one year", row.reserved_1y), ("three years", row.reserved_3y)] {
-        if let (Some(price), Some(on_demand)) = (price, row.on_demand)
-            && price > on_demand
-        {
-            return Some(format!("{what} costs {}, more than {} on demand", dollars(price), dollars(on_demand)));
+        if price < Money::ZERO {
+            return Some(format!("{way} costs {}, which cannot be", dollars(price)));
         }
     }
-    if let Some(on_demand) = row.on_demand
-        && !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / row.accelerator_count))
-    {
-        let each = on_demand.times(1.0 / row.accelerator_count.max(f64::MIN_POSITIVE));
-        return Some(format!("{} an hour for one accelerator cannot be", dollars(each)));
+    if let Some(on_demand) = row.on_demand {
+        if let Some((way, price)) = later().find(|(_, price)| *price > on_demand) {
+            return Some(format!("{way} costs {}, more than {} on demand", dollars(price), dollars(on_demand)));
+        }
+        if !PER_ACCELERATOR_USD.contains(&(on_demand.usd() / row.accelerator_count)) {
+            let each = on_demand.times(1.0 / row.accelerator_count);
+            return Some(format!("{} an hour for one accelerator cannot be", dollars(each)));
+        }
     }
-    let known = catalog.machine(provider, &row.machine);
-    let quote = known.as_ref().and_then(|machine| catalog.quote(machine, &row.region));
+    let most = PER_ACCELERATOR_USD.end() * row.accelerator_count.max(1.0);
+    let (way, price) = later().find(|(_, price)| price.usd() > most)?;
+    Some(format!("{way} costs {}, which cannot be", dollars(price)))
+}
+
+/// A price that moved further since it was seen last than prices do.
+fn changed(provider: &str, catalog: &Catalog, row: &PriceRow) -> Option<String> {
+    let known = catalog.machine(provider, &row.machine)?;
+    let quote = catalog.quote(&known, &row.region);
     let quote = quote.filter(|quote| matches!(quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. }))?;
     let changes = [("on demand", quote.on_demand, row.on_demand), ("spot", quote.spot, row.spot)];
-    changes.into_iter().filter(|_| !accept_changes).find_map(|(what, before, after)| {
+    changes.into_iter().find_map(|(what, before, after)| {
         let (before, after) = (before?, after?);
         let ratio = after.usd() / before.usd();
         let is_wild = !(1.0 / MOST_CHANGE..=MOST_CHANGE).contains(&ratio);

@@ -13,15 +13,18 @@ mod release;
 mod row;
 mod runpod;
 mod spot;
+mod spot_history;
 mod vast;
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP};
 use crate::http::{Error, HttpErrorKind};
 
 pub use access::{Access, PriceSource};
+use access::{MOST_ROWS, malformed};
 pub use guard::Rejected;
 pub use release::{
-    LONGEST_RELEASE_BYTES, PriceRelease, fetch as fetch_release, take as take_release, verify as verify_release,
+    LONGEST_RELEASE_BYTES, PriceRelease, day as release_day, fetch as fetch_release, take as take_release,
+    verify as verify_release,
 };
 pub use row::PriceRow;
 
@@ -99,6 +102,9 @@ pub fn update(vendor: Vendor, catalog: &Catalog, earlier: &str, access: &Access<
         Vendor::Runpod => runpod::fetch(catalog, access)?,
         Vendor::Vast => vast::fetch(catalog, access)?,
     };
+    if fetched.rows.len() > MOST_ROWS {
+        return Err(malformed(format!("{} lists more than {MOST_ROWS} machines and regions", vendor.name())));
+    }
     let earlier = row::read(earlier);
     let judged = guard::judge(vendor.name(), catalog, fetched.rows, access.accept_changes)
         .map_err(|why| Error::new(HttpErrorKind::Malformed, why))?;

@@ -1,8 +1,8 @@
 //! The prices of many vendors in one file that somebody signed, so that nobody has to ask ten of them.
 //!
 //! The file is a table of prices with a column `provider`. Its signature is that of Ed25519 over all of its bytes. What it
-//! holds is judged as what a vendor answers is, and a row that is older than the one that is known is not taken over: an
-//! earlier file, signed as well, brings no earlier prices back.
+//! holds is judged as what a vendor answers is. Its first line says of which day it is: an earlier one than the file that was
+//! taken over last, signed as well, is refused, and a row that is older than the one that is known is not taken over.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,10 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::catalog::{Basis, Catalog};
 use crate::http::{Credential, Error, HttpErrorKind, HttpRequest, Method};
+use crate::source::Date;
 
-use super::access::{Access, malformed};
+use super::access::{Access, MOST_ROWS, malformed};
+use super::guard::Rejected;
 use super::row::{self, PriceRow};
 use super::{Update, guard};
 
@@ -20,6 +22,8 @@ pub const LONGEST_RELEASE_BYTES: u64 = 32 << 20;
 /// In hexadecimal digits.
 const SIGNATURE_DIGITS: usize = 128;
 const KEY_DIGITS: usize = 64;
+
+const FIRST_LINE: &str = "# Prices of gpulint, ";
 
 /// What a release brought, by provider, and what was left as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,7 +54,7 @@ pub fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<(), Error> {
         .ok_or_else(|| malformed("the signature is not one of 128 hexadecimal digits: nothing was taken over"))?;
     UnparsedPublicKey::new(&ED25519, key)
         .verify(bytes, &signature)
-        .map_err(|_| malformed("the prices were not signed by the holder of this key: nothing was taken over"))
+        .map_err(|_| malformed("the prices were not signed by the holder of this key, or were cut or changed since: nothing was taken over"))
 }
 
 fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
@@ -62,9 +66,23 @@ fn digits(text: &str, count: usize) -> Option<Vec<u8>> {
     (0..count / 2).map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()).collect()
 }
 
-/// Takes over what is newer. `earlier` are the rows that earlier updates brought, by provider.
+/// The day of a file. One that is still to come would keep all others out until then.
+pub fn day(bytes: &[u8], today: Date) -> Result<Date, Error> {
+    let line = bytes.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok());
+    let day = line.and_then(|line| line.strip_prefix(FIRST_LINE)?.trim().parse::<Date>().ok());
+    let day =
+        day.ok_or_else(|| malformed("the file does not say of which day its prices are: nothing was taken over"))?;
+    // Clocks differ, and it is tomorrow already in the east.
+    if day.since(today) > 1 {
+        return Err(malformed(format!("the prices are of {day}, which is still to come: nothing was taken over")));
+    }
+    Ok(day)
+}
+
+/// Takes over what is newer. `earlier` are the rows that earlier updates brought, by provider; `day` is that of the file.
 pub fn take(
     bytes: &[u8],
+    day: Date,
     catalog: &Catalog,
     earlier: &[(String, String)],
     accept_changes: bool,
@@ -82,10 +100,18 @@ pub fn take(
         return Err(malformed("the release holds no prices of a provider that is known"));
     }
     for (provider, rows) in by_provider {
+        if rows.len() > MOST_ROWS {
+            return Err(malformed(format!("the release lists more than {MOST_ROWS} rows of {provider}")));
+        }
         let all = rows.len();
         let newer: Vec<PriceRow> = rows.into_iter().filter(|row| is_newer(catalog, &provider, row)).collect();
         release.not_newer += all - newer.len();
-        let judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
+        let (later, newer): (Vec<PriceRow>, Vec<PriceRow>) = newer.into_iter().partition(|row| !is_dated(row, day));
+        let mut judged = guard::judge_rows(&provider, catalog, newer, accept_changes);
+        judged.rejected.extend(later.into_iter().map(|row| {
+            let why = format!("its date {} is none, or after that of the file", guard::short(latest(&row)));
+            Rejected { machine: guard::short(&row.machine), region: guard::short(&row.region), why }
+        }));
         if judged.kept.is_empty() && judged.rejected.is_empty() {
             continue;
         }
@@ -101,8 +127,16 @@ fn is_newer(catalog: &Catalog, provider: &str, row: &PriceRow) -> bool {
     let machine = catalog.machine(provider, &row.machine);
     let quote = machine.as_ref().and_then(|machine| catalog.quote(machine, &row.region));
     let listed = quote.filter(|quote| matches!(quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. }));
-    listed.is_none_or(|quote| {
-        let latest = |one: &str, other: &str| one.max(other).to_owned();
-        latest(&row.as_of, &row.spot_as_of) > latest(quote.as_of, quote.spot_as_of)
-    })
+    listed.is_none_or(|quote| latest(row) > quote.as_of.max(quote.spot_as_of))
+}
+
+fn latest(row: &PriceRow) -> &str {
+    row.as_of.as_str().max(&row.spot_as_of)
+}
+
+/// Whether a row says a day, and none after the file was made.
+fn is_dated(row: &PriceRow, day: Date) -> bool {
+    let dates = [&row.as_of, &row.spot_as_of].into_iter().filter(|date| !date.is_empty());
+    let mut days = dates.map(|date| date.parse::<Date>()).peekable();
+    days.peek().is_some() && days.all(|date| date.is_ok_and(|date| date <= day))
 }

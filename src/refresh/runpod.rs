@@ -1,20 +1,51 @@
-//! RunPod's list of GPU types: a price in the secure and one in the community cloud, for one GPU.
+//! RunPod's list of GPU types: a price for one card in the secure and one in the community cloud. It is sold by the card, so
+//! that a machine of several costs as many times as much; its processors and memory are listed for each number of cards.
 
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, Money};
+use crate::catalog::{Accelerator, Catalog, Money};
 use crate::http::{Error, HttpRequest, Method};
 
 use super::access::{Access, Fetched, PriceSource, malformed};
+use super::guard::Rejected;
 use super::row::PriceRow;
 
-const QUERY: &str = "query { gpuTypes { id displayName memoryInGb securePrice communityPrice secureSpotPrice \
-                     communitySpotPrice lowestPrice(input: { gpuCount: 1 }) { minVcpu minMemory } } }";
+/// As the tables name its machines: of one card, and of so many.
+const COUNTS: [u32; 4] = [1, 2, 4, 8];
+
+/// The names of a cloud's fields.
+struct Cloud {
+    name: &'static str,
+    price: &'static str,
+    spot: &'static str,
+    most_cards: &'static str,
+}
+
+const CLOUDS: [Cloud; 2] = [
+    Cloud { name: "secure", price: "securePrice", spot: "secureSpotPrice", most_cards: "maxGpuCountSecureCloud" },
+    Cloud {
+        name: "community",
+        price: "communityPrice",
+        spot: "communitySpotPrice",
+        most_cards: "maxGpuCountCommunityCloud",
+    },
+];
+
+fn query() -> String {
+    let shapes =
+        COUNTS.map(|count| format!("of{count}: lowestPrice(input: {{ gpuCount: {count} }}) {{ minVcpu minMemory }}"));
+    let fields = CLOUDS.map(|cloud| [cloud.price, cloud.spot, cloud.most_cards].join(" "));
+    format!(
+        "query {{ gpuTypes {{ id displayName memoryInGb maxGpuCount {} {} }} }}",
+        fields.join(" "),
+        shapes.join(" ")
+    )
+}
 
 pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, Error> {
     (access.progress)("RunPod GPU types");
     let client = access.client(PriceSource::Runpod, access.bearer())?;
-    let request = HttpRequest::new(Method::Post, ["graphql"]).json(json!({ "query": QUERY })).repeatable();
+    let request = HttpRequest::new(Method::Post, ["graphql"]).json(json!({ "query": query() })).repeatable();
     let reply = client.send(&request)?.json()?;
     let types = reply.pointer("/data/gpuTypes").and_then(Value::as_array);
     let types = types.ok_or_else(|| malformed("RunPod lists no GPU types"))?;
@@ -22,31 +53,64 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     for entry in types {
         let name = |key: &str| entry.get(key).and_then(Value::as_str).and_then(|name| catalog.accelerator(name));
         let Some(accelerator) = name("displayName").or_else(|| name("id")) else { continue };
-        let number = |path: &str| entry.pointer(path).and_then(Value::as_f64).filter(|value| *value > 0.0);
-        for (cloud, price, spot) in
-            [("secure", "/securePrice", "/secureSpotPrice"), ("community", "/communityPrice", "/communitySpotPrice")]
-        {
-            let row = PriceRow {
-                machine: format!("{cloud}/{}", accelerator.name),
-                region: "*".to_owned(),
-                accelerator: accelerator.name.to_owned(),
-                accelerator_count: 1.0,
-                vcpus: number("/lowestPrice/minVcpu"),
-                memory_gib: number("/lowestPrice/minMemory"),
-                on_demand: number(price).map(Money::from_usd),
-                spot: number(spot).map(Money::from_usd),
-                as_of: access.today.clone(),
-                spot_as_of: number(spot).map_or(String::new(), |_| access.today.clone()),
-                spot_basis: number(spot).map_or(String::new(), |_| "list".to_owned()),
-                source: "RunPod GraphQL".to_owned(),
-                confidence: "high".to_owned(),
-                notes: format!("{cloud} cloud"),
-                ..PriceRow::default()
-            };
-            if row.has_price() {
-                fetched.rows.push(row);
-            }
+        if let Some(why) = another_card(entry, &accelerator) {
+            let machine = accelerator.name.to_owned();
+            Rejected { machine, region: "*".to_owned(), why }.note(&mut fetched.rejected);
+            continue;
         }
+        let rows = CLOUDS.iter().flat_map(|cloud| COUNTS.map(|count| (cloud, count)));
+        let rows = rows.filter_map(|(cloud, count)| row(catalog, &accelerator, entry, cloud, count, &access.today));
+        fetched.rows.extend(rows);
     }
     Ok(fetched)
+}
+
+/// A part of a card has the name of the card, and less memory.
+fn another_card(entry: &Value, accelerator: &Accelerator<'_>) -> Option<String> {
+    let memory = entry.get("memoryInGb").and_then(Value::as_f64).filter(|memory| *memory > 0.0)?;
+    let (known, name) = (accelerator.memory_gib, accelerator.name);
+    let is_other = known > 0.0 && !(0.6..=1.6).contains(&(memory / known));
+    is_other.then(|| format!("it is listed with {memory} GB, and {name} has {known}"))
+}
+
+fn row(
+    catalog: &Catalog,
+    accelerator: &Accelerator<'_>,
+    entry: &Value,
+    cloud: &Cloud,
+    count: u32,
+    today: &str,
+) -> Option<PriceRow> {
+    let number = |key: &str| entry.get(key).and_then(Value::as_f64);
+    let most = number(cloud.most_cards).or_else(|| number("maxGpuCount"));
+    // Nobody says how many cards one machine may have: then it is known of one only.
+    if f64::from(count) > most.unwrap_or(1.0).max(1.0) {
+        return None;
+    }
+    let price = |key: &str| number(key).filter(|usd| *usd != 0.0).map(|usd| Money::from_usd(usd * f64::from(count)));
+    let spot = price(cloud.spot);
+    let name = accelerator.name;
+    let machine = if count == 1 { format!("{}/{name}", cloud.name) } else { format!("{}/{count}x{name}", cloud.name) };
+    // What is sold out at the moment has no shape in the answer.
+    let known = catalog.machine("runpod", &machine);
+    let shape = |key: &str| entry.pointer(&format!("/of{count}/{key}")).and_then(Value::as_f64).filter(|it| *it > 0.0);
+    let by_the_card = format!("{} cloud; sold by the card: {count} times the price of one", cloud.name);
+    let row = PriceRow {
+        region: "*".to_owned(),
+        accelerator: name.to_owned(),
+        accelerator_count: f64::from(count),
+        vcpus: shape("minVcpu").or_else(|| known.as_ref()?.cpus),
+        memory_gib: shape("minMemory").or_else(|| known.as_ref()?.memory_gib),
+        on_demand: price(cloud.price),
+        spot,
+        as_of: today.to_owned(),
+        spot_as_of: spot.map_or(String::new(), |_| today.to_owned()),
+        spot_basis: spot.map_or(String::new(), |_| "list".to_owned()),
+        source: "RunPod GraphQL".to_owned(),
+        confidence: if count == 1 { "high" } else { "derived" }.to_owned(),
+        notes: if count == 1 { format!("{} cloud", cloud.name) } else { by_the_card },
+        machine,
+        ..PriceRow::default()
+    };
+    row.has_price().then_some(row)
 }

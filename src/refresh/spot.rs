@@ -1,4 +1,7 @@
-//! Spot prices of AWS: the advisor's savings over on demand, and the feed of prices where it has them.
+//! Spot prices of AWS: the advisor's savings over on demand, the feed of prices where it has them, and what zones cost now
+//! where there are keys of an account. What comes later holds.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -7,6 +10,7 @@ use crate::http::{Credential, Error, HttpRequest, Method};
 
 use super::access::{Access, PriceSource, malformed};
 use super::row::Rows;
+use super::spot_history;
 
 /// The feed still has the names of the first regions.
 const OLD_REGIONS: [(&str, &str); 6] = [
@@ -27,6 +31,14 @@ pub(super) fn add(rows: &mut Rows, access: &Access<'_>) -> Vec<String> {
     }
     if let Err(error) = feed(rows, access) {
         notes.push(format!("without the feed of spot prices: {}", error.message));
+    }
+    if let Some(keys) = &access.aws {
+        let regions: BTreeSet<String> = rows.keys().map(|(_, region)| region.clone()).collect();
+        for region in regions {
+            if let Err(error) = spot_history::add(rows, &region, keys, access) {
+                notes.push(format!("without the spot prices of zones in {region}: {}", error.message));
+            }
+        }
     }
     notes
 }

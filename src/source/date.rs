@@ -63,6 +63,13 @@ pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year + cycle * 400 + i64::from(month <= 2), month, day)
 }
 
+/// `2026-11-21T09:30:00Z`, of a moment so many seconds after 1970. None beyond the year 9999.
+pub fn moment(unix_seconds: u64) -> Option<String> {
+    let day = Date::from_unix_days(i64::try_from(unix_seconds / 86_400).ok()?)?;
+    let second = unix_seconds % 86_400;
+    Some(format!("{day}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60))
+}
+
 /// How long a month of any year is.
 pub fn days_in_month(year: i64, month: i64) -> i64 {
     match month {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use gpulint::refresh::Vendor;
+use gpulint::source::Date;
 
 use crate::action::sandbox::Sandbox;
 use crate::forge::server::{Answer, Server};
@@ -69,6 +70,7 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     for vendor in Vendor::ALL {
         let update = refreshed_over(&known, vendor, "", &server, false).unwrap();
         fs::write(cache.join(format!("{}.csv", vendor.name())), update.text()).unwrap();
+        said += &format!("{}: {} rows arrived, in a file\n", vendor.name(), update.arrived);
         for it in &update.rejected {
             said += &format!("  refused {} {}: {} `@everyone`\n", it.machine, it.region, it.why);
         }
@@ -83,10 +85,10 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
 
     let moved = fs::read_to_string(&table).unwrap();
     let line = moved.lines().find(|line| line.contains("gpu\\_1x\\_h100\\_sxm5")).unwrap_or_else(|| panic!("{moved}"));
-    assert_eq!(line, "| lambda | gpu\\_1x\\_h100\\_sxm5 | \\* | on demand | $4.0000 | $4.2900 | +7.3% |");
-    assert!(moved.contains("| aws | p5.48xlarge | us-east-1 | one year |  | $"), "{moved}");
-    assert!(moved.contains("### Not believed") && moved.contains("secure/H100-80GB"), "{moved}");
-    assert!(moved.contains("### Not asked or not answered") && !moved.contains(" @everyone"), "{moved}");
+    assert_eq!(line, "| gpu\\_1x\\_h100\\_sxm5, \\* | on demand | $4.0000 | $4.2900 | +7.3% |");
+    assert!(moved.contains("| p5.48xlarge, us-east-1 | one year |  | $34.6752 | new |"), "{moved}");
+    assert!(moved.contains("Not believed, the earlier rows stay:") && moved.contains("- secure/H100-80GB"), "{moved}");
+    assert!(moved.contains("\n- gcp: nothing can be asked without a key") && !moved.contains(" @everyone"), "{moved}");
     // What was written is what the cache says, and a table that gpulint reads.
     let rows = fs::read_to_string(&lambda).unwrap();
     assert!(rows.contains("gpu_1x_h100_sxm5,*,H100-80GB,1,26,225,4.29,"), "{rows}");
@@ -96,6 +98,92 @@ fn what_the_vendors_say_becomes_rows_and_a_table_for_reviewers() {
     // A second time nothing moves.
     done(&script("prices.py", &[&["merge"], &paths[..]].concat(), &[]));
     assert!(fs::read_to_string(&table).unwrap().starts_with("0 prices moved, "));
+}
+
+#[test]
+fn a_long_list_of_moves_is_read_in_a_minute() {
+    if !are_there(&["python3"]) {
+        return;
+    }
+    let sandbox = Sandbox::new("moves");
+    let (pricing, cache) = (sandbox.path("pricing"), sandbox.path("cache"));
+    let header = "machine,region,accelerator,on_demand_usd_per_hour,spot_usd_per_hour,reserved_1y_usd_per_hour,\
+                  reserved_3y_usd_per_hour,reserved_basis,as_of\n";
+    let table = |row: &dyn Fn(usize, usize) -> Option<String>| {
+        let rows = (0..20).flat_map(|machine| (0..30).filter_map(move |region| row(machine, region)));
+        rows.fold(header.to_owned(), |text, row| text + &row + "\n")
+    };
+    let price = |machine: usize| 10.0 + machine as f64;
+    let before = table(&|machine, region| {
+        Some(format!("m{machine:02},r{region:02},A{machine:02},{},,,,,2026-01-01", price(machine)))
+    });
+    // All of m00 halves, everything else moves by a share of its own; m19 is not listed any more, and r29 has a new machine.
+    let after = table(&|machine, region| match machine {
+        0 => Some(format!("m00,r{region:02},A00,5,,,,,2026-02-01")),
+        19 if region == 29 => Some("new,r29,A19,7,,,,,2026-02-01".to_owned()),
+        19 => None,
+        _ => Some(format!(
+            "m{machine:02},r{region:02},A{machine:02},{},,,,,2026-02-01",
+            price(machine) * (1.0 + machine as f64 / 100.0)
+        )),
+    });
+    for (directory, text) in [(&pricing, &before), (&cache, &after)] {
+        fs::create_dir_all(directory).unwrap();
+        fs::write(directory.join("aws.csv"), text).unwrap();
+    }
+    let refused =
+        (0..40).map(|at| format!("  refused x{at} r01: spot costs ${at}.5000, more than $1.0000 on demand\n"));
+    let said = "aws: 541 rows arrived, 541 in aws.csv\n".to_owned()
+        + &refused.collect::<String>()
+        + "  without savings plans: gone\nerror: one provider was not refreshed\n";
+    fs::write(sandbox.path("said"), said).unwrap();
+    let paths =
+        [&cache, &pricing, &sandbox.path("moved.md"), &sandbox.path("said")].map(|it| it.to_str().unwrap().to_owned());
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    done(&script("prices.py", &[&["merge"], &paths[..]].concat(), &[]));
+    let expected = "\
+570 prices moved, 1 row is new, 40 not believed; 0 rows say what they said.
+
+| provider | moved | up | down | new or gone | most | rows new | not believed | not listed |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| aws | 570 | 540 | 30 | 0 | -50.0% | 1 | 40 | 30 |
+
+- aws: without savings plans: gone
+
+### aws
+
+| machines | | before | now | moved |
+|---|---|---:|---:|---:|
+| m00, 30 regions | on demand | $10.0000 | $5.0000 | -50.0% |
+| m18, 30 regions | on demand | $28.0000 | $33.0400 | +18.0% |
+| m17, 30 regions | on demand | $27.0000 | $31.5900 | +17.0% |
+| m16, 30 regions | on demand | $26.0000 | $30.1600 | +16.0% |
+| m15, 30 regions | on demand | $25.0000 | $28.7500 | +15.0% |
+| m14, 30 regions | on demand | $24.0000 | $27.3600 | +14.0% |
+
+390 more prices, none by more than 13.0%.
+
+New: new.
+
+Not listed any more, and kept as it was: m19.
+
+Not believed, the earlier rows stay:
+
+- x0 r01: spot costs $0.5000, more than $1.0000 on demand
+- x1 r01: spot costs $1.5000, more than $1.0000 on demand
+- x2 r01: spot costs $2.5000, more than $1.0000 on demand
+- x3 r01: spot costs $3.5000, more than $1.0000 on demand
+- x4 r01: spot costs $4.5000, more than $1.0000 on demand
+- 35 more: 35 × spot costs …, more than … on demand
+";
+    assert_eq!(fs::read_to_string(sandbox.path("moved.md")).unwrap(), expected);
+
+    // What cannot be true of the tables afterwards stands before all that.
+    fs::write(sandbox.path("doubts"), "aws m00 r00: costs `$5`\n1 rows, 1 that cannot be true\n").unwrap();
+    done(&script("prices.py", &["doubt", paths[2], sandbox.path("doubts").to_str().unwrap()], &[]));
+    let doubted = "### Doubted: not to be merged before this is explained\n\n- aws m00 r00: costs \\`$5\\`\n\
+                   - 1 rows, 1 that cannot be true\n\n";
+    assert_eq!(fs::read_to_string(sandbox.path("moved.md")).unwrap(), doubted.to_owned() + expected);
 }
 
 /// A key pair as `sign.sh` describes it: the secret as text, the public one as a file.
@@ -130,6 +218,12 @@ fn release(sandbox: &Sandbox, secret: &str, price: &str, date: &str) -> PathBuf 
     out
 }
 
+/// The day so many days before this one.
+fn day(before: i64) -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Date::from_unix_days(since.as_secs() as i64 / 86_400 - before).unwrap().to_string()
+}
+
 fn price(place: &Path) -> f64 {
     let (out, error, _) = program(place, &["price", "gpu_1x_h100_sxm5", "--format", "json"]);
     let rows: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out} {error}"));
@@ -146,11 +240,11 @@ fn a_signed_file_of_prices_is_taken_in() {
     let (secret, public) = key(&sandbox, "ours");
     let before = price(&place);
     let newer = format!("{:.2}", before * 1.5);
-    let file = release(&sandbox, &secret, &newer, "2099-01-01");
+    let file = release(&sandbox, &secret, &newer, &day(2));
     let take = |from: &str| program(&place, &["catalog", "update", "--from", from, "--key", public.to_str().unwrap()]);
     let (out, error, code) = take(file.to_str().unwrap());
     assert_eq!(code, 0, "{error}");
-    assert!(out.contains("lambda: 1 rows arrived") && out.contains("rows say nothing newer"), "{out}");
+    assert!(out.contains("lambda: 1 rows arrived") && out.contains(" 2 days old: "), "{out}");
     assert_eq!(format!("{:.2}", price(&place)), newer);
 
     // The same from a server, where the signature lies beside it. It is no news by now.
@@ -163,14 +257,64 @@ fn a_signed_file_of_prices_is_taken_in() {
     let (out, error, code) = take(&format!("{}/data/prices.csv", server.url()));
     assert_eq!((code, out.contains("arrived")), (0, false), "{out}{error}");
 
-    // An earlier file was signed as well, and brings no earlier price back; nor is a leap believed.
-    release(&sandbox, &secret, "0.5", "2026-11-01");
-    assert_eq!(take(file.to_str().unwrap()).2, 0);
-    assert_eq!(format!("{:.2}", price(&place)), newer);
-    release(&sandbox, &secret, "25", "2099-02-01");
+    // A leap is not believed, whoever signed it.
+    release(&sandbox, &secret, "25", &day(1));
     let (out, _, code) = take(file.to_str().unwrap());
     assert!(code == 0 && out.contains("refused gpu_1x_h100_sxm5 *: on demand went from"), "{out}");
     assert_eq!(format!("{:.2}", price(&place)), newer);
+}
+
+#[test]
+fn an_earlier_signed_file_brings_nothing_back() {
+    if !are_there(&["python3", "openssl"]) {
+        return;
+    }
+    let sandbox = Sandbox::new("replayed");
+    let place = sandbox.path(".");
+    let ((secret, public), (other, other_public)) = (key(&sandbox, "ours"), key(&sandbox, "other"));
+    let before = price(&place);
+    let (first, second) = (format!("{:.2}", before * 1.5), format!("{:.2}", before * 1.2));
+    let take = |public: &Path| {
+        let from = sandbox.path("prices.csv");
+        let arguments = ["catalog", "update", "--from", from.to_str().unwrap(), "--key", public.to_str().unwrap()];
+        let (out, error, code) = program(&place, &arguments);
+        (out + &error, code, format!("{:.2}", price(&place)))
+    };
+    release(&sandbox, &secret, &first, &day(3));
+    assert_eq!(take(&public).1, 0);
+    release(&sandbox, &secret, &second, &day(1));
+    assert_eq!((take(&public).1, take(&public).2), (0, second.clone()));
+    // The first file again, as somebody may have kept it.
+    release(&sandbox, &secret, &first, &day(3));
+    let older = format!(
+        "error: the prices are of {}, older than those of {} that were taken over before: nothing was taken over\n",
+        day(3),
+        day(1)
+    );
+    assert_eq!(take(&public), (older, 2, second.clone()));
+    // Another holder's day is another matter; what each row says decides.
+    release(&sandbox, &other, &first, &day(3));
+    let (said, code, now) = take(&other_public);
+    assert_eq!((code, now), (0, second.clone()), "{said}");
+
+    // Neither a file of tomorrow's morrow, nor rows that are newer than their file, nor one that hides its day.
+    release(&sandbox, &secret, &first, "2099-01-01");
+    let still = "error: the prices are of 2099-01-01, which is still to come: nothing was taken over\n".to_owned();
+    assert_eq!(take(&public), (still, 2, second.clone()));
+    let file = release(&sandbox, &secret, &first, &day(1));
+    let sign = |text: String| {
+        fs::write(&file, text).unwrap();
+        done(&script("sign.sh", &[file.to_str().unwrap()], &[("PRICES_SIGNING_KEY", &secret)]));
+    };
+    let text = fs::read_to_string(&file).unwrap();
+    sign(text.replacen(&format!("{},,,", day(1)), &format!("{},,,", day(0)), 1));
+    let (said, code, now) = take(&public);
+    assert_eq!((code, now), (0, second.clone()), "{said}");
+    let late = format!("refused gpu_1x_h100_sxm5 *: its date {} is none, or after that of the file", day(0));
+    assert!(said.contains(&late), "{said}");
+    sign(text.lines().skip(1).map(|line| format!("{line}\n")).collect());
+    let hidden = "error: the file does not say of which day its prices are: nothing was taken over\n".to_owned();
+    assert_eq!(take(&public), (hidden, 2, second));
 }
 
 #[test]
@@ -191,12 +335,17 @@ fn prices_that_nobody_trusted_signed_are_not_taken_in() {
         error
     };
     let ours = ["--key", public.to_str().unwrap()];
-    let file = release(&sandbox, &strange, &newer, "2099-01-01");
+    let file = release(&sandbox, &strange, &newer, &day(1));
     assert!(take(&file, &ours).contains("not signed by the holder of this key"));
-    let file = release(&sandbox, &secret, &newer, "2099-01-01");
+    let file = release(&sandbox, &secret, &newer, &day(1));
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace(&newer, "1.23")).unwrap();
     assert!(take(&file, &ours).contains("not signed by the holder of this key"));
+    // Cut in the middle of a row, and after a whole one.
+    for length in [text.len() / 2, text.trim_end().rfind('\n').unwrap() + 1] {
+        fs::write(&file, &text[..length]).unwrap();
+        assert!(take(&file, &ours).contains("or were cut or changed since: nothing was taken over"));
+    }
     fs::write(&file, &text).unwrap();
     assert!(take(&file, &[]).contains("nothing says whose signature to trust"));
     fs::write(sandbox.path("prices.csv.sig"), "00").unwrap();

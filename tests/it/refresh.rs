@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gpulint::catalog::{Catalog, CsvFile, Money};
-use gpulint::http::{Clock, Error, HttpErrorKind, HttpSettings, Secret};
+use gpulint::http::{AwsKeys, Clock, Error, HttpErrorKind, HttpSettings, Secret};
 use gpulint::refresh::{Access, PriceRow, PriceSource, Update, Vendor, update};
 
 use crate::forge::server::{Answer, Received, Server};
@@ -96,6 +96,13 @@ pub(crate) fn good(asked: &Received) -> Answer {
         path if path.starts_with("/savingsPlan/") => answer("aws/plans.json"),
         "/spot-advisor-data.json" => answer("aws/spot-advisor-data.json"),
         "/spot.js" => answer("aws/spot.js"),
+        // EC2 has one path for everything; what is asked stands in a form.
+        "/" => match String::from_utf8_lossy(&asked.body) {
+            form if form.contains("&NextToken=eyJ2IjoiMiIsImMiOiJh%2F%2BJz%3D%26x") => answer("aws/spot-prices2.xml"),
+            form if form.contains("NextToken") => panic!("no page has such a mark: {form}"),
+            form if form.contains("Action=DescribeSpotPriceHistory&") => answer("aws/spot-prices1.xml"),
+            form => panic!("nobody answers {form}"),
+        },
         "/api/retail/prices" => {
             let host = asked.header("host").unwrap();
             let answer = page("azure/page1.json", "azure/page2.json", "$skip");
@@ -136,6 +143,7 @@ pub(crate) fn access_to<'a>(server: &Server, vendor: Vendor, http: HttpSettings,
         http,
         clock,
         key: vendor.key().map(|_| Secret::new(KEY)),
+        aws: None,
         addresses: PriceSource::ALL.into_iter().map(|place| (place, server.url())).collect::<BTreeMap<_, _>>(),
         regions: Vec::new(),
         today: "2026-11-21".to_owned(),
@@ -182,6 +190,60 @@ fn aws_is_read_past_its_decoys() {
 }
 
 #[test]
+fn spot_prices_of_zones_are_asked_for_with_a_signature() {
+    let server = Server::start(good);
+    let clock = Impatient(RefCell::default());
+    let keys = AwsKeys { id: "AKIDEXAMPLE".into(), secret: Secret::new(KEY), session: Some(Secret::new("lent-to-us")) };
+    let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
+    let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
+    assert_eq!(update.notes, [""; 0]);
+    // Of each zone the latest price, of all zones the lowest; not that of Windows. No zone sells p4d: its saving stays away.
+    let spot = |name: &str| (usd(row(&update, name).spot), row(&update, name).spot_basis.clone());
+    assert_eq!(spot("g5.xlarge"), (0.4987, "lowest-zone".to_owned()));
+    assert_eq!(spot("p5.48xlarge"), (24.1656, "lowest-zone".to_owned()));
+    let asked: Vec<Received> = server.received().into_iter().filter(|it| it.path == "/").collect();
+    assert_eq!(asked.len(), 2);
+    for it in &asked {
+        let form = String::from_utf8_lossy(&it.body);
+        assert!(
+            form.starts_with(
+                "Action=DescribeSpotPriceHistory&Version=2016-11-15&ProductDescription.1=Linux%2FUNIX\
+                 &StartTime=2026-11-18T11%3A06%3A40Z&EndTime=2026-11-18T11%3A06%3A40Z&MaxResults=1000\
+                 &InstanceType.1=g5.xlarge&InstanceType.2=p4d.24xlarge&InstanceType.3=p5.48xlarge"
+            ),
+            "{form}"
+        );
+        let proof = it.header("authorization").unwrap();
+        let scope = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261118/us-east-1/ec2/aws4_request, \
+                     SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, Signature=";
+        assert!(proof.starts_with(scope), "{proof}");
+        let sent: Vec<&str> = it.headers.iter().map(|(_, value)| value.as_str()).collect();
+        assert!(!sent.join(" ").contains(KEY), "the secret itself travels");
+    }
+}
+
+#[test]
+fn zones_that_cannot_be_read_leave_what_the_advisor_says() {
+    let whole = String::from_utf8(read("aws/spot-prices1.xml")).unwrap();
+    let denied = "<Response><Errors><Error><Code>UnauthorizedOperation</Code></Error></Errors></Response>";
+    for (answer, why) in [
+        (Answer::new(403, denied), "answered 403 to POST"),
+        (Answer::new(200, whole[..whole.len() / 2].to_owned()), "EC2 lists no spot prices"),
+        (Answer::new(200, whole), "pages of spot prices do not end"),
+    ] {
+        let server = Server::start(move |asked| if asked.path == "/" { answer.clone() } else { good(asked) });
+        let clock = Impatient(RefCell::default());
+        let keys = AwsKeys { id: "AKIDEXAMPLE".into(), secret: Secret::new(KEY), session: None };
+        let access = access_to(&server, Vendor::Aws, HttpSettings::default(), &clock);
+        let update = update(Vendor::Aws, &catalog(), "", &Access { aws: Some(keys), ..access }).unwrap();
+        assert_eq!(update.notes.len(), 1, "{:?}", update.notes);
+        assert!(update.notes[0].starts_with("without the spot prices of zones in us-east-1: "), "{:?}", update.notes);
+        assert!(update.notes[0].contains(why), "{:?}", update.notes);
+        assert_eq!(row(&update, "p5.48xlarge").spot_basis, "advisor-saving");
+    }
+}
+
+#[test]
 fn azure_is_read_over_all_pages() {
     let update = answered(Vendor::Azure, good).unwrap();
     let a100 = row(&update, "Standard_NC24ads_A100_v4");
@@ -219,7 +281,22 @@ fn gpu_clouds_are_read() {
     let secure = row(&runpod, "secure/H100-80GB");
     assert_eq!((usd(secure.on_demand), usd(secure.spot)), (3.99, 1.75));
     assert_eq!(usd(row(&runpod, "community/H100-80GB").on_demand), 2.69);
-    assert_eq!(runpod.rows.len(), 2, "what is priced at nothing is left out");
+    // Sold by the card: as many times the price, in machines as large as the cloud has them, with the shape that is listed.
+    let rows: Vec<_> = runpod.rows.iter().map(|it| (it.machine.as_str(), usd(it.on_demand), it.vcpus)).collect();
+    let expected = [
+        ("community/2xH100-80GB", 5.38, Some(40.0)),
+        ("community/4xH100-80GB", 10.76, Some(80.0)),
+        ("community/H100-80GB", 2.69, Some(20.0)),
+        ("secure/2xH100-80GB", 7.98, Some(40.0)),
+        ("secure/4xH100-80GB", 15.96, Some(80.0)),
+        ("secure/8xH100-80GB", 31.92, None),
+        ("secure/H100-80GB", 3.99, Some(20.0)),
+    ];
+    assert_eq!(rows, expected, "what is priced at nothing is left out");
+    assert_eq!(usd(row(&runpod, "secure/8xH100-80GB").spot), 14.0);
+    // A part of a card that has its name.
+    let why: Vec<_> = runpod.rejected.iter().map(|it| (it.machine.as_str(), it.why.as_str())).collect();
+    assert_eq!(why, [("H100-80GB", "it is listed with 10 GB, and H100-80GB has 80")]);
     let vast = answered(Vendor::Vast, good).unwrap();
     let h100 = row(&vast, "H100-80GB");
     // Not those that are rented, unreliable or of two GPUs; the cheapest bid of another host.
@@ -341,6 +418,7 @@ fn without_a_key_nothing_is_asked() {
         http: HttpSettings::default(),
         clock: &clock,
         key: None,
+        aws: None,
         addresses: PriceSource::ALL.into_iter().map(|place| (place, server.url())).collect(),
         regions: Vec::new(),
         today: "2026-11-21".to_owned(),
@@ -399,7 +477,8 @@ fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
 pub(crate) fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.args(arguments).current_dir(place).env("GPULINT_CACHE_DIR", place.join("cache"));
-    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+    let proxies = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"];
+    for name in proxies.into_iter().chain(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]) {
         command.env_remove(name);
     }
     let output = command.env("LAMBDA_API_KEY", KEY).output().unwrap();
@@ -453,7 +532,7 @@ fn the_verb_fills_the_cache_and_what_fails_leaves_it_alone() {
     let broken = Server::start(|_: &Received| Answer::new(500, "broken"));
     let (_, err, code) = update(&broken);
     assert_eq!(code, 2);
-    assert!(err.contains("the earlier rows hold on") && !err.contains(KEY), "{err}");
+    assert!(err.contains("earlier rows hold on, the oldest") && !err.contains(KEY), "{err}");
     assert_eq!(fs::read(place.join("cache/prices/lambda.csv")).unwrap(), kept);
     let files: Vec<_> = fs::read_dir(place.join("cache/prices")).unwrap().collect();
     assert_eq!(files.len(), 1, "nothing half-written is left behind: {files:?}");

@@ -12,7 +12,7 @@ use gpulint::http::{HttpErrorKind, HttpSettings};
 use gpulint::refresh::{Update, Vendor, update};
 use serde_json::json;
 
-use crate::forge::gzip::gzipped_spaces;
+use crate::forge::gzip::gzipped;
 use crate::forge::server::{Answer, Received, Server};
 use crate::refresh::{
     Impatient, KEY, KNOWN, access_to, answered, catalog_of, empty_directory, good, program, refreshed_over, row, usd,
@@ -138,18 +138,19 @@ fn a_list_that_lost_half_of_its_machines_is_refused_as_a_whole() {
 }
 
 /// Answers as always, with one text of one answer replaced.
-fn with(
+pub(crate) fn with(
     path: &'static str,
     before: &'static str,
-    after: &'static str,
+    after: &str,
 ) -> impl FnMut(&Received) -> Answer + Send + 'static {
+    let after = after.to_owned();
     move |asked| {
         let answer = good(asked);
         if !asked.path.contains(path) {
             return answer;
         }
         let text = String::from_utf8(answer.body).unwrap();
-        Answer { body: text.replace(before, after).into_bytes(), ..answer }
+        Answer { body: text.replace(before, &after).into_bytes(), ..answer }
     }
 }
 
@@ -367,7 +368,7 @@ fn few_bytes_do_not_become_many_values() {
 
 /// The most memory that a program took, as Linux tells it while the program runs.
 #[cfg(target_os = "linux")]
-fn most_memory_mib(mut child: std::process::Child) -> (u64, String) {
+pub(crate) fn most_memory_mib(mut child: std::process::Child) -> (u64, String) {
     let mut most = 0;
     let status = format!("/proc/{}/status", child.id());
     while child.try_wait().unwrap().is_none() {
@@ -384,7 +385,7 @@ fn most_memory_mib(mut child: std::process::Child) -> (u64, String) {
 #[test]
 fn a_bomb_is_not_unpacked() {
     // 1.5 GB of spaces in 10 MB, which took 3 GB.
-    let bomb = Arc::new(gzipped_spaces(1_500_000_000));
+    let bomb = Arc::new(gzipped(b' ', 1_500_000_000));
     for vendor in ["azure", "lambda", "aws"] {
         let place = empty_directory(&format!("bomb-{vendor}"));
         let bomb = bomb.clone();

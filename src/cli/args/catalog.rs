@@ -35,7 +35,7 @@ pub(in crate::cli) struct Fetch {
     /// Believe prices that changed by more than a factor of three
     #[arg(long)]
     pub(in crate::cli) accept_changes: bool,
-    /// Seconds that one answer may take
+    /// Seconds that one answer may take; all answers of a provider together four times as long
     #[arg(long, value_name = "SECONDS", default_value_t = 900)]
     pub(in crate::cli) timeout: u64,
     /// Ask this address instead of the vendors' own: a mirror

@@ -16,7 +16,7 @@ use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
 use crate::cli::world::{cache, ci, clock, output};
 use crate::cli::{Failure, Outcome};
-use crate::http::Secret;
+use crate::http::{AwsKeys, Clock, Secret};
 use crate::refresh::{self, Access, PriceSource, Update, Vendor};
 use crate::source::Date;
 
@@ -105,12 +105,11 @@ fn count(number: usize) -> String {
 
 /// The one command, whom it asks, and whom it asks not.
 fn renewal() -> String {
-    let (asked, keyless): (Vec<Vendor>, Vec<Vendor>) = Vendor::ALL.into_iter().partition(can_be_asked);
-    let names = |vendors: &[Vendor]| vendors.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-    let missing: Vec<String> =
-        keyless.iter().filter_map(|it| Some(format!("{} with {}", it.name(), it.key()?.0))).collect();
+    let (asked, keyless) = all_vendors();
+    let asked: Vec<&str> = asked.iter().map(|it| it.name()).collect();
+    let missing: Vec<String> = keyless.iter().map(|(it, variable)| format!("{} with {variable}", it.name())).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
-    format!("renew: `gpulint catalog update` asks {}{missing}; others come with a newer gpulint\n", names(&asked))
+    format!("renew: `gpulint catalog update` asks {}{missing}; others come with a newer gpulint\n", asked.join(", "))
 }
 
 fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -131,17 +130,21 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     let files = cache::read(&directory)?;
     // A cache that is broken is no reason against writing it anew.
     let catalog = cache::lay_over(Catalog::embedded(), &files).unwrap_or_default();
-    let today = clock::today()?.to_string();
+    let today = clock::today()?;
     if let Some(from) = &arguments.from {
-        return take_release(arguments, from, &directory, &files, &catalog);
+        return take_release(arguments, from, today, &directory, &files, &catalog);
     }
-    let vendors = vendors(arguments);
+    let (vendors, without_key) = vendors(arguments);
+    for (vendor, variable) in without_key {
+        let held = held(&catalog, vendor, today);
+        output::complain(&format!("{}: not asked, for {variable} is not set{held}", vendor.name()));
+    }
     let line = Line::default();
     let mut failed = 0;
     for (done, &vendor) in vendors.iter().enumerate() {
         let earlier = files.iter().find(|(provider, _)| provider == vendor.name()).map_or("", |(_, text)| text);
         let tell = |what: &str| line.show(&format!("{} of {}: {what}", done + 1, vendors.len()));
-        let outcome = refresh::update(vendor, &catalog, earlier, &access(arguments, vendor, &today, &tell));
+        let outcome = refresh::update(vendor, &catalog, earlier, &access(arguments, vendor, today, &tell));
         line.clear();
         match outcome {
             Ok(update) => {
@@ -150,11 +153,12 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
             }
             Err(error) => {
                 failed += 1;
-                let kept = if earlier.is_empty() { "" } else { "; the earlier rows hold on" };
-                output::complain(&format!("error: {}: {}{kept}", vendor.name(), error.message));
+                let held = held(&catalog, vendor, today);
+                output::complain(&format!("error: {}: {}{held}", vendor.name(), error.message));
             }
         }
     }
+    // One that failed is no reason against the others: what they said is written.
     match failed {
         0 => Ok(Outcome::Passed),
         1 => Err(Failure::new("one provider was not refreshed")),
@@ -162,10 +166,19 @@ fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
     }
 }
 
+/// What goes on to hold where a provider told nothing, and how old it is.
+fn held(catalog: &Catalog, vendor: Vendor, today: Date) -> String {
+    let offers = catalog.offers().filter(|offer| offer.machine.provider == vendor.name());
+    let dates: Vec<Date> = offers.filter_map(|offer| offer.quote.as_of.parse().ok()).collect();
+    let Some(oldest) = dates.iter().min() else { return String::new() };
+    format!("; the {} earlier rows hold on, the oldest {} days old ({oldest})", dates.len(), today.since(*oldest))
+}
+
 /// Prices that somebody else fetched, checked and signed.
 fn take_release(
     arguments: &Fetch,
     from: &str,
+    today: Date,
     directory: &Path,
     files: &[(String, String)],
     catalog: &Catalog,
@@ -177,19 +190,27 @@ fn take_release(
     };
     let key = String::from_utf8_lossy(&small_file(key)?).into_owned();
     let (bytes, signature) = if from.starts_with("https://") || from.starts_with("http://") {
-        let access = access(arguments, Vendor::Aws, "", &|_| {});
+        let access = access(arguments, Vendor::Aws, today, &|_| {});
         refresh::fetch_release(from, &access).map_err(refused)?
     } else {
         let signature = small_file(Path::new(&format!("{from}.sig")))?;
         (small_file(Path::new(from))?, String::from_utf8_lossy(&signature).into_owned())
     };
     refresh::verify_release(&bytes, &signature, &key).map_err(refused)?;
-    let release = refresh::take_release(&bytes, catalog, files, arguments.accept_changes).map_err(refused)?;
+    let day = refresh::release_day(&bytes, today).map_err(refused)?;
+    let holder: String = key.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
+    if let Some(last) = cache::taken_day(directory, &holder).filter(|last| day < *last) {
+        let message = format!("the prices are of {day}, older than those of {last} that were taken over before");
+        return Err(Failure::new(format!("{message}: nothing was taken over")));
+    }
+    let release = refresh::take_release(&bytes, day, catalog, files, arguments.accept_changes).map_err(refused)?;
     for (provider, update) in &release.updates {
         let path = cache::write(directory, provider, &update.text())?;
         output::print(&told(provider, update, &path.display().to_string()))?;
     }
-    output::print(&format!("{} rows say nothing newer\n", release.not_newer))?;
+    cache::keep_taken_day(directory, &holder, day)?;
+    let age = today.since(day).max(0);
+    output::print(&format!("signed prices of {day}, {age} days old: {} rows say nothing newer\n", release.not_newer))?;
     Ok(Outcome::Passed)
 }
 
@@ -205,27 +226,40 @@ fn small_file(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Those that were named, or all that can be asked.
-fn vendors(arguments: &Fetch) -> Vec<Vendor> {
+/// Those that were named, or all that can be asked; and those that cannot, with the variable that is missing.
+fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
     if !arguments.providers.is_empty() {
         let mut named = arguments.providers.clone();
         named.sort();
         named.dedup();
-        return named;
+        return (named, Vec::new());
     }
-    Vendor::ALL.into_iter().filter(can_be_asked).collect()
+    all_vendors()
 }
 
-fn can_be_asked(vendor: &Vendor) -> bool {
-    match vendor.key() {
-        Some((variable, true)) => ci::process_variable(variable).is_some(),
-        _ => true,
-    }
+/// Those that can be asked, and those that want a key which is not there.
+fn all_vendors() -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
+    let missing = |vendor: Vendor| match vendor.key() {
+        Some((variable, true)) if ci::process_variable(variable).is_none() => Some((vendor, variable)),
+        _ => None,
+    };
+    let can_be_asked = Vendor::ALL.into_iter().filter(|vendor| missing(*vendor).is_none()).collect();
+    (can_be_asked, Vendor::ALL.into_iter().filter_map(missing).collect())
 }
 
-fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn Fn(&str)) -> Access<'a> {
+fn aws_keys() -> Option<AwsKeys> {
+    let of = |name: &str| ci::process_variable(name).map(|value| value.trim().to_owned());
+    let (id, secret) = (of("AWS_ACCESS_KEY_ID")?, Secret::new(of("AWS_SECRET_ACCESS_KEY")?));
+    Some(AwsKeys { id, secret, session: of("AWS_SESSION_TOKEN").map(Secret::new) })
+}
+
+/// How many answers that take as long as one may are waited for from one provider: no provider keeps the others waiting.
+const SLOW_ANSWERS: u64 = 4;
+
+fn access<'a>(arguments: &Fetch, vendor: Vendor, today: Date, progress: &'a dyn Fn(&str)) -> Access<'a> {
     let mut http = network::settings(&ci::process_variable);
     http.timeout = Duration::from_secs(arguments.timeout);
+    http.deadline = Some(SystemClock.now().saturating_add(arguments.timeout.saturating_mul(SLOW_ANSWERS)));
     // The largest answer that is kept is a page of Google's meters of some ten megabytes. The list of one AWS region has up
     // to four hundred, and is read while it arrives.
     http.max_reply_bytes = 32 << 20;
@@ -234,21 +268,28 @@ fn access<'a>(arguments: &Fetch, vendor: Vendor, today: &str, progress: &'a dyn 
         http,
         clock: &SystemClock,
         key: vendor.key().and_then(|(variable, _)| ci::process_variable(variable)).map(|key| Secret::new(key.trim())),
+        aws: (vendor == Vendor::Aws).then(aws_keys).flatten(),
         addresses: mirror.collect::<BTreeMap<_, _>>(),
         regions: arguments.regions.clone(),
-        today: today.to_owned(),
+        today: today.to_string(),
         accept_changes: arguments.accept_changes,
         progress,
     }
 }
+
+/// Of the rows of one provider that were not believed.
+const MOST_TOLD: usize = 200;
 
 fn told(provider: &str, update: &Update, path: &str) -> String {
     let mut text = format!("{provider}: {} rows arrived, {} in {path}\n", update.arrived, update.rows.len());
     for note in &update.notes {
         let _ = writeln!(text, "  {note}");
     }
-    for rejected in &update.rejected {
+    for rejected in update.rejected.iter().take(MOST_TOLD) {
         let _ = writeln!(text, "  refused {} {}: {}", rejected.machine, rejected.region, rejected.why);
+    }
+    if let Some(more @ 1..) = update.rejected.len().checked_sub(MOST_TOLD) {
+        let _ = writeln!(text, "  and {more} more refused");
     }
     // What vendors write must not steer a terminal.
     text.chars().filter(|letter| !letter.is_control() || *letter == '\n').collect()

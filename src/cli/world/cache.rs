@@ -8,9 +8,13 @@ use super::ci::Environment;
 use super::replace::replace;
 use crate::catalog::{Catalog, CsvFile};
 use crate::cli::Failure;
+use crate::source::Date;
 
 /// Longer than any list of machines with accelerators.
 const LONGEST_FILE_BYTES: u64 = 32 << 20;
+
+/// No list of prices, and no name of a provider.
+const TAKEN: &str = "signed.taken";
 
 /// Where refreshed prices are kept.
 pub(in crate::cli) fn directory(environment: Environment) -> Option<PathBuf> {
@@ -86,7 +90,24 @@ pub(in crate::cli) fn lay_over(catalog: Catalog, files: &[(String, String)]) -> 
 
 /// Replaces a file as a whole or not at all.
 pub(in crate::cli) fn write(directory: &Path, provider: &str, text: &str) -> Result<PathBuf, Failure> {
-    let path = directory.join(format!("{provider}.csv"));
+    write_named(directory, &format!("{provider}.csv"), text)
+}
+
+/// The day of the signed file that was taken over last from the holder of a key.
+pub(in crate::cli) fn taken_day(directory: &Path, key: &str) -> Option<Date> {
+    let path = directory.join(TAKEN);
+    let is_short = fs::metadata(&path).is_ok_and(|file| file.len() < 1024);
+    let text = is_short.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    let (day, of) = text.trim().split_once(' ')?;
+    (of == key).then(|| day.parse().ok()).flatten()
+}
+
+pub(in crate::cli) fn keep_taken_day(directory: &Path, key: &str, day: Date) -> Result<(), Failure> {
+    write_named(directory, TAKEN, &format!("{day} {key}\n")).map(drop)
+}
+
+fn write_named(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Failure> {
+    let path = directory.join(name);
     fs::create_dir_all(directory)
         .and_then(|()| replace(&path, text.as_bytes(), None))
         .map_err(|error| Failure::new(format!("`{}` cannot be written: {error}", path.display())))?;

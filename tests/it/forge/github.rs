@@ -6,7 +6,7 @@ use gpulint::forge::{Comment, CommentOutcome, CommentTarget, LineNote, Mode, Tag
 use gpulint::http::{HttpErrorKind, HttpSettings, Proxies, Secret};
 use serde_json::json;
 
-use super::gzip::gzipped_spaces;
+use super::gzip::gzipped;
 use super::server::{Answer, Server};
 use super::stand_in::{Github, HEAD, Remark, TOKEN, assert_no_secret};
 
@@ -337,7 +337,7 @@ fn an_answer_without_end_is_not_read_to_its_end() {
     assert_eq!(github.upsert(&comment("x")).unwrap_err().kind, HttpErrorKind::TooLarge);
 
     // 20 MB of spaces in 130 KB.
-    let bomb = Answer::new(200, gzipped_spaces(20 << 20)).with("content-encoding", "gzip");
+    let bomb = Answer::new(200, gzipped(b' ', 20 << 20)).with("content-encoding", "gzip");
     assert!(bomb.body.len() < 140_000);
     let github = Github::with(Vec::new()).first("GET", vec![bomb]);
     assert_eq!(github.upsert(&comment("x")).unwrap_err().kind, HttpErrorKind::TooLarge);

@@ -1,11 +1,11 @@
 //! A little text that becomes a lot, made by hand because no crate of ours compresses.
 
-/// A gzip stream of spaces, by hand: one deflate block with fixed codes in which everything but the first byte repeats it.
-pub(crate) fn gzipped_spaces(length: usize) -> Vec<u8> {
+/// A gzip stream of one letter of ASCII, by hand: one deflate block with fixed codes in which everything but the first byte repeats it.
+pub(crate) fn gzipped(letter: u8, length: usize) -> Vec<u8> {
     let mut start = Bits::default();
     start.push(0b1, 1);
     start.push(0b01, 2);
-    start.code(0x30 + u16::from(b' '), 8);
+    start.code(0x30 + u16::from(letter), 8);
     // Eleven bits and 13 for each repetition: the first ends with a byte, and eight more with the next that does.
     let mut repetition = Bits::default();
     repetition.code(0b1100_0101, 8);
@@ -18,7 +18,7 @@ pub(crate) fn gzipped_spaces(length: usize) -> Vec<u8> {
         end.0.extend(&repetition.0);
     }
     for _ in 0..left % 258 {
-        end.code(0x30 + u16::from(b' '), 8);
+        end.code(0x30 + u16::from(letter), 8);
     }
     end.code(0, 7);
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];

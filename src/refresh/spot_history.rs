@@ -1,0 +1,112 @@
+//! What spot costs in each zone of AWS now, as EC2 tells it to who has an account: XML, a thousand prices a page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::Money;
+use crate::http::{AwsKeys, Client, Credential, Error, HttpRequest, Method};
+use crate::source::moment;
+
+use super::access::{Access, LONGEST_LINK, PriceSource, malformed};
+use super::row::Rows;
+
+const VERSION: &str = "2016-11-15";
+const PRICES_PER_PAGE: usize = 1000;
+/// A hundred machines in six zones are one page.
+const MOST_PAGES: usize = 50;
+
+/// By machine and zone: since when a price holds, and the price.
+type Zones = BTreeMap<(String, String), (String, Money)>;
+
+/// Puts the price of the cheapest zone into the rows of a region.
+pub(super) fn add(rows: &mut Rows, region: &str, keys: &AwsKeys, access: &Access<'_>) -> Result<(), Error> {
+    let machines: Vec<String> =
+        rows.keys().filter(|(_, at)| at == region).map(|(machine, _)| machine.clone()).collect();
+    if machines.is_empty() {
+        return Ok(());
+    }
+    (access.progress)(&format!("AWS spot prices of {region}"));
+    let credential = Credential::Aws { keys: keys.clone(), region: region.to_owned(), service: "ec2" };
+    let client = access.client_at(PriceSource::AwsSpotHistory, region, credential)?;
+    let zones = ask(&client, &question(&machines, access.clock.now())?)?;
+    let mut cheapest: BTreeMap<String, Money> = BTreeMap::new();
+    for ((machine, _), (_, price)) in zones {
+        let known = cheapest.entry(machine).or_insert(price);
+        *known = price.min(*known);
+    }
+    for (machine, price) in cheapest {
+        let Some(row) = rows.get_mut(&(machine, region.to_owned())) else { continue };
+        row.spot = Some(price);
+        (row.spot_as_of, row.spot_basis) = (access.today.clone(), "lowest-zone".to_owned());
+    }
+    Ok(())
+}
+
+/// What holds at a moment is asked by a span of time that begins and ends with it.
+fn question(machines: &[String], unix_seconds: u64) -> Result<Vec<(String, String)>, Error> {
+    let now = moment(unix_seconds).ok_or_else(|| malformed("the clock of this machine is far off"))?;
+    let fixed = [
+        ("Action", "DescribeSpotPriceHistory"),
+        ("Version", VERSION),
+        ("ProductDescription.1", "Linux/UNIX"),
+        ("StartTime", &now),
+        ("EndTime", &now),
+        ("MaxResults", &PRICES_PER_PAGE.to_string()),
+    ];
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let named = machines.iter().enumerate().map(|(at, name)| (format!("InstanceType.{}", at + 1), name.clone()));
+    Ok(fixed.into_iter().chain(named).collect())
+}
+
+fn ask(client: &Client<'_>, question: &[(String, String)]) -> Result<Zones, Error> {
+    let (mut zones, mut token, mut seen) = (Zones::new(), String::new(), BTreeSet::new());
+    loop {
+        let next = (!token.is_empty()).then(|| ("NextToken".to_owned(), token.clone()));
+        let pairs = question.iter().cloned().chain(next);
+        let form: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", coded(&value))).collect();
+        let request = HttpRequest { accept: "*/*", ..HttpRequest::new(Method::Post, []) };
+        let text = client.send(&request.form(form.join("&")).repeatable())?.text();
+        // Half an answer must not be taken for one that ends.
+        if !text.trim_end().ends_with("</DescribeSpotPriceHistoryResponse>") || !text.contains("<spotPriceHistorySet") {
+            return Err(malformed("EC2 lists no spot prices"));
+        }
+        text.split("<item>").skip(1).for_each(|item| read(item, &mut zones));
+        token = inside(&text, "nextToken").map(plain).unwrap_or_default();
+        if token.is_empty() {
+            return Ok(zones);
+        }
+        if token.len() > LONGEST_LINK || !seen.insert(token.clone()) || seen.len() > MOST_PAGES {
+            return Err(malformed("EC2's pages of spot prices do not end: one leads back to another"));
+        }
+    }
+}
+
+/// Of several prices of a zone the one that holds since the latest moment.
+fn read(item: &str, zones: &mut Zones) {
+    let item = item.split("</item>").next().unwrap_or_default();
+    let text = |name: &str| inside(item, name).unwrap_or_default();
+    let price = text("spotPrice").parse::<f64>().ok().filter(|price| price.is_finite() && *price > 0.0);
+    let (Some(price), "Linux/UNIX") = (price, text("productDescription")) else { return };
+    let since = text("timestamp");
+    let key = (text("instanceType").to_owned(), text("availabilityZone").to_owned());
+    if zones.get(&key).is_none_or(|(known, _)| known.as_str() < since) {
+        zones.insert(key, (since.to_owned(), Money::from_usd(price)));
+    }
+}
+
+/// What stands in the first element of a name. The answer has neither attributes nor names within names.
+fn inside<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside)
+}
+
+fn plain(text: &str) -> String {
+    let marks = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    marks.iter().fold(text.to_owned(), |text, (mark, letter)| text.replace(mark, letter))
+}
+
+/// As a form carries it.
+fn coded(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let letter = |byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    value.bytes().map(letter).collect()
+}

@@ -33,6 +33,7 @@ const SHARED: &[&str] = &[
     "throughput_peaks",
     "measured_throughput",
     "training_shares",
+    "price_moves",
 ];
 
 /// Tables that are read elsewhere.

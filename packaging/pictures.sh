@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/pictures from the examples, with a headless Chromium.
+# Makes the pictures of docs/pictures from the examples: pages and a comment with a headless Chromium, a terminal as SVG.
 #
 #   pictures.sh [DIRECTORY]
 #
-# GPULINT names the program to use, CHROMIUM the browser; otherwise the first is built and the second is looked for. Days,
-# authors and prices are fixed: the same program and the same browser with the same fonts make the same bytes.
+# GPULINT names the program to use, CHROMIUM the browser, MDBOOK what turns Markdown into HTML; otherwise the first is built and
+# the others are looked for. Days, authors and prices are fixed: the same programs with the same fonts make the same bytes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,6 +23,9 @@ done
 [ -n "$browser" ] || fail "no browser is installed: Chromium is needed, or name one with CHROMIUM"
 
 command -v python3 >/dev/null || fail "python3 is not installed: it makes the pictures small"
+
+mdbook=${MDBOOK:-mdbook}
+command -v "$mdbook" >/dev/null || fail "mdbook is not installed: it turns the comment into HTML, or name it with MDBOOK"
 
 gpulint=${GPULINT:-}
 if [ -z "$gpulint" ]; then
@@ -96,6 +99,34 @@ year() {
   cp -R examples/inference-service "$repository/serving"
   commit 2026-10-19 Lin 'Serve it'
 }
+
+# What a pull request is told that brings the demo and more nodes, as a code host shows it.
+comment() {
+  local change=$place/change
+  mkdir -p "$change/before" "$change/src"
+  cp -R examples/training-platform-eks "$change/before/training"
+  cp -R "$change/before" "$change/after"
+  sed '/^# Started for a demo/,$d' examples/training-platform-eks/main.tf >"$change/before/training/main.tf"
+  (cd "$change/after" && "$gpulint" diff --base-dir ../before . --today "$today" --format markdown --output ../src/comment.md \
+    --files-url https://github.com/acme/infra/blob/main) || true
+  [ -s "$change/src/comment.md" ] || fail "gpulint diff wrote no comment"
+  printf '[book]\ntitle = "comment"\n' >"$change/book.toml"
+  printf -- '- [comment](comment.md)\n' >"$change/src/SUMMARY.md"
+  "$mdbook" build "$change" >"$place/said" 2>&1 || fail "mdbook failed: $(tail -n 3 "$place/said")"
+  python3 - "$change/book/comment.html" packaging/comment.html >"$place/comment.html" <<'PYTHON'
+import re, sys
+page, frame = (open(name, encoding="utf-8").read() for name in sys.argv[1:])
+body = re.search(r"<main>(.*)</main>", page, re.S).group(1)
+print(frame.replace("<!-- the comment -->", body))
+PYTHON
+}
+
+"$gpulint" check examples/training-platform-eks --today "$today" --prices embedded --color always >"$place/terminal" || true
+[ -s "$place/terminal" ] || fail "gpulint check printed nothing"
+python3 packaging/terminal.py 'gpulint check examples/training-platform-eks' <"$place/terminal" >"$directory/terminal.svg"
+
+comment
+picture comment "$place/comment.html" 960 620 --blink-settings=preferredColorScheme=1
 
 page "$place/report.html" check examples
 picture report "$place/report.html" 1280 1400 --blink-settings=preferredColorScheme=1

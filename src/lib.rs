@@ -76,16 +76,17 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
     };
     let left_out = complete::complete(&mut inventory, sources, paths, &plain, &tools);
     let measured = measured::measure(&mut inventory, sources, &settings.measured, &settings.catalog, settings.today);
+    let catalog = fit::with_configs_beside(&settings.catalog, &inventory, sources);
     let mut bill = pricing::bill(&inventory, &settings.catalog, &settings.pricing);
     pricing::count_dearer(&mut inventory, &mut bill);
-    let fits = fit::assess_all(&inventory, &bill, &settings.catalog, &settings.pricing);
+    let fits = fit::assess_all(&inventory, &bill, &catalog, &settings.pricing);
     let world = World {
         inventory: &inventory,
         bill: &bill,
         fit: &fits,
         today: settings.today,
         delta: None,
-        catalog: &settings.catalog,
+        catalog: &catalog,
         pricing: &settings.pricing,
     };
     let judgement = settings.rules.judge(&world, sources);

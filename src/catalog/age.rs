@@ -39,6 +39,17 @@ impl Class {
     }
 }
 
+/// Between which shares of itself a price was after so many days, nine times of ten.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceMove {
+    pub low: f64,
+    pub high: f64,
+    /// How old the price is.
+    pub age_days: i64,
+    /// The time over which such prices were watched; a price that is older may have moved further.
+    pub watched_days: i64,
+}
+
 /// The age of all prices of one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ages {
@@ -69,6 +80,35 @@ impl Catalog {
         });
         // Nothing is known of how fast an unlisted provider moves: it is judged as the many small ones are.
         Class::ALL.into_iter().find(|known| Some(known.name()) == class).unwrap_or(Class::GpuCloud)
+    }
+
+    /// How far a price of that date may have moved by today, where it is past its shelf life: as prices of the seller did,
+    /// or of sellers like it.
+    pub fn price_move(&self, provider: &str, is_spot: bool, as_of: &str, today: Date) -> Option<PriceMove> {
+        let class = if is_spot { Class::Spot } else { self.class(provider) };
+        if !is_stale(as_of, class, today) {
+            return None;
+        }
+        let age_days = today.since(first_day(as_of)?);
+        let market = if is_spot { "spot" } else { "on-demand" };
+        let of_seller = self.price_moves(provider, market, age_days);
+        let of_class = self.price_moves(class.name(), market, age_days);
+        let reaches = |known: &PriceMove| known.watched_days >= age_days;
+        [of_seller, of_class].into_iter().flatten().find(reaches).or(of_class).or(of_seller)
+    }
+
+    /// The shortest time of the table that is as long as that, else the longest.
+    fn price_moves(&self, seller: &str, market: &str, age_days: i64) -> Option<PriceMove> {
+        let table = self.block.table("price_moves");
+        let moves = table.range(&[seller, market]).filter_map(|index| {
+            let mut row = table.row(index);
+            let (_seller, _market, days) = (row.text(), row.text(), row.text());
+            let watched_days = days.parse().ok()?;
+            Some(PriceMove { low: row.number()?, high: row.number()?, age_days, watched_days })
+        });
+        let mut moves: Vec<PriceMove> = moves.collect();
+        let longest = moves.pop()?;
+        Some(moves.into_iter().find(|it| it.watched_days >= age_days).unwrap_or(longest))
     }
 
     /// Date of the newest price.
@@ -161,6 +201,26 @@ mod tests {
         assert!(is_stale("2026-05-24", Class::Hyperscaler, date("2026-11-21")));
         assert!(is_stale("2026-09", Class::GpuCloud, date("2026-11-21")));
         assert!(!is_stale("", Class::Spot, date("2026-11-21")));
+    }
+
+    #[test]
+    fn an_old_price_may_be_what_such_prices_became() {
+        let catalog = Catalog::embedded();
+        let moved = |provider, is_spot, as_of| catalog.price_move(provider, is_spot, as_of, date("2026-11-26"));
+        assert_eq!(moved("aws", false, "2026-07-20"), None, "it is not old");
+        let aws = moved("aws", false, "2025-11-03").unwrap();
+        assert_eq!((aws.age_days, aws.watched_days), (388, 730));
+        assert!(aws.low < 0.8 && aws.high == 1.0, "{aws:?}");
+        // Of spot in Azure weeks are known: after a year it is as spot anywhere.
+        let (weeks, year) = (moved("azure", true, "2026-11-01"), moved("azure", true, "2025-11-26"));
+        assert_eq!((weeks.unwrap().watched_days, year.unwrap().watched_days), (30, 365));
+        assert!(weeks.unwrap().low > year.unwrap().low, "{weeks:?} {year:?}");
+        // Older than anything that was watched.
+        assert_eq!(moved("nebius", false, "2024").unwrap().watched_days, 126);
+        for provider in catalog.providers() {
+            assert!(moved(provider, false, "2025-01-01").is_some(), "{provider}");
+            assert!(moved(provider, true, "2025-01-01").is_some(), "{provider}");
+        }
     }
 
     #[test]

@@ -371,6 +371,24 @@ pub(super) const SCHEMAS: &[TableSchema] = &[
             ("confidence", Text),
         ],
     },
+    // Between which shares of itself a price was so many days later, nine times of ten.
+    TableSchema {
+        name: "price_moves",
+        keys: 3,
+        columns: &[
+            ("seller", Text),
+            ("market", Text),
+            ("days", Text),
+            ("low", Number),
+            ("high", Number),
+            ("pairs", Number),
+            ("from", Text),
+            ("as_of", Text),
+            ("source", Text),
+            ("confidence", Text),
+            ("notes", Text),
+        ],
+    },
     // Which share of its peak an accelerator reaches in training.
     TableSchema {
         name: "training_shares",

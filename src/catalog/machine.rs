@@ -100,6 +100,11 @@ impl Catalog {
         }
     }
 
+    /// The first provider of whose machines a name tells the family, though no table lists it, and the accelerator there.
+    pub fn family_of(&self, name: &str) -> Option<(&str, Option<&str>)> {
+        self.providers().into_iter().find_map(|provider| self.family(provider, name))
+    }
+
     /// The provider of a name that only one of them uses.
     pub fn provider_of(&self, name: &str) -> Option<&str> {
         let mut found = self.machines_named(name).into_iter().map(|machine| machine.provider);

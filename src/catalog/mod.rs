@@ -36,7 +36,7 @@ pub use table::covers;
 pub use verify::PER_ACCELERATOR_USD;
 
 pub use accelerator::{Accelerator, Slice};
-pub use age::{Ages, Class, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
+pub use age::{Ages, Class, PriceMove, SPOT_IS_GOOD_FOR, is_past_spot, is_stale};
 pub use apis::Hosted;
 pub use book::is_an_hour;
 pub use clouds::{AWS, AZURE, GCP};

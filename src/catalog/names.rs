@@ -230,13 +230,15 @@ impl ModelName {
     }
 }
 
-/// Runs of words that begin with a name and have a size, the longest first.
+/// Runs of words that begin with a name and have a size, the longest first. None ends before a version: `whisper-large-v4`
+/// is another release than the one that is called `whisper-large`.
 fn keys_of_runs(words: &[String], is_sized: impl Fn(&[String]) -> bool) -> Vec<String> {
     let mut keys = Vec::new();
     for length in (2..words.len().min(8)).rev() {
-        for run in words.windows(length) {
+        for (at, run) in words.windows(length).enumerate() {
             let named = run.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
-            if named && is_sized(run) {
+            let is_cut = words.get(at + length).is_some_and(|next| is_version(next));
+            if named && !is_cut && is_sized(run) {
                 keys.push(run.join("-"));
             }
         }

@@ -109,13 +109,37 @@ impl OwnPrices {
     /// Provider and name of each machine that a line describes, once.
     pub(super) fn machines(&self) -> impl Iterator<Item = (&str, &str)> {
         let describes = |row: &&OwnPrice| row.accelerator_count.is_some() && !row.accelerator.is_empty();
-        let is_plain = |text: &str| !text.is_empty() && !text.contains(['*', '#']);
-        let rows =
-            self.rows.iter().filter(describes).filter(move |row| is_plain(&row.provider) && is_plain(&row.machine));
+        let rows = self.rows.iter().filter(describes).filter(|row| is_plain(&row.provider) && is_plain(&row.machine));
         let mut seen = std::collections::BTreeSet::new();
         rows.map(|row| (&*row.provider, &*row.machine)).filter(move |(provider, machine)| {
             seen.insert((provider.to_ascii_lowercase(), machine.to_ascii_lowercase()))
         })
+    }
+
+    /// The regions that lines name for this machine; a line of any region stands for itself.
+    pub(super) fn regions<'o>(&'o self, machine: &Machine<'_>) -> Vec<&'o str> {
+        let is_of = |row: &&OwnPrice| {
+            !row.machine.is_empty()
+                && covers_or_blank(&row.provider, &machine.provider)
+                && covers(&row.machine, &machine.name)
+                && covers_or_blank(&row.accelerator, &machine.accelerator)
+        };
+        let describes_it = |row: &OwnPrice| {
+            row.accelerator_count.is_some()
+                && row.provider.eq_ignore_ascii_case(&machine.provider)
+                && row.machine.eq_ignore_ascii_case(&machine.name)
+        };
+        let named = self.rows.iter().filter(is_of).filter_map(|row| match row.region.as_str() {
+            "" => describes_it(row).then_some("*"),
+            region => (is_plain(region) || describes_it(row)).then_some(region),
+        });
+        named.collect()
+    }
+
+    /// The regions of a provider that lines name.
+    pub(super) fn regions_of<'o>(&'o self, provider: &str) -> impl Iterator<Item = &'o str> {
+        let of_it = self.rows.iter().filter(move |row| row.provider.eq_ignore_ascii_case(provider));
+        of_it.map(|row| row.region.as_str()).filter(|region| is_plain(region))
     }
 
     /// The line that describes a machine: its name without wildcards, its accelerator and how many of it.
@@ -170,6 +194,11 @@ impl OwnPrice {
         }
         Ok(())
     }
+}
+
+/// A name and no pattern.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['*', '#'])
 }
 
 fn covers_or_blank(pattern: &str, name: &str) -> bool {

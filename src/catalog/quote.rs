@@ -133,12 +133,9 @@ impl Catalog {
                 let rows = table.range(&[&*machine.provider, &*machine.name]);
                 regions.extend(rows.map(|index| region_of(table.row(index))));
             }
+            regions.extend(self.own.regions(&machine));
             regions.sort_unstable();
             regions.dedup();
-            if regions.is_empty() {
-                // Only a line of the user's own describes it.
-                regions.push("*");
-            }
             let offer = |region| Some(Offer { machine: machine.clone(), region, quote: self.quote(&machine, region)? });
             regions.into_iter().filter_map(offer).collect::<Vec<_>>()
         })
@@ -194,7 +191,8 @@ impl Catalog {
             return first.text();
         }
         let prices = self.block.table("prices");
-        prices.find(&[provider]).map_or("*", region_of)
+        let listed = prices.find(&[provider]).map(region_of);
+        listed.or_else(|| self.own.regions_of(provider).next()).unwrap_or("*")
     }
 
     /// Price of a commitment product of that machine: `ec2-capacity-block`, `dws-calendar`, ...
@@ -215,7 +213,8 @@ impl Catalog {
             return Some(row.text());
         }
         let prices = self.block.table("prices");
-        let mut regions = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
+        let listed = prices.range(&[provider]).map(|index| region_of(prices.row(index)));
+        let mut regions = listed.chain(self.own.regions_of(provider));
         regions.find(|known| known.eq_ignore_ascii_case(region))
     }
 

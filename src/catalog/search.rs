@@ -88,6 +88,13 @@ impl Catalog {
         if near.is_empty() { lists.to_owned() } else { format!("did you mean {}? {lists}", near.join(", ")) }
     }
 
+    /// What a machine costs where its provider's list is most complete; without a price, that none is known.
+    pub fn in_base_region<'c>(&'c self, machine: Machine<'c>) -> Offer<'c> {
+        let region = self.base_region(&machine.provider);
+        let quote = self.quote(&machine, region).unwrap_or_default();
+        Offer { machine, region, quote }
+    }
+
     /// What a machine costs in the region that was asked for, else where its provider's list is most complete.
     pub fn in_region<'c>(&'c self, machine: Machine<'c>, region: Option<&str>) -> Option<Offer<'c>> {
         let region = match region {

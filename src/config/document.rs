@@ -73,6 +73,35 @@ fn described(setting: &Setting) -> Value {
     schema
 }
 
+/// A page of the book: every setting with what it takes, by the table that it stands in.
+pub fn document() -> String {
+    let mut text = String::from(
+        "<!-- written from src/config/table.rs; change that file -->\n\n# Every setting\n\n\
+         What may stand in `gpulint.toml`. `[]` after a name means one of several tables (`[[budgets]]`), `*` any name. Settings of single \
+         rules stand on [the pages of the rules](rules/README.md).\n",
+    );
+    let mut before = None;
+    for setting in SETTINGS {
+        let section = setting.path.split(['.', '[']).next().filter(|it| *it != setting.path);
+        if before != Some(section) {
+            let heading = section.map_or("At the top".to_owned(), |it| format!("`{it}`"));
+            text.push_str(&format!(
+                "\n## {heading}\n\n| setting | takes | without it | meaning |\n|---|---|---|---|\n"
+            ));
+            before = Some(section);
+        }
+        let default = setting.default.map_or(String::new(), |it| format!("`{it}`"));
+        let row = [&format!("`{}`", setting.path), &setting.kind.name(), &default, setting.meaning].map(escaped);
+        text.push_str(&format!("| {} |\n", row.join(" | ")));
+    }
+    text
+}
+
+/// As it may stand in a cell.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
 /// A file in which every setting stands, switched off, with its meaning.
 pub fn example() -> String {
     let mut text = String::from("# Settings of gpulint. What is commented out shows the default, or an example.\n");

@@ -16,7 +16,7 @@ mod version;
 
 use std::collections::BTreeMap;
 
-pub use document::{example, schema};
+pub use document::{document, example, schema};
 pub use entry::{Entry, SettingValue};
 pub use key::Key;
 pub use pack::{Origin, Pack};

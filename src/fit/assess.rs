@@ -77,6 +77,7 @@ pub fn assess(resource: &Resource, item: &BillItem, catalog: &Catalog, market: &
         window_assumed: demand.window_assumed,
         concurrent: demand.concurrent,
         lengths: demand.lengths(),
+        model_taken_for: reader.model_taken_for,
         placed,
     };
     Fact::known(assessment, span, reader.origin)

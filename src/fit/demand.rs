@@ -55,6 +55,7 @@ pub(super) type Missing = Option<(Arc<str>, Key)>;
 pub(super) struct FactReader<'r> {
     resource: &'r Resource,
     pub(super) origin: Origin,
+    pub(super) model_taken_for: Option<String>,
 }
 
 /// Trainers whose loss is known to be as the estimate has it; others compute it in pieces where an option says so.
@@ -66,7 +67,13 @@ const UNKNOWN_WINDOW: f64 = 8192.0;
 
 impl<'r> FactReader<'r> {
     pub(super) fn new(resource: &'r Resource) -> Self {
-        FactReader { resource, origin: Origin::Written }
+        FactReader { resource, origin: Origin::Written, model_taken_for: None }
+    }
+
+    /// Why the model is not simply the one of that name.
+    fn takes_for(&mut self, why: String) {
+        self.weaken(Origin::Inferred(why.as_str().into()));
+        self.model_taken_for = Some(why);
     }
 
     fn weaken(&mut self, by: Origin) {
@@ -202,10 +209,12 @@ impl<'r> FactReader<'r> {
             match found.by {
                 Identification::Listed => {}
                 Identification::Derived => {
-                    self.weaken(Origin::Inferred(format!("`{name}` is named after {}", found.model.id).into()));
+                    self.takes_for(format!("`{name}` is named after {}", found.model.id));
                 }
                 Identification::Size => {
-                    self.weaken(Origin::Inferred(format!("`{name}` is not listed: its size is in its name").into()));
+                    self.takes_for(format!(
+                        "`{name}` is not listed: only its size is known, by its name, and the shapes of a usual model of that size stand in"
+                    ));
                 }
             }
             return Ok(found);
@@ -255,12 +264,14 @@ impl<'r> FactReader<'r> {
         if !name.contains(|c: char| c.is_ascii_digit()) {
             return None;
         }
-        self.weaken(Origin::Inferred(format!("its name is that of {}", found.model.id).into()));
+        self.takes_for(format!("its name is that of {}", found.model.id));
         Some(found)
     }
 
     fn sized<'c>(&mut self, catalog: &'c Catalog, name: Option<&str>, size: f64) -> Result<Identified<'c>, Missing> {
-        self.weaken(Origin::Inferred("only the size of the model is known".into()));
+        self.takes_for(
+            "only the size of the model is known: the shapes of a usual model of that size stand in".to_owned(),
+        );
         match catalog.models().of_size(size) {
             Some(model) => {
                 let called = name.map_or_else(|| format!("a model of {size} billion parameters"), str::to_owned);

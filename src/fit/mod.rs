@@ -1,8 +1,9 @@
 //! Model + workload + accelerator → does it fit, and the cheapest that does. Pure functions, no state.
 //!
 //! `estimate` says what a workload needs on each device, `demand` reads a workload from the facts of a resource, `choose`
-//! finds the cheapest configuration that holds it, `readings` tells what a workload may be where nothing says it, `assess` puts these together; `by_measure` goes by what a meter said instead of
-//! by a model; `cases` measures the estimator.
+//! finds the cheapest configuration that holds it, `readings` tells what a workload may be where nothing says it, `assess`
+//! puts these together; `config_beside` brings models whose configuration lies beside the text; `by_measure` goes by what a
+//! meter said instead of by a model; `cases` measures the estimator.
 //!
 //! `speed` says how many tokens a second a server writes, `published` what others measured of it; `speed_cases` measures
 //! both. `training_run` says how many days training takes. `tokens` finds what writes them for the least money; `traffic`
@@ -13,6 +14,7 @@ mod by_measure;
 mod case_rows;
 pub mod cases;
 mod choose;
+mod config_beside;
 mod demand;
 mod estimate;
 mod hardware;
@@ -37,6 +39,7 @@ use crate::inventory::{Fact, Task};
 pub use assess::{assess, assess_all, options};
 pub use by_measure::{BUSY_AT_MOST, CACHE_MARGIN, MEMORY_MARGIN, Smaller, smaller, smaller_server};
 pub use choose::{Market, MarketPlace};
+pub use config_beside::with_configs_beside;
 pub use demand::{ASSUMED_ANSWER, ASSUMED_PROMPT, Demand};
 pub use estimate::{budget, cache_bytes, estimate};
 pub use hardware::{Device, device};
@@ -68,6 +71,8 @@ pub struct Assessment {
     pub concurrent: Option<f64>,
     /// Tokens of a prompt and of an answer, as declared or else assumed.
     pub lengths: (f64, f64),
+    /// Why the model is not simply the one of the name that the text says.
+    pub model_taken_for: Option<String>,
     /// On its accelerators; unknown where these are.
     pub placed: Fact<PlacedModel>,
 }

@@ -45,13 +45,14 @@ impl Bill {
             if let Some(attached) = &item.attached {
                 sums.attached += attached.monthly;
             }
+            sums.past_shelf_life.note(resource.role, item);
             sums.stale += usize::from(item.stale.is_some());
             if let Some(monthly) = item.monthly.filter(|_| item.stale.is_some()) {
                 let sum = match resource.role {
                     Role::Rented => &mut sums.past_shelf_life.rented,
                     Role::Requested => &mut sums.past_shelf_life.requested,
                 };
-                *sum += monthly.expected;
+                *sum += item.today(monthly.expected);
             }
             let dates = [sums.oldest_row.take(), item.as_of.clone()];
             sums.oldest_row = dates.into_iter().flatten().min();

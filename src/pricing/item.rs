@@ -25,10 +25,23 @@ impl<'a> Pricing<'_, 'a> {
             Role::Requested => pod_variants(self),
         };
         let priced = variants.and_then(|variants| {
-            let (variants, bought) = self.cheapest_to_dearest(&variants)?;
-            Ok(self.total(&variants, bought))
+            let (priced, bought) = self.cheapest_to_dearest(&variants)?;
+            let item = self.total(&priced, bought);
+            if !variants.iter().any(|variant| variant.unit.has_moved()) {
+                return Ok(item);
+            }
+            let as_listed = self.as_listed(&variants)?;
+            Ok(BillItem { as_listed: Some(Box::new(as_listed)), ..item })
         });
         priced.unwrap_or_else(|why| unpriced(self.why_no_list_price().unwrap_or(why)))
+    }
+
+    /// The same without what age makes of prices.
+    fn as_listed(&self, variants: &[PurchaseVariant<'a>]) -> Result<BillItem, String> {
+        let mut variants = variants.to_vec();
+        variants.iter_mut().for_each(|variant| variant.unit.forget_moves());
+        let (priced, bought) = self.cheapest_to_dearest(&variants)?;
+        Ok(self.total(&priced, bought))
     }
 
     /// Why what the region costs says nothing of it.
@@ -174,6 +187,7 @@ impl<'a> Pricing<'_, 'a> {
             is_unnamed: first.unit.is_unnamed,
             will_not_start: first.unit.will_not_start.clone().filter(|_| self.is_spot()),
             stale: self.stale(first),
+            price_move: first.unit.price_move(if self.is_spot() { Scenario::Spot } else { Scenario::OnDemand }),
             spot_in_doubt: first.unit.spot_in_doubt.clone(),
             per_hour_if: if_bought_by_the_hour(variants),
             block_per_hour: self.booked(first, &["ec2-capacity-block", "dws-calendar"]),
@@ -273,8 +287,9 @@ fn limited(count: Range, steps: &mut Vec<Step>) -> Range {
 
 fn scenario_range(variants: &[&PurchaseVariant<'_>], scenario: Scenario) -> Option<MoneyRange> {
     let expected = variants.first()?.unit.price(scenario)?;
-    let all = || variants.iter().filter_map(|variant| variant.unit.price(scenario));
-    Some(MoneyRange { floor: all().min()?, expected, ceiling: all().max()? })
+    let all = || variants.iter().filter_map(|variant| variant.unit.range(scenario));
+    let (floor, ceiling) = (all().map(|it| it.floor).min()?, all().map(|it| it.ceiling).max()?);
+    Some(MoneyRange { floor, expected, ceiling })
 }
 
 fn if_bought_by_the_hour(variants: &[&PurchaseVariant<'_>]) -> BTreeMap<Scenario, MoneyRange> {

@@ -30,9 +30,9 @@ mod week;
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Currency, Money, MoneyRange};
+use crate::catalog::{Currency, Money, MoneyRange, PriceMove};
 use crate::complete::Defaults;
-use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Value};
+use crate::inventory::{Counted, Fact, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::{Date, Span};
 
 pub use attached::Attached;
@@ -107,11 +107,29 @@ pub struct Ending {
     pub each_uncounted: Money,
 }
 
-/// Dollars of a month that rest on prices which are older than prices of their kind may be.
+/// Dollars of a month that rest on prices which are older than prices of their kind may be: as their rows say, and what they
+/// may be today.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PastShelfLife {
-    pub rented: Money,
-    pub requested: Money,
+    pub rented: MoneyRange,
+    pub requested: MoneyRange,
+    /// The roles of which an end of the sum moved with such a price, also of a way of buying that is only possible.
+    moved: [bool; 2],
+}
+
+impl PastShelfLife {
+    pub fn new(rented: MoneyRange, requested: MoneyRange) -> PastShelfLife {
+        PastShelfLife { rented, requested, moved: [rented, requested].map(|it| it.floor != it.ceiling) }
+    }
+
+    fn note(&mut self, role: Role, item: &BillItem) {
+        self.moved[role as usize] |= item.monthly != item.listed().monthly;
+    }
+
+    /// Whether the ends of a sum are, in part, how far old prices may have moved, and not only how many machines there are.
+    pub fn has_moved(&self, role: Role) -> bool {
+        self.moved[role as usize]
+    }
 }
 
 /// A sum that is told beside the bill.
@@ -178,6 +196,10 @@ pub struct BillItem {
     pub run: Option<PricedRun>,
     /// Why the price is too old to be relied on, if it is.
     pub stale: Option<String>,
+    /// How far such a price may have moved since then.
+    pub price_move: Option<PriceMove>,
+    /// The amounts without that: at the prices of the rows. Nothing where they are the same.
+    pub as_listed: Option<Box<BillItem>>,
     /// Why what it would cost on spot is no price of today, if it is none.
     pub spot_in_doubt: Option<String>,
 }
@@ -245,6 +267,17 @@ impl BillItem {
     pub fn hourly(&self) -> Option<MoneyRange> {
         let list = self.per_hour?;
         Some(self.sustained.map_or(list, |shares| multiply(list, shares)))
+    }
+
+    /// Its amounts at the prices of the rows, however old: what rules judge by.
+    pub fn listed(&self) -> &BillItem {
+        self.as_listed.as_deref().unwrap_or(self)
+    }
+
+    /// An amount at the price of the row, and what it may be today by how far such prices moved.
+    fn today(&self, amount: Money) -> MoneyRange {
+        let Some(it) = self.price_move else { return MoneyRange::exactly(amount) };
+        MoneyRange { floor: amount.times(it.low), expected: amount, ceiling: amount.times(it.high) }
     }
 
     pub fn is_estimated(&self) -> bool {

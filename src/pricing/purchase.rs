@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, Machine, Money, MoneyRange};
 use crate::inventory::{Fact, Key, Purchase, Range, Resource};
 
 use super::unit::{PricedUnit, dollars, scenario_in_words};
-use super::{Of, Scenario, Step};
+use super::{Of, Scenario, Step, multiply};
 use crate::complete::plain;
 
 /// The price of an hour as it is bought.
@@ -38,8 +38,9 @@ pub(super) struct PurchaseVariant<'c> {
 }
 
 impl PurchaseVariant<'_> {
-    fn price(&self, scenario: Scenario) -> Result<Money, String> {
-        self.unit.price(scenario).ok_or_else(|| {
+    /// What an hour costs today, as far as its row can tell.
+    fn range(&self, scenario: Scenario) -> Result<MoneyRange, String> {
+        self.unit.range(scenario).ok_or_else(|| {
             if let Some(unverified) = &self.unit.unverified {
                 return unverified.clone();
             }
@@ -49,7 +50,7 @@ impl PurchaseVariant<'_> {
     }
 
     fn exactly(&self, scenario: Scenario, text: &str) -> Result<Bought, String> {
-        Ok(Bought::said(MoneyRange::exactly(self.price(scenario)?), &[scenario], text))
+        Ok(Bought::said(self.range(scenario)?, &[scenario], text))
     }
 }
 
@@ -100,9 +101,9 @@ fn held(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bought, St
     let Some(share) = share else {
         return variant.exactly(Scenario::OnDemand, "capacity that is held: the on-demand price, used or not");
     };
-    let price = variant.price(Scenario::OnDemand)?.times(share);
+    let per_hour = multiply(variant.range(Scenario::OnDemand)?, Range::exactly(share));
     let text = format!("capacity that is held and not used: {}% of the on-demand price", plain(share * 100.0));
-    Ok(Bought::said(MoneyRange::exactly(price), &[Scenario::OnDemand], text))
+    Ok(Bought::said(per_hour, &[Scenario::OnDemand], text))
 }
 
 /// A commitment for the years that the text or a contract says. One of which nobody says for how long costs no more than on
@@ -122,23 +123,23 @@ fn committed(resource: &Resource, variant: &PurchaseVariant<'_>) -> Result<Bough
         },
         _ => "a commitment of which the text does not say for how long".to_owned(),
     };
-    let on_demand = variant.price(Scenario::OnDemand)?;
-    let per_hour = MoneyRange { floor: Money::ZERO, expected: on_demand, ceiling: on_demand };
+    let per_hour = MoneyRange { floor: Money::ZERO, ..variant.range(Scenario::OnDemand)? };
     let text = format!("{why}: at most the on-demand price");
     Ok(Bought { estimated: Some(text.clone()), ..Bought::said(per_hour, &[Scenario::OnDemand], text) })
 }
 
 /// From spot to on demand; `dear` expects the dearer of the two.
 fn spot_to_on_demand(variant: &PurchaseVariant<'_>, dear: bool, text: String) -> Result<Bought, String> {
-    let on_demand = match variant.price(Scenario::OnDemand) {
-        Ok(price) => price,
-        Err(_) => variant.price(Scenario::Spot)?,
+    let on_demand = match variant.range(Scenario::OnDemand) {
+        Ok(range) => range,
+        Err(_) => variant.range(Scenario::Spot)?,
     };
-    let floor = variant.price(Scenario::Spot).unwrap_or(on_demand).min(on_demand);
-    let expected = if dear { on_demand } else { floor };
+    let spot = variant.range(Scenario::Spot).unwrap_or(on_demand);
+    let expected = if dear { on_demand.expected } else { spot.expected.min(on_demand.expected) };
+    let floor = spot.floor.min(on_demand.floor);
     let ways = [Scenario::OnDemand, Scenario::Spot];
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| !dear);
-    Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand }, &ways, text) })
+    Ok(Bought { estimated, ..Bought::said(MoneyRange { floor, expected, ceiling: on_demand.ceiling }, &ways, text) })
 }
 
 /// So many on demand, and above that a share of spot.
@@ -146,11 +147,11 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
     let Some(share) = resource.number(Key::SpotShare) else {
         return spot_to_on_demand(variant, true, "the share of spot is not known".into());
     };
-    let (on_demand, spot) = (variant.price(Scenario::OnDemand)?, variant.price(Scenario::Spot)?);
-    let dearest = variant.unit.spot().map_or(spot, |range| range.ceiling);
+    let (on_demand, listed) = (variant.range(Scenario::OnDemand)?, variant.range(Scenario::Spot)?);
+    let dearest = variant.unit.spot().map_or(listed.ceiling, |range| range.ceiling);
     let base = resource.number(Key::OnDemandBase).unwrap_or(0.0).max(0.0);
     let share = share.clamp(0.0, 1.0);
-    let average = |count: f64, spot: Money| {
+    let average = |count: f64, on_demand: Money, spot: Money| {
         let above = spot.times(share) + on_demand.times(1.0 - share);
         if !count.is_finite() || count <= 0.0 {
             return above;
@@ -160,17 +161,17 @@ fn mixed(resource: &Resource, variant: &PurchaseVariant<'_>, count: Option<Range
     };
     let count = count.unwrap_or(Range::exactly(1.0));
     let per_hour = MoneyRange {
-        floor: average(count.floor, spot),
-        expected: average(count.expected, spot),
-        ceiling: average(count.ceiling, dearest),
+        floor: average(count.floor, on_demand.floor, listed.floor),
+        expected: average(count.expected, on_demand.expected, listed.expected),
+        ceiling: average(count.ceiling, on_demand.ceiling, dearest),
     };
     let text = format!(
         "of {}, {} on demand at {}, and of the rest {}% spot at {}: the average of one",
         plain(count.expected),
         plain(base.min(count.expected)),
-        dollars(on_demand),
+        dollars(on_demand.expected),
         plain(share * 100.0),
-        dollars(spot)
+        dollars(listed.expected)
     );
     let estimated = variant.unit.spot_in_doubt.clone().filter(|_| share > 0.0);
     Ok(Bought { estimated, ..Bought::said(per_hour, &[Scenario::OnDemand, Scenario::Spot], text) })

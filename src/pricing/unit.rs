@@ -1,7 +1,7 @@
 //! What one machine costs an hour: the row, the estimates where there is none, and the discount.
 
 use crate::catalog::{
-    Basis, Catalog, Machine, Money, MoneyRange, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
+    Basis, Catalog, Machine, Money, MoneyRange, PriceMove, Quote, QuotePart, SPOT_IS_GOOD_FOR, covers, is_past_spot,
 };
 use crate::inventory::{Key, Resource};
 
@@ -21,6 +21,8 @@ pub(super) struct PricedUnit {
     is_spot_of_on_demand: bool,
     /// Why spot may cost something else today, anything up to on demand.
     pub(super) spot_in_doubt: Option<String>,
+    /// How far the prices may have moved since the date of their row.
+    moves: [Option<PriceMove>; Scenario::ALL.len()],
     /// The most that the text pays for spot.
     most_for_spot: Option<Money>,
     /// Of the row, `2026-07-20`.
@@ -51,6 +53,27 @@ impl PricedUnit {
         self.prices[scenario as usize]
     }
 
+    /// What it may be today: an old price is anything that such prices became.
+    pub(super) fn range(&self, scenario: Scenario) -> Option<MoneyRange> {
+        let price = self.price(scenario)?;
+        Some(match self.price_move(scenario) {
+            Some(it) => MoneyRange { floor: price.times(it.low), expected: price, ceiling: price.times(it.high) },
+            None => MoneyRange::exactly(price),
+        })
+    }
+
+    pub(super) fn price_move(&self, scenario: Scenario) -> Option<PriceMove> {
+        self.moves[scenario as usize]
+    }
+
+    pub(super) fn has_moved(&self) -> bool {
+        self.moves.iter().any(Option::is_some)
+    }
+
+    pub(super) fn forget_moves(&mut self) {
+        self.moves = Default::default();
+    }
+
     pub(super) fn status(&self) -> Status {
         match &self.estimated {
             Some(why) => Status::Estimated(why.clone()),
@@ -60,11 +83,15 @@ impl PricedUnit {
 
     /// What spot costs, with what it may cost instead.
     pub(super) fn spot(&self) -> Option<MoneyRange> {
-        let price = self.price(Scenario::Spot)?;
-        let floor = if self.may_not_run.is_some() { Money::ZERO } else { price };
-        let most = [self.price(Scenario::OnDemand), self.most_for_spot].into_iter().flatten().min();
-        let ceiling = most.filter(|_| self.spot_in_doubt.is_some()).unwrap_or(price).max(price);
-        Some(MoneyRange { floor, expected: price, ceiling })
+        let range = self.range(Scenario::Spot)?;
+        let floor = if self.may_not_run.is_some() { Money::ZERO } else { range.floor };
+        let on_demand = self.range(Scenario::OnDemand).map(|it| it.ceiling);
+        let ceiling = match [on_demand, self.most_for_spot].into_iter().flatten().min() {
+            Some(most) if self.spot_in_doubt.is_some() => most,
+            Some(most) => range.ceiling.min(most),
+            None => range.ceiling,
+        };
+        Some(MoneyRange { floor, ceiling: ceiling.max(range.expected), ..range })
     }
 
     fn set(&mut self, scenario: Scenario, price: Option<Money>) {
@@ -173,6 +200,7 @@ pub(super) fn unit(catalog: &Catalog, settings: &PricingSettings, machine: &Mach
         None => PricedUnit::default(),
     };
     doubt_old_spot(&mut unit, settings);
+    widen_by_age(&mut unit, catalog, settings, machine);
     if owned(&mut unit, settings, machine) {
         return unit;
     }
@@ -373,6 +401,7 @@ fn estimate_spot(unit: &mut PricedUnit, catalog: &Catalog, machine: &Machine<'_>
         unit.step(Scenario::Spot, text, spot);
         unit.set(Scenario::Spot, Some(spot));
         unit.is_spot_of_on_demand = true;
+        unit.moves[Scenario::Spot as usize] = unit.price_move(Scenario::OnDemand);
         unit.spot_in_doubt = Some(format!("spot of {} is not listed: that of its kind", machine.name));
     }
 }
@@ -386,6 +415,34 @@ fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
         unit.push(Scenario::Spot, Step::said(text));
         unit.spot_in_doubt = Some(why);
     }
+}
+
+/// A price past its shelf life is no number of today, but one of those that such prices became.
+fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>) {
+    let Some(today) = settings.today.filter(|_| !unit.is_own) else { return };
+    for scenario in Scenario::ALL {
+        let is_spot = scenario == Scenario::Spot;
+        let as_of = if is_spot { unit.spot_as_of.clone() } else { unit.as_of.clone().unwrap_or_default() };
+        let Some(price) = unit.price(scenario) else { continue };
+        let Some(moved) = catalog.price_move(&machine.provider, is_spot, &as_of, today) else { continue };
+        unit.moves[scenario as usize] = Some(moved);
+        unit.push(scenario, Step::said(moved_since(price, &moved, &as_of)));
+    }
+}
+
+/// `that is 388 days old: such prices became 79% to 100% of themselves within 730 days, $4.50 to $5.67 today`
+fn moved_since(price: Money, moved: &PriceMove, as_of: &str) -> String {
+    let (low, high) = (dollars(price.times(moved.low)), dollars(price.times(moved.high)));
+    let (from, to) = (plain((moved.low * 100.0).round()), plain((moved.high * 100.0).round()));
+    let within = format!("within {} days", moved.watched_days);
+    let further = if moved.age_days > moved.watched_days { ", and nothing is known of a longer time" } else { "" };
+    let became = match low == high {
+        true => format!("such prices did not move {within}{further}"),
+        false => {
+            format!("nine of ten such prices became {from}% to {to}% of themselves {within}{further}: {low} to {high}")
+        }
+    };
+    format!("the price of {as_of} is {} days old; {became}", moved.age_days)
 }
 
 fn discount(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_>) {
@@ -417,8 +474,11 @@ fn contract(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine
             unit.is_committed = true;
         }
         unit.sustains &= way != Scenario::OnDemand;
-        if way == Scenario::Spot && matches!(contract.terms, Terms::Rate(_)) {
-            unit.spot_in_doubt = None;
+        if matches!(contract.terms, Terms::Rate(_)) {
+            unit.moves[way as usize] = None;
+            if way == Scenario::Spot {
+                unit.spot_in_doubt = None;
+            }
         }
         unit.push(way, Step::new(format!("{} {}: {how}", machine.name, spoken_way(way)), price));
         unit.set(way, Some(price));

@@ -26,7 +26,7 @@ pub use answers::notes::{Note, notes};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;
-pub use answers::price::{Prices, price};
+pub use answers::price::{Hardware, Prices, price};
 pub use answers::purchase_options::{PurchaseOptions, purchase_options};
 pub use answers::reconcile::{proposed_discounts, reconcile};
 pub use answers::suppressions::suppressions;
@@ -54,6 +54,7 @@ pub use views::history::{
     Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
     SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
 };
+pub use views::judged::in_short as not_judged;
 pub use views::page_link::{page_link, without_page_link};
 pub use views::paths::Paths;
 pub use views::reconcile::AskedMonths;

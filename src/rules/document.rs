@@ -6,15 +6,26 @@ use std::fmt::Write;
 use super::page::Page;
 use super::set::BUILT_IN;
 
-/// Where the pages of the built-in rules are published.
-const PUBLISHED: &str = "https://github.com/gpulint/gpulint/blob/main/docs/rules";
+/// Where `docs` is published as a book. Everything that sends people to a page takes its address from here.
+const BOOK: &str = "https://gpulint.github.io/gpulint";
+
+/// The address of a page, by its path below `docs` without its ending.
+pub fn in_the_book(page: &str) -> String {
+    format!("{BOOK}/{page}.html")
+}
 
 /// Where a built-in rule is explained; a team's own pages are not published.
 pub fn link(rule: &str) -> Option<String> {
     let is_built_in =
         |(path, _): &(&str, &str)| path.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) == Some(rule);
-    BUILT_IN.iter().any(is_built_in).then(|| format!("{PUBLISHED}/{rule}.md"))
+    BUILT_IN.iter().any(is_built_in).then(|| in_the_book(&format!("rules/{rule}")))
 }
+
+const EXAMPLES: &str = "\n## Examples\n";
+
+/// What readers need to know of the lines below.
+const MARKS: &str = "A line that ends with `# <- reported` is found, one with `# <- undetermined` cannot be known, and all others are clean \
+                     ([how examples are tested](../own-rules/testing.md)).";
 
 /// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.
 pub fn document(page: &Page) -> String {
@@ -24,7 +35,7 @@ pub fn document(page: &Page) -> String {
     let _ = writeln!(text, "| group | layer | level | risk | profile |\n|---|---|---|---|---|");
     let (layer, level, risk, profile) = (page.layer.name(), page.level.name(), page.risk.name(), page.profile.name());
     let _ = writeln!(text, "| {} | {layer} | {level} | {risk} | {profile} |", page.group);
-    let _ = writeln!(text, "\n{}", rest.trim());
+    let _ = writeln!(text, "\n{}", rest.trim().replacen(EXAMPLES, &format!("{EXAMPLES}\n{MARKS}\n"), 1));
     if !page.parameters.is_empty() {
         text.push_str("\n## Parameters\n\n| parameter | default | meaning |\n|---|---|---|\n");
         for parameter in &page.parameters {

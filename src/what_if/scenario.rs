@@ -42,11 +42,14 @@ impl Scenario {
     }
 }
 
-/// The address before that of a variant was made of it: `aws_instance.a (env/prod.tfvars)`.
+/// The address before that of a variant was made of it, or of one of two tools: `aws_instance.a (env/prod.tfvars)`,
+/// `aws_instance.a (Terraform)`.
 fn address_in_run<'r>(it: &'r Resource, today: &Inventory) -> &'r str {
-    let variant = it.run.as_ref().and_then(|run| today.run(run)?.variant.clone());
-    let suffix = variant.map(|variant| format!(" ({variant})"));
-    suffix.and_then(|suffix| it.address.strip_suffix(&suffix)).unwrap_or(&it.address)
+    let without = |address: &'r str, name: Option<&str>| {
+        name.and_then(|name| address.strip_suffix(&format!(" ({name})"))).unwrap_or(address)
+    };
+    let variant = it.run.as_ref().and_then(|run| today.run(run)?.variant.as_deref());
+    without(without(&it.address, variant), it.only_by)
 }
 
 fn instances(meant: &[&Resource]) -> BTreeMap<Arc<str>, usize> {

@@ -74,7 +74,7 @@ fn workflows_use_inputs_that_the_action_has() {
 #[test]
 fn the_page_on_github_lists_every_input_and_output() {
     let action = yaml("action.yml");
-    let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github.md")).unwrap();
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github-inputs.md")).unwrap();
     let names = |key: &str| -> BTreeSet<String> { action[key].as_object().unwrap().keys().cloned().collect() };
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     assert_eq!(rows.map(|(name, _)| name.to_owned()).collect::<BTreeSet<_>>(), names("inputs"));

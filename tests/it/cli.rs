@@ -1,12 +1,16 @@
-//! Runs the commands of `tests/cli/*.md` with the built program, each case in a directory of its own.
+//! Runs the commands of `tests/cli/*.md` with the built program, each case in a directory of its own; `book` does so with the
+//! pages of `docs`.
 //!
 //! A case holds files (`file=main.tf`; `mode=…` is not needed: everything is plain text) and `console` blocks. A line
-//! `$ gpulint …` is run; what follows is its output, standard error marked with `! `, and the exit code if it is not 0.
+//! `$ gpulint …` is run, with the next one where it ends with a backslash; what follows is its output, standard error marked
+//! with `! `, and the exit code if it is not 0.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::fences::{self, Fence};
@@ -14,14 +18,14 @@ use crate::fences::{self, Fence};
 #[test]
 fn every_case_prints_what_it_says() {
     let cases = fences::cases("tests/cli");
-    let failures: Vec<String> = cases.iter().filter_map(|path| check(path).err()).collect();
+    let failures: Vec<String> = cases.iter().filter_map(|path| check(path, &Place::new()).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn check(path: &Path) -> Result<(), String> {
+/// Runs what a file says in this place, and compares or, when blessing, writes what comes out.
+pub(crate) fn check(path: &Path, place: &Place) -> Result<(), String> {
     let case = fs::read_to_string(path).unwrap();
     let all = fences::read(&case);
-    let place = Place::new();
     for fence in all.iter() {
         if let Some(file) = &fence.file {
             place.write(file, &fence.text);
@@ -33,8 +37,9 @@ fn check(path: &Path) -> Result<(), String> {
     }
     let mut said = String::new();
     let mut blessed = case.clone();
-    for fence in consoles.iter().rev() {
-        let actual = place.run_all(&fence.text);
+    let ran: Vec<String> = consoles.iter().map(|fence| place.run_all(&fence.text)).collect();
+    // From the end on, so that what is written moves nothing that is still to be written.
+    for (fence, actual) in consoles.iter().zip(ran).rev() {
         if actual != fence.text {
             said = format!("{}\n--- expected\n{}--- actual\n{actual}\n{said}", path.display(), fence.text);
             blessed = fences::replaced(&blessed, fence, &actual);
@@ -50,6 +55,8 @@ fn check(path: &Path) -> Result<(), String> {
 /// A directory for one case, gone when the case is over.
 pub(crate) struct Place {
     directory: PathBuf,
+    /// The day that commands are told which judge by one, as if it were today.
+    today: Option<&'static str>,
 }
 
 impl Place {
@@ -58,7 +65,13 @@ impl Place {
         let name = format!("gpulint-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let directory = std::env::temp_dir().join(name).join("repository");
         fs::create_dir_all(&directory).unwrap();
-        Place { directory }
+        Place { directory, today: None }
+    }
+
+    pub(crate) fn on(today: &'static str) -> Self {
+        let mut place = Place::new();
+        place.today = Some(today);
+        place
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -107,8 +120,8 @@ impl Place {
 
     fn run_all(&self, console: &str) -> String {
         let mut text = String::new();
-        for line in console.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            text.push_str(&format!("$ {line}\n{}", self.run(line)));
+        for line in commands(console) {
+            text.push_str(&format!("$ {line}\n{}", self.run(&line.replace("\\\n", ""))));
         }
         text
     }
@@ -118,16 +131,18 @@ impl Place {
         let mut words = split(line).into_iter().peekable();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
         command.current_dir(&self.directory).env("NO_COLOR", "1").stdin(Stdio::null());
+        let mut given = Vec::new();
         for name in ["TF_VAR_size", "TF_WORKSPACE"] {
             command.env_remove(name);
         }
         while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
             command.env(name, value);
+            given.push((name.to_owned(), value.to_owned()));
             words.next();
         }
         match words.next().as_deref() {
             Some("gpulint") => {}
-            Some("git") => return self.git(words.collect()),
+            Some("git") => return self.git(words.collect(), &given),
             Some("rm") => {
                 return fs::remove_file(self.directory.join(words.next().unwrap()))
                     .err()
@@ -138,12 +153,16 @@ impl Place {
             other => panic!("a case runs gpulint, git, cat or rm, not {other:?}"),
         }
         let mut input = None;
+        let verb: Vec<String> = words.clone().take(2).take_while(|it| !it.starts_with('-')).collect();
         while let Some(word) = words.next() {
             if word == "<" {
                 input = Some(fs::read(self.directory.join(words.next().unwrap())).unwrap());
             } else {
                 command.arg(word);
             }
+        }
+        if let Some(today) = self.today.filter(|_| judges_by_a_day(&verb)) {
+            command.args(["--today", today]);
         }
         let output = match input {
             None => command.output().unwrap(),
@@ -170,13 +189,14 @@ impl Place {
 
 impl Place {
     /// Runs git as somebody without settings; only a failure says something.
-    fn git(&self, arguments: Vec<String>) -> String {
+    fn git(&self, arguments: Vec<String>, given: &[(String, String)]) -> String {
         let mut command = Command::new("git");
         command.current_dir(&self.directory).args(arguments).stdin(Stdio::null());
         for (name, value) in [("NAME", "a"), ("EMAIL", "a@example.org")] {
             command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
         }
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        command.envs(given.iter().map(|(name, value)| (name, value)));
         let output = command.output().unwrap();
         if output.status.success() { String::new() } else { String::from_utf8(output.stderr).unwrap() }
     }
@@ -186,6 +206,28 @@ impl Drop for Place {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(self.directory.parent().unwrap());
     }
+}
+
+/// The commands of a block; one that ends with a backslash goes on in the next line.
+pub(crate) fn commands(console: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in console.lines() {
+        match commands.last_mut().filter(|it| it.ends_with('\\')) {
+            Some(open) => open.push_str(&format!("\n{line}")),
+            None => commands.extend(line.strip_prefix("$ ").map(str::to_owned)),
+        }
+    }
+    commands
+}
+
+/// Whether a verb, and what it does, takes a day; what is no verb is a path for `check`, which does.
+fn judges_by_a_day(verb: &[String]) -> bool {
+    static ASKED: Mutex<BTreeMap<Vec<String>, bool>> = Mutex::new(BTreeMap::new());
+    let ask = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(verb).arg("--help").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("--today")
+    };
+    *ASKED.lock().unwrap().entry(verb.to_owned()).or_insert_with(ask)
 }
 
 /// Words between blanks; quotes keep blanks together.

@@ -118,7 +118,7 @@ fn a_name_that_means_several_things_is_refused() {
 /// The scripts of `docs/ci` that compare, by the page and what they call the target branch.
 fn recipes() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for page in ["gitlab.md", "other-hosts.md", "shell.md"] {
+    for page in ["gitlab.md", "bitbucket.md", "azure.md", "gitea.md", "shell.md"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci").join(page);
         for fence in fences::read(&fs::read_to_string(path).unwrap()).iter() {
             let scripts = match fence.language.as_str() {

@@ -225,7 +225,9 @@ fn explained(place: &Place, address: &str) -> Told {
     let month = text.lines().rfind(|line| line.trim_start().starts_with("x ")).unwrap();
     let bought = text.lines().filter_map(|line| {
         let (way, usd) = line.trim().strip_prefix("bought ")?.split_once(": ")?;
-        Some((way.to_owned(), dollars(usd.split_once("/month")?.0.trim_start_matches('~').split('–').next_back()?)))
+        // `~$932 ($303–$1,392)/month`, or `$4,106–$5,178/month`
+        let usd = usd.split_once("/month")?.0.trim_start_matches('~').split(" (").next()?;
+        Some((way.to_owned(), dollars(usd.split('–').next_back()?)))
     });
     let facts = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();

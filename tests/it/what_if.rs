@@ -317,6 +317,10 @@ fn is_refused(run: &Run, edited: &Edited) -> bool {
     if addresses.windows(2).any(|pair| pair[0] == pair[1]) {
         return true;
     }
+    let mut all = run.analysis.inventory.resources.iter();
+    if all.any(|it| it.only_by.is_some() && edited.about.contains(&it.address)) {
+        return true;
+    }
     let moves = matches!(edited.key, "machine" | "region" | "purchase");
     let all = run.analysis.inventory.resources.iter().filter(|it| edited.about.contains(&it.address));
     let pool =

@@ -36,11 +36,11 @@ pub(in crate::cli) struct Price {
     /// Hours of a planned run: the ways to buy them, of the machine or accelerators that are named or of --run
     #[arg(long, conflicts_with_all = ["memory", "spot"])]
     pub(in crate::cli) hours: Option<f64>,
-    /// With --hours: the file of settings whose `[[hardware]]` is one of the ways [default: the nearest gpulint.toml up to the repository's root]
-    #[arg(long, value_name = "FILE", requires = "hours")]
+    /// The file of settings whose `prices.file` and `[[hardware]]` are prices too [default: the nearest gpulint.toml up to the repository's root]
+    #[arg(long, value_name = "FILE")]
     pub(in crate::cli) config: Option<PathBuf>,
-    /// With --hours: read no gpulint.toml
-    #[arg(long, requires = "hours", conflicts_with = "config")]
+    /// Read no gpulint.toml
+    #[arg(long, conflicts_with = "config")]
     pub(in crate::cli) no_config: bool,
     /// The day to judge ages by, for repeatable runs [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]

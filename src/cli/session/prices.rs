@@ -10,6 +10,7 @@ use crate::complete::{Defaults, ResourceFilter, Traffic};
 use crate::config::{Config, Table, setting};
 use crate::inventory::Key;
 use crate::pricing::{Contract, Owned, PricingSettings, Purchased, Scenario, Terms, Usage};
+use crate::rules::in_the_book;
 use crate::source::Date;
 
 /// The catalog that `--prices` names, and whether it names a file of the user's own.
@@ -38,7 +39,10 @@ pub(in crate::cli) fn lay_over(
     usd_per_unit: Option<f64>,
 ) -> Result<Catalog, Failure> {
     catalog.with_prices_at(shown, text, usd_per_unit).map_err(|error| {
-        Failure::new(error.to_string()).with_help("the columns are those of `docs/prices.md`: of gpulint's own tables, of FOCUS, or of AWS's cost and usage report")
+        let page = in_the_book("own-prices");
+        Failure::new(error.to_string()).with_help(format!(
+            "the columns are those of gpulint's own tables, of FOCUS, or of AWS's cost and usage report: {page}"
+        ))
     })
 }
 

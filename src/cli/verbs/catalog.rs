@@ -1,6 +1,7 @@
 //! `gpulint catalog`: shows, fetches and verifies prices.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -8,7 +9,7 @@ use std::io::{self, IsTerminal, Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Class, grouped};
 use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
 use crate::cli::session::prices;
 use crate::cli::world::network;
@@ -30,7 +31,8 @@ pub(in crate::cli) fn run(verb: &CatalogVerb) -> Result<Outcome, Failure> {
 fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let (catalog, _) = prices::catalog(None)?;
-    let mut text = format!("gpulint {}, prices as of {}\n", env!("CARGO_PKG_VERSION"), catalog.as_of());
+    let mut text = in_short(&catalog, today);
+    let _ = writeln!(text, "\ngpulint {}, prices as of {}", env!("CARGO_PKG_VERSION"), catalog.as_of());
     let refreshed = cache::directory(&ci::process_variable).map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
@@ -53,8 +55,7 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
             ages.class.days()
         );
     }
-    let stale = catalog.stale_of_providers(today).into_iter().filter(|(_, _, stale)| *stale > 0);
-    let stale: Vec<String> = stale.map(|(name, prices, stale)| format!("{name} {stale} of {prices}")).collect();
+    let stale: Vec<String> = too_old(&catalog, today).collect();
     if !stale.is_empty() {
         let _ = writeln!(text, "\ntoo old on demand: {}", stale.join(", "));
     }
@@ -63,6 +64,54 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let _ = writeln!(text, "\n{machines} machines of {providers} providers");
     output::print(&text)?;
     Ok(Outcome::Passed)
+}
+
+/// How many providers a line names.
+const MOST_NAMED: usize = 4;
+
+/// What is fresh, what is not, and what renews it.
+fn in_short(catalog: &Catalog, today: Date) -> String {
+    let ages = catalog.ages(today);
+    let (prices, old) = ages.iter().fold((0, 0), |(prices, old), it| (prices + it.prices, old + it.stale));
+    let newest = catalog.as_of();
+    let mut text = format!("fresh: {} of {} prices, the newest of {newest}\n", count(prices - old), count(prices));
+    if old == 0 {
+        text.push_str("old: none\n");
+    } else {
+        let spot = ages.iter().find(|it| it.class == Class::Spot).map_or(0, |it| it.stale);
+        let mut named: Vec<String> = too_old(catalog, today).collect();
+        let others = named.len().saturating_sub(MOST_NAMED);
+        named.truncate(MOST_NAMED);
+        named.extend((others > 0).then(|| format!("{others} more providers")));
+        named.extend((spot > 0).then(|| format!("{} of spot", count(spot))));
+        let ranges = "amounts that rest on them are ranges, by how such prices moved";
+        let _ = writeln!(text, "old: {}; {ranges}", named.join(", "));
+    }
+    text.push_str(&renewal());
+    text
+}
+
+/// Of each provider with old prices on demand how many there are, most first.
+fn too_old(catalog: &Catalog, today: Date) -> impl Iterator<Item = String> + '_ {
+    let mut stale = catalog.stale_of_providers(today);
+    stale.retain(|(_, _, stale)| *stale > 0);
+    stale.sort_by_key(|(_, _, stale)| Reverse(*stale));
+    stale.into_iter().map(|(name, prices, stale)| format!("{name} {} of {}", count(stale), count(prices)))
+}
+
+fn count(number: usize) -> String {
+    grouped(number as u64)
+}
+
+/// The one command, whom it asks, and whom it asks not.
+fn renewal() -> String {
+    let (asked, keyless): (Vec<Vendor>, Vec<Vendor>) =
+        Vendor::ALL.into_iter().partition(|vendor| missing_key(*vendor).is_none());
+    let names = |vendors: &[Vendor]| vendors.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    let missing: Vec<String> =
+        keyless.iter().filter_map(|it| Some(format!("{} with {}", it.name(), it.key()?.0))).collect();
+    let missing = if missing.is_empty() { String::new() } else { format!("; {}", missing.join(", ")) };
+    format!("renew: `gpulint catalog update` asks {}{missing}; others come with a newer gpulint\n", names(&asked))
 }
 
 fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
@@ -187,12 +236,15 @@ fn vendors(arguments: &Fetch) -> (Vec<Vendor>, Vec<(Vendor, &'static str)>) {
         named.dedup();
         return (named, Vec::new());
     }
-    let missing = |vendor: Vendor| match vendor.key() {
-        Some((variable, true)) if ci::process_variable(variable).is_none() => Some((vendor, variable)),
-        _ => None,
-    };
-    let can_be_asked = Vendor::ALL.into_iter().filter(|vendor| missing(*vendor).is_none()).collect();
-    (can_be_asked, Vendor::ALL.into_iter().filter_map(missing).collect())
+    let can_be_asked = Vendor::ALL.into_iter().filter(|vendor| missing_key(*vendor).is_none()).collect();
+    let without_key = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor, missing_key(vendor)?)));
+    (can_be_asked, without_key.collect())
+}
+
+/// The variable without which a vendor answers nothing.
+fn missing_key(vendor: Vendor) -> Option<&'static str> {
+    let (variable, is_needed) = vendor.key()?;
+    (is_needed && ci::process_variable(variable).is_none()).then_some(variable)
 }
 
 fn aws_keys() -> Option<AwsKeys> {

@@ -13,6 +13,11 @@ pub(in crate::cli) fn run(arguments: &Cost) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::cost(format, &report, arguments.view.style(style))
     })?;
+    // Rows have no place for what has no resource.
+    let are_rows = |it: &Format| matches!(it, Format::Focus | Format::Ndjson | Format::Csv);
+    if arguments.output.formats.iter().any(are_rows) {
+        output::complain_of_unjudged(&report);
+    }
     let left_out = report::left_out_of_focus(&report);
     if arguments.output.formats.contains(&Format::Focus) && left_out > 0 {
         let (what, have) = if left_out == 1 { ("resource", "has") } else { ("resources", "have") };

@@ -15,7 +15,8 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let settings = rules::Settings { profile: Profile::All, ..rules::Settings::default() };
     let (rules, _) = Rules::load(&[], settings);
     if let Some(page) = rules.page(what) {
-        output::print(page.body().trim_start())?;
+        let published = rules::link(what).map_or(String::new(), |link| format!("\nThis page: {link}\n"));
+        output::print(&format!("{}\n{published}", page.body().trim()))?;
         return Ok(Outcome::Passed);
     }
     // a rule of the team's own, or of a pack

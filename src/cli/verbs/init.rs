@@ -15,6 +15,7 @@ use crate::config;
 use crate::inventory::Counted;
 use crate::measured::paid::row::FILE_NAME;
 use crate::report::one_line;
+use crate::rules::in_the_book;
 
 /// A line of gpulint.toml with a run that was found.
 const RUN: &str = "# run: ";
@@ -36,8 +37,6 @@ struct Host {
     recipes: &'static str,
 }
 
-const OTHERS: &str = include_str!("../../../docs/ci/other-hosts.md");
-
 const HOSTS: [Host; 6] = [
     Host {
         name: "GitHub",
@@ -58,28 +57,28 @@ const HOSTS: [Host; 6] = [
         address: &["bitbucket."],
         pipelines: "bitbucket-pipelines.yml",
         workflow: "bitbucket-pipelines.yml",
-        recipes: OTHERS,
+        recipes: include_str!("../../../docs/ci/bitbucket.md"),
     },
     Host {
         name: "Azure Repos",
         address: &["dev.azure.com", "visualstudio.com"],
         pipelines: "azure-pipelines.yml",
         workflow: "azure-pipelines.yml",
-        recipes: OTHERS,
+        recipes: include_str!("../../../docs/ci/azure.md"),
     },
     Host {
         name: "Forgejo",
         address: &["codeberg.org", "forgejo"],
         pipelines: ".forgejo",
         workflow: ".forgejo/workflows/gpulint.yml",
-        recipes: OTHERS,
+        recipes: include_str!("../../../docs/ci/gitea.md"),
     },
     Host {
         name: "Gitea",
         address: &["gitea"],
         pipelines: ".gitea",
         workflow: ".gitea/workflows/gpulint.yml",
-        recipes: OTHERS,
+        recipes: include_str!("../../../docs/ci/gitea.md"),
     },
 ];
 
@@ -192,7 +191,8 @@ fn hook(told: &mut String, repository: &Path) -> Result<(), Failure> {
 
 fn workflow(told: &mut String, repository: &Path) -> Result<(), Failure> {
     let Some(host) = host(repository) else {
-        tell(told, "left", "the workflow", "no code host was recognized: docs/ci has a recipe for each");
+        let page = in_the_book("ci/README");
+        tell(told, "left", "the workflow", &format!("no code host was recognized: {page} has a recipe for each"));
         return Ok(());
     };
     let Some(recipe) = recipe(host.recipes, host.workflow) else { return Ok(()) };

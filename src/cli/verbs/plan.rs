@@ -14,7 +14,7 @@ use crate::report::{self, Format, PlannedPurchases};
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
-    let (mut needs, paths) = of_reports(&arguments.input.paths)?;
+    let SavedReports { mut needs, unjudged, paths } = of_reports(&arguments.input.paths)?;
     let reads_no_tree = paths.is_empty() && !arguments.input.paths.is_empty();
     let input = Input { paths, ..arguments.input.clone() };
     let session = if reads_no_tree {
@@ -22,22 +22,34 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
     } else {
         Session::open(&input)?
     };
-    let outcome = if reads_no_tree {
-        Outcome::Passed
-    } else {
-        let analysis = session.analyze();
+    let analysis = (!reads_no_tree).then(|| session.analyze());
+    if let Some(analysis) = &analysis {
         needs.extend(pricing::needs(&analysis.inventory, &analysis.bill).into_iter().map(|(_, need)| need));
-        session.outcome(&analysis)
-    };
+    }
     let plan = pricing::purchase_plan(&needs, arguments.years);
     let planned = PlannedPurchases { plan: &plan, currency: session.settings.pricing.currency };
     output::write(&arguments.output, Format::Text, |format, _style| report::plan(format, &planned))?;
-    Ok(outcome)
+    if let Some(analysis) = &analysis {
+        output::complain_of_unjudged(&session.report(analysis, &[]));
+    }
+    for (report, count) in unjudged {
+        output::complain(&format!("not judged in {report}: {count}; the report lists it"));
+    }
+    Ok(analysis.map_or(Outcome::Passed, |analysis| session.outcome(&analysis)))
 }
 
-/// What reports among the paths need, and the paths that are none.
-fn of_reports(paths: &[PathBuf]) -> Result<(Vec<Need>, Vec<PathBuf>), Failure> {
-    let (mut needs, mut rest) = (Vec::new(), Vec::new());
+/// What reports among the paths tell.
+#[derive(Default)]
+struct SavedReports {
+    needs: Vec<Need>,
+    /// Reports of which something was not judged, and how many.
+    unjudged: Vec<(String, usize)>,
+    /// Those that are no reports.
+    paths: Vec<PathBuf>,
+}
+
+fn of_reports(paths: &[PathBuf]) -> Result<SavedReports, Failure> {
+    let mut all = SavedReports::default();
     for path in paths {
         let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) && path.is_file();
         let shown = path.display().to_string();
@@ -50,9 +62,12 @@ fn of_reports(paths: &[PathBuf]) -> Result<(Vec<Need>, Vec<PathBuf>), Failure> {
             false => None,
         };
         match found {
-            Some(found) => needs.extend(found),
-            None => rest.push(path.clone()),
+            Some((needs, unjudged)) => {
+                all.needs.extend(needs);
+                all.unjudged.extend((unjudged > 0).then_some((shown, unjudged)));
+            }
+            None => all.paths.push(path.clone()),
         }
     }
-    Ok((needs, rest))
+    Ok(all)
 }

@@ -1,34 +1,39 @@
 //! `gpulint price`: looks the catalog up.
 
+use crate::Settings;
 use crate::catalog::{Catalog, Machine, Money, Offer, Search};
 use crate::cli::args::{Input, Price};
-use crate::cli::session::{Session, prices};
+use crate::cli::session::Session;
 use crate::cli::world::{clock, output};
 use crate::cli::{Failure, Outcome};
-use crate::pricing::{self, Planned, PlannedHours, PricingSettings};
-use crate::report::{self, Format, Prices, PurchaseOptions};
+use crate::pricing::{self, OWN_PROVIDER, Owned, Planned, PlannedHours, PricingSettings};
+use crate::report::{self, Format, Hardware, Prices, PurchaseOptions};
 
 /// Looks a machine, an accelerator or a planned run up.
 pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
-    let (catalog, _) = prices::catalog(arguments.prices.as_deref())?;
+    let Settings { catalog, pricing, .. } = settings(arguments)?;
     for provider in &arguments.provider {
-        if !catalog.providers().iter().any(|known| known.eq_ignore_ascii_case(provider)) {
+        if provider != OWN_PROVIDER && !catalog.providers().iter().any(|known| known.eq_ignore_ascii_case(provider)) {
             return Err(Failure::new(format!("no provider is called `{provider}`"))
                 .with_help(format!("the providers are {}", catalog.providers().join(", "))));
         }
     }
     if let Some(hours) = arguments.hours {
-        return planned(&catalog, arguments, hours);
+        return planned(&catalog, &pricing, arguments, hours);
     }
-    let mut offers = find(&catalog, arguments)?;
+    let hardware = hardware(&catalog, &pricing.owned, arguments);
+    let mut offers = match find(&catalog, arguments) {
+        Err(_) if !hardware.is_empty() => Vec::new(),
+        found => found?,
+    };
     sort(&mut offers, arguments);
     let today = arguments.today.map_or_else(clock::today, Ok)?;
-    let prices = Prices { catalog: &catalog, offers: &offers, on_spot: arguments.spot, today };
+    let prices = Prices { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
     output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &prices))?;
     Ok(Outcome::Passed)
 }
 
-fn planned(catalog: &Catalog, arguments: &Price, hours: f64) -> Result<Outcome, Failure> {
+fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hours: f64) -> Result<Outcome, Failure> {
     let run = match (&arguments.run, arguments.name.as_deref().map(str::trim)) {
         (Some(text), _) => PlannedHours::parse(text, hours).map_err(Failure::new)?,
         (None, Some(name)) => PlannedHours::new(named(catalog, arguments, name)?, hours).map_err(Failure::new)?,
@@ -38,8 +43,7 @@ fn planned(catalog: &Catalog, arguments: &Price, hours: f64) -> Result<Outcome, 
         }
     };
     let run = PlannedHours { providers: arguments.provider.clone(), region: arguments.region.clone(), ..run };
-    let settings = settings(arguments)?;
-    let ways = pricing::ways(catalog, &settings, &run);
+    let ways = pricing::ways(catalog, settings, &run);
     if ways.iter().all(|way| way.own.is_some()) {
         let what = arguments.run.as_deref().or(arguments.name.as_deref()).unwrap_or_default();
         return Err(Failure::new(format!("the catalog has no price for {what}{}", place(arguments))));
@@ -58,15 +62,31 @@ fn named(catalog: &Catalog, arguments: &Price, name: &str) -> Result<Planned, Fa
     machines(catalog, arguments, &name).map(|_| Planned::Machines { name, count })
 }
 
-/// What settings say of prices: hardware of one's own.
-fn settings(arguments: &Price) -> Result<PricingSettings, Failure> {
+/// What settings say of prices: a file of one's own, hardware of one's own.
+fn settings(arguments: &Price) -> Result<Settings, Failure> {
     let input = Input {
         config: arguments.config.clone(),
         no_config: arguments.no_config,
         today: arguments.today,
+        prices: arguments.prices.clone(),
         ..Input::here()
     };
-    Ok(Session::settings_only(&input)?.settings.pricing)
+    Ok(Session::settings_only(&input)?.settings)
+}
+
+/// Hardware of one's own among the accelerators that were asked for.
+fn hardware<'a>(catalog: &'a Catalog, owned: &'a [Owned], arguments: &Price) -> Vec<Hardware<'a>> {
+    let is_asked = arguments.provider.is_empty() || arguments.provider.iter().any(|it| it == OWN_PROVIDER);
+    let name = arguments.name.as_deref().map(str::trim).filter(|_| is_asked && arguments.region.is_none());
+    let chips = name.map(|name| catalog.chips(name)).unwrap_or_default();
+    let count = arguments.count.unwrap_or(1.0);
+    let of = |accelerator| {
+        let known = catalog.accelerator(accelerator)?;
+        let fits = arguments.memory.is_none_or(|gib| known.memory_gib >= gib) && !arguments.spot;
+        let owned = Owned::of(owned, known.name).filter(|_| fits)?;
+        Some(Hardware { accelerator: known.name, count, owned })
+    };
+    chips.into_iter().filter_map(of).collect()
 }
 
 fn place(arguments: &Price) -> String {
@@ -104,6 +124,13 @@ fn machines<'c>(catalog: &'c Catalog, arguments: &Price, name: &str) -> Result<V
         named => named.iter().filter_map(|provider| catalog.machine(provider, name)).collect(),
     };
     if machines.is_empty() {
+        if let Some((provider, accelerator)) = catalog.family_of(name) {
+            let with = accelerator.map(|name| format!(" with {name}")).unwrap_or_default();
+            return Err(Failure::new(format!(
+                "no table lists `{name}`: it is of a family{with} of {provider}, and has no price"
+            ))
+            .with_help(catalog.did_you_mean(name)));
+        }
         return Err(Failure::new(format!("the catalog knows no machine and no accelerator called `{name}`"))
             .with_help(catalog.did_you_mean(name)));
     }
@@ -133,5 +160,5 @@ fn sort(offers: &mut [Offer], arguments: &Price) {
 fn everywhere<'c>(catalog: &'c Catalog, machine: Machine<'c>) -> Vec<Offer<'c>> {
     let same = |offer: &Offer| offer.machine.provider == machine.provider && offer.machine.name == machine.name;
     let offers: Vec<_> = catalog.offers().filter(same).collect();
-    if offers.is_empty() { catalog.in_region(machine, None).into_iter().collect() } else { offers }
+    if offers.is_empty() { vec![catalog.in_base_region(machine)] } else { offers }
 }

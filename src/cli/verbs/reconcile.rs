@@ -20,5 +20,6 @@ pub(in crate::cli) fn run(arguments: &Reconcile) -> Result<Outcome, Failure> {
         (false, false) => AskedMonths::These(arguments.months.clone()),
     };
     output::write(&arguments.output, Format::Text, |format, _| report::reconcile(format, &report, &asked))?;
+    output::complain_of_unjudged(&report);
     Ok(session.outcome(&analysis))
 }

@@ -51,6 +51,9 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
     });
     let cases = Cases { on: &arguments.on, about: &about, all: all.collect() };
     output::write(&arguments.output, Format::Text, |format, _style| report::what_if(format, &cases))?;
+    if let Some(today) = cases.all.first() {
+        output::complain_of_unjudged(&today.report);
+    }
     Ok(judged.first().map_or(Outcome::Passed, |today| session.outcome(&today.analysis)))
 }
 

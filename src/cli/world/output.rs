@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{replace, secrets};
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
-use crate::report::{Choice, Format, Most, Style, harmless, without_commands, without_marked};
+use crate::report::{Choice, Format, Most, Report, Style, harmless, not_judged, without_commands, without_marked};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(in crate::cli) fn write(
@@ -164,6 +164,13 @@ fn emit(text: &str) -> Result<(), Failure> {
 /// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(in crate::cli) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", without_commands(&harmless(text)));
+}
+
+/// Tells what was not judged beside an answer that lists none of it: that something is not in it does not mean that it is not there.
+pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
+    if let Some(said) = not_judged(report) {
+        complain(&format!("{said}; `gpulint cost` lists all"));
+    }
 }
 
 /// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.

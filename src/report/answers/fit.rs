@@ -22,6 +22,9 @@ struct Document<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<&'a str>,
+    /// Why the model is not simply the one of that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inferred: Option<&'a str>,
     model: Option<&'a str>,
     precision: Option<&'a str>,
     context: Option<Number>,
@@ -76,6 +79,7 @@ fn as_json(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
         version: json::VERSION,
         verdict: placed.map_or("unknown", |it| it.verdict.name()),
         cause: cause(fact),
+        inferred: known.and_then(|it| it.model_taken_for.as_deref()),
         model: known.map(|it| it.model.as_str()),
         precision: known.map(|it| it.precision),
         context: known.map(|it| Number(it.context)),
@@ -152,6 +156,9 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
         Task::Train => writeln!(text, "sequences of {} tokens", assessment.context),
         task => writeln!(text, "for {}", task.name()),
     };
+    if let Some(why) = &assessment.model_taken_for {
+        let _ = writeln!(text, "{}", escape::one_line(why));
+    }
     match (assessment.placed.value(), assessment.placed.why()) {
         (Some(placed), _) => {
             let gpus =

@@ -3,21 +3,29 @@
 use serde::Serialize;
 
 use crate::catalog::{Basis, Catalog, Class, Currency, Money, Offer, is_stale};
-use crate::pricing::HOURS_PER_MONTH;
-use crate::report::Format;
+use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER, Owned};
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
+use crate::report::{Format, one_line};
 use crate::source::Date;
 
 /// What was looked up.
 pub struct Prices<'a> {
     pub catalog: &'a Catalog,
     pub offers: &'a [Offer<'a>],
+    pub hardware: &'a [Hardware<'a>],
     /// A month, one GPU and one GiB are told for spot instead of on demand.
     pub on_spot: bool,
     /// The day by which ages are judged.
     pub today: Date,
+}
+
+/// Hardware of the user's own, as many accelerators as were asked for.
+pub struct Hardware<'a> {
+    pub accelerator: &'a str,
+    pub count: f64,
+    pub owned: &'a Owned,
 }
 
 #[derive(Serialize)]
@@ -44,7 +52,7 @@ struct Row<'a> {
 /// The rows in a format; `None` where there is no such format for rows.
 pub fn price(format: Format, prices: &Prices<'_>) -> Option<String> {
     match format {
-        Format::Json => Some(json::print(&prices.offers.iter().map(|offer| row(prices, offer)).collect::<Vec<_>>())),
+        Format::Json => Some(json::print(&rows(prices))),
         Format::Text => Some(text(prices)),
         _ => None,
     }
@@ -52,18 +60,51 @@ pub fn price(format: Format, prices: &Prices<'_>) -> Option<String> {
 
 impl Prices<'_> {
     /// Of one whole accelerator.
-    fn memory_gib(&self, offer: &Offer<'_>) -> Option<f64> {
-        let known = self.catalog.accelerator(&offer.machine.accelerator)?;
+    fn memory_gib(&self, accelerator: &str) -> Option<f64> {
+        let known = self.catalog.accelerator(accelerator)?;
         Some(known.memory_gib).filter(|gib| *gib > 0.0)
+    }
+
+    fn has_old_spot(&self, offer: &Offer<'_>) -> bool {
+        offer.quote.spot.is_some() && is_stale(offer.quote.spot_as_of, Class::Spot, self.today)
     }
 
     fn is_stale(&self, offer: &Offer<'_>) -> bool {
         match self.on_spot {
-            true => is_stale(offer.quote.spot_as_of, Class::Spot, self.today),
+            true => self.has_old_spot(offer),
             false => is_stale(offer.quote.as_of, self.catalog.class(&offer.machine.provider), self.today),
         }
     }
 }
+
+fn rows<'a>(prices: &'a Prices<'_>) -> Vec<Row<'a>> {
+    let own = prices.hardware.iter().map(|it| own_row(prices, it));
+    own.chain(prices.offers.iter().map(|offer| row(prices, offer))).collect()
+}
+
+fn own_row<'a>(prices: &'a Prices<'_>, it: &'a Hardware<'_>) -> Row<'a> {
+    Row {
+        provider: OWN_PROVIDER,
+        machine: it.accelerator,
+        region: "*",
+        accelerator: it.accelerator,
+        count: Number(it.count),
+        on_demand_usd_per_hour: Some(it.owned.per_accelerator_hour.times(it.count).into()),
+        spot_usd_per_hour: None,
+        reserved_1y_usd_per_hour: None,
+        reserved_3y_usd_per_hour: None,
+        basis: OWN_HARDWARE.to_owned(),
+        as_of: "",
+        spot_as_of: "",
+        source: &it.owned.how,
+        confidence: "high",
+        accelerator_memory_gib: prices.memory_gib(it.accelerator).map(Number),
+        stale: false,
+        retired: None,
+    }
+}
+
+const OWN_HARDWARE: &str = "your own hardware";
 
 fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
     let (machine, quote) = (&offer.machine, &offer.quote);
@@ -83,7 +124,7 @@ fn row<'a>(prices: &'a Prices<'_>, offer: &'a Offer<'_>) -> Row<'a> {
         spot_as_of: quote.spot_as_of,
         source: &quote.source,
         confidence: quote.confidence,
-        accelerator_memory_gib: prices.memory_gib(offer).map(Number),
+        accelerator_memory_gib: prices.memory_gib(&machine.accelerator).map(Number),
         stale: prices.is_stale(offer),
         retired: prices.catalog.retired(machine),
     }
@@ -102,53 +143,113 @@ pub(in crate::report) fn basis(basis: &Basis) -> String {
     }
 }
 
+const HEADINGS: [&str; 14] = [
+    "machine",
+    "region",
+    "accelerators",
+    "on demand",
+    "spot",
+    "1 year",
+    "3 years",
+    "a month",
+    "one GPU",
+    "one GiB",
+    "as of",
+    "spot of",
+    "basis",
+    "source",
+];
+
 fn text(prices: &Prices<'_>) -> String {
-    let headings = [
-        "machine",
-        "region",
-        "accelerators",
-        "on demand",
-        "spot",
-        "1 year",
-        "3 years",
-        "a month",
-        "one GPU",
-        "one GiB",
-        "as of",
-        "basis",
-    ];
-    let mut table = TextTable::new(&headings, 3..10);
-    let mut has_old = false;
+    let mut table = TextTable::new(&HEADINGS, 3..10);
+    let mut sources = Sources::default();
+    for it in prices.hardware {
+        table.row(own_cells(prices, it, &mut sources));
+    }
     for offer in prices.offers {
-        let Offer { machine, region, quote } = offer;
-        let money = |money: Option<Money>| money.map_or("-".to_owned(), |money| Currency::USD.per_hour(money));
-        let price = if prices.on_spot { quote.spot } else { quote.on_demand };
-        let each = price.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count));
-        let gib = each.zip(prices.memory_gib(offer)).map(|(each, gib)| each.times(1.0 / gib));
-        let is_old = prices.is_stale(offer);
-        has_old |= is_old;
-        let date = if prices.on_spot { quote.spot_as_of } else { quote.as_of };
-        let retired = prices.catalog.retired(machine);
-        let retired = retired.map(|since| format!(", retired {since}").trim_end().to_owned()).unwrap_or_default();
-        table.row(vec![
-            format!("{} {}", machine.provider, machine.name),
-            (*region).to_owned(),
-            format!("{} × {}", Number(machine.count), machine.accelerator),
-            money(quote.on_demand),
-            money(quote.spot),
-            money(quote.reserved_1y),
-            money(quote.reserved_3y),
-            price.map_or("-".to_owned(), |price| Currency::USD.amount(price.times(HOURS_PER_MONTH))),
-            money(each),
-            money(gib),
-            format!("{date}{}", if is_old { " old" } else { "" }),
-            format!("{}{retired}", basis(&quote.basis)),
-        ]);
+        table.row(cells(prices, offer, &mut sources));
     }
     let bought = if prices.on_spot { "spot" } else { "on demand" };
+    let has_old = prices.offers.iter().any(|offer| prices.is_stale(offer) || prices.has_old_spot(offer));
     let old = if has_old { "; old prices may have moved: `gpulint catalog update`" } else { "" };
     format!(
-        "{}dollars an hour; a month of {HOURS_PER_MONTH} hours, one GPU and one GiB of its memory {bought}{old}\n",
-        table.print()
+        "{}{}dollars an hour; a month of {HOURS_PER_MONTH} hours, one GPU and one GiB of its memory {bought}{old}\n",
+        table.print(),
+        sources.print(),
     )
+}
+
+/// Where the prices of a table were read, numbered as they come.
+#[derive(Default)]
+struct Sources(Vec<String>);
+
+impl Sources {
+    fn number(&mut self, source: &str) -> String {
+        if source.is_empty() {
+            return String::new();
+        }
+        let at = self.0.iter().position(|known| known == source).unwrap_or_else(|| {
+            self.0.push(source.to_owned());
+            self.0.len() - 1
+        });
+        format!("[{}]", at + 1)
+    }
+
+    fn print(&self) -> String {
+        self.0.iter().zip(1..).map(|(source, number)| format!("[{number}] {}\n", one_line(source))).collect()
+    }
+}
+
+fn cells(prices: &Prices<'_>, offer: &Offer<'_>, sources: &mut Sources) -> Vec<String> {
+    let Offer { machine, region, quote } = offer;
+    let price = if prices.on_spot { quote.spot } else { quote.on_demand };
+    let each = price.filter(|_| machine.count > 0.0).map(|price| price.times(1.0 / machine.count));
+    let gib = each.zip(prices.memory_gib(&machine.accelerator)).map(|(each, gib)| each.times(1.0 / gib));
+    let old = |date: &str, is_old| format!("{date}{}", if is_old { " old" } else { "" });
+    let (class, today) = (prices.catalog.class(&machine.provider), prices.today);
+    let spot_of = if quote.spot.is_some() { quote.spot_as_of } else { "" };
+    let retired = prices.catalog.retired(machine);
+    let retired = retired.map(|since| format!(", retired {since}").trim_end().to_owned()).unwrap_or_default();
+    vec![
+        format!("{} {}", machine.provider, machine.name),
+        (*region).to_owned(),
+        format!("{} × {}", Number(machine.count), machine.accelerator),
+        an_hour(quote.on_demand),
+        an_hour(quote.spot),
+        an_hour(quote.reserved_1y),
+        an_hour(quote.reserved_3y),
+        price.map_or("-".to_owned(), |price| Currency::USD.amount(price.times(HOURS_PER_MONTH))),
+        an_hour(each),
+        an_hour(gib),
+        old(quote.as_of, is_stale(quote.as_of, class, today)),
+        old(spot_of, prices.has_old_spot(offer)),
+        format!("{}{retired}", basis(&quote.basis)),
+        sources.number(&quote.source),
+    ]
+}
+
+fn own_cells(prices: &Prices<'_>, it: &Hardware<'_>, sources: &mut Sources) -> Vec<String> {
+    let each = it.owned.per_accelerator_hour;
+    let whole = each.times(it.count);
+    let gib = prices.memory_gib(it.accelerator).map(|gib| each.times(1.0 / gib));
+    vec![
+        OWN_PROVIDER.to_owned(),
+        "*".to_owned(),
+        format!("{} × {}", Number(it.count), it.accelerator),
+        an_hour(Some(whole)),
+        "-".to_owned(),
+        "-".to_owned(),
+        "-".to_owned(),
+        Currency::USD.amount(whole.times(HOURS_PER_MONTH)),
+        an_hour(Some(each)),
+        an_hour(gib),
+        String::new(),
+        String::new(),
+        OWN_HARDWARE.to_owned(),
+        sources.number(&it.owned.how),
+    ]
+}
+
+fn an_hour(money: Option<Money>) -> String {
+    money.map_or("-".to_owned(), |money| Currency::USD.per_hour(money))
 }

@@ -123,7 +123,7 @@ pub fn rules(format: Format, rules: &Rules) -> Option<String> {
             );
             for it in &listed {
                 let name = match link(it.name) {
-                    Some(_) => format!("[`{0}`](docs/rules/{0}.md)", it.name),
+                    Some(page) => format!("[`{}`]({page})", it.name),
                     None => format!("`{}`", it.name),
                 };
                 let columns = [it.group, it.layer, it.level, it.risk, it.profile, it.summary].join(" | ");

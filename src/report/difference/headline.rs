@@ -10,7 +10,7 @@ use crate::decide::Verdict;
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{BeforeAfter, ChangeKind, Period};
 use crate::report::views::judged;
-use crate::report::views::money::{mark, while_running};
+use crate::report::views::money::{Ends, mark, while_running};
 
 /// The parts of the line, for formats that say some of them elsewhere.
 pub(super) struct Headline {
@@ -74,7 +74,9 @@ fn as_it_was(it: &Difference) -> String {
         false => (&delta.rented, Role::Rented, ""),
     };
     let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
-    let amount = it.after.currency.monthly(sum.after, is_at_least, mark(it.after.is_estimated(role, Period::Month)));
+    let ends = Ends::of(it.after.bill, role);
+    let mark = mark(it.after.is_estimated(role, Period::Month));
+    let amount = it.after.currency.monthly(sum.after, ends, is_at_least, mark);
     let nothing_moved = delta.visible().all(|change| change.kind == ChangeKind::Moved);
     let word = if nothing_moved { "unchanged" } else { "the same as before" };
     format!("{whose}{amount}, {word}")
@@ -124,7 +126,8 @@ fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
         } else {
             String::new()
         };
-        text.push_str(&format!(", up to {total}{} at full scale{more}", it.amount(sum.after.ceiling)));
+        let when = Ends::of(it.after.bill, role).at_full_scale();
+        text.push_str(&format!(", up to {total}{}{when}{more}", it.amount(sum.after.ceiling)));
     }
     text
 }

@@ -14,6 +14,7 @@ use crate::report::formats::markdown::{count_of, tildes, told, unknown};
 use crate::report::views::judged;
 use crate::report::views::markup::{code, plain};
 use crate::report::{Room, escape};
+use crate::rules::in_the_book;
 
 /// Rows of the table before the fold.
 const ROWS: usize = 10;
@@ -313,12 +314,13 @@ fn new_findings(text: &mut String, it: &Difference, most: usize) {
         text.push('\n');
     }
     if it.brought().next().is_some() {
-        text.push_str(HOW_TO_ACCEPT);
+        let _ = writeln!(text, "{HOW_TO_ACCEPT} ([how]({})).</sub>\n", in_the_book("accepting"));
     }
 }
 
 /// For whoever knows why something is as it is.
-const HOW_TO_ACCEPT: &str = "<sub>To accept one, say why on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason` ([how](https://github.com/gpulint/gpulint/blob/main/docs/accepting.md)).</sub>\n\n";
+const HOW_TO_ACCEPT: &str =
+    "<sub>To accept one, say why on its line: `# gpulint: ignore[RULE] until=2027-01-31 -- the reason`";
 
 /// What somebody says is all right as it is, and why.
 fn accepted(text: &mut String, it: &Difference) {

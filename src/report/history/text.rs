@@ -9,6 +9,7 @@ use crate::catalog::{Currency, Money, MoneyRange};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{Blame, BlamedCommit, Commit, Step, StepChange, StepKind};
+use crate::report::views::money::Ends;
 use crate::report::{Detail, History, Most, Point, Snapshot, Style};
 
 /// Months and steps that are shown where nobody asks for more.
@@ -85,10 +86,14 @@ pub(super) fn answer(history: &History) -> String {
     let whose = if sum == Sum::Requested { "requested by pods " } else { "" };
     let mut text = match now.added().next() {
         None if !now.is_at_least() => "no accelerators found".to_owned(),
-        _ => format!("GPU cost {whose}{}", currency.monthly(sum.range(now), now.is_at_least(), "")),
+        _ => format!("GPU cost {whose}{}", currency.monthly(sum.range(now), Ends::PricesToo, now.is_at_least(), "")),
     };
     if sum == Sum::Rented && *now.requested != MoneyRange::ZERO {
-        let _ = write!(text, "; requested by pods {}", currency.monthly(*now.requested, now.is_at_least(), ""));
+        let _ = write!(
+            text,
+            "; requested by pods {}",
+            currency.monthly(*now.requested, Ends::PricesToo, now.is_at_least(), "")
+        );
     }
     let last = history.points.last().map(|it| &it.commit.id);
     if last != Some(&newest.commit.id) {

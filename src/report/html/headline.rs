@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::report::formats::text::is_open;
 use crate::report::views::cuts::counted;
 use crate::report::views::judged;
-use crate::report::views::money::mark;
+use crate::report::views::money::{Ends, mark};
 
 /// A card for each of the few numbers that people ask for first.
 pub(in crate::report) fn cards(report: &Report, with_findings: bool) -> Html {
@@ -57,11 +57,11 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
     card(page, title, &big, |page| {
         picture(page, 22, |page| interval(page, Scale::to(range.ceiling.max(range.expected)), range, 2, 18, color));
         page.element("p", &[("class", "ends")], |page| {
-            page.leaf("span", &[], &format!("floor {}", amount(range.floor)));
+            let (least, most) = Ends::of(report.bill, role).names();
+            page.leaf("span", &[], &format!("{least} {}", amount(range.floor)));
             page.raw(" ");
             let is_open = counted(report).any(|(it, _)| it.role == role && is_open(it));
-            let most =
-                if is_open { "no upper limit".to_owned() } else { format!("full scale {}", amount(range.ceiling)) };
+            let most = if is_open { "no upper limit".to_owned() } else { format!("{most} {}", amount(range.ceiling)) };
             page.leaf("span", &[], &most);
         });
     });

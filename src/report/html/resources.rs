@@ -18,8 +18,8 @@ const FOLDED: usize = 40;
 const COLUMNS: [(&str, Column); 7] = [
     ("resource", Column::Text),
     ("expected", Column::Number),
-    ("floor", Column::Number),
-    ("full scale", Column::Number),
+    ("at least", Column::Number),
+    ("at most", Column::Number),
     ("how many", Column::Number),
     ("accelerators", Column::Text),
     ("machine", Column::Text),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
-use crate::pricing::{BeforeAfter, Ending};
+use crate::pricing::{BeforeAfter, Ending, PastShelfLife};
 use crate::rules::Total;
 
 #[derive(Deserialize)]
@@ -209,8 +209,22 @@ pub(super) struct SavedCatalog {
 
 #[derive(Deserialize, Default, Clone, Copy)]
 pub(super) struct SavedPastShelfLife {
-    pub(super) rented: f64,
-    pub(super) requested: f64,
+    rented: f64,
+    requested: f64,
+    /// Not in older reports.
+    #[serde(default)]
+    rented_today: Option<Bounds>,
+    #[serde(default)]
+    requested_today: Option<Bounds>,
+}
+
+impl From<SavedPastShelfLife> for PastShelfLife {
+    fn from(it: SavedPastShelfLife) -> Self {
+        let range = |today: Option<Bounds>, usd| {
+            today.map_or_else(|| MoneyRange::exactly(Money::from_usd(usd)), MoneyRange::from)
+        };
+        PastShelfLife::new(range(it.rented_today, it.rented), range(it.requested_today, it.requested))
+    }
 }
 
 #[derive(Deserialize)]

@@ -26,15 +26,12 @@ use crate::inventory::{
     Unjudged, UnjudgedStatus, Value,
 };
 use crate::measured::Measured;
-use crate::pricing::{
-    Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, PastShelfLife, Period, Status,
-};
+use crate::pricing::{Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, Period, Status};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
 use crate::source::{Date, Edit, Sources, Span};
 use document::{
     Bounds, CheckDocument, DifferenceDocument, SavedAmount, SavedApart, SavedCatalog, SavedChange, SavedFinding,
-    SavedMachine, SavedPastShelfLife, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged,
-    SavedUnknown,
+    SavedMachine, SavedPrice, SavedResource, SavedRun, SavedSkipped, SavedTeam, SavedUnjudged, SavedUnknown,
 };
 use places::{Located, Places};
 
@@ -203,9 +200,7 @@ impl Builder {
         let mut bill = Bill::default();
         if let Some(it) = &catalog {
             bill.oldest_row.clone_from(&it.oldest_row_used);
-            let SavedPastShelfLife { rented, requested } = it.past_shelf_life;
-            bill.past_shelf_life =
-                PastShelfLife { rented: Money::from_usd(rented), requested: Money::from_usd(requested) };
+            bill.past_shelf_life = it.past_shelf_life.into();
         }
         let catalog = catalog.map(|it| Catalog { version: it.version, as_of: it.as_of }).unwrap_or_default();
         let state = State {

@@ -12,6 +12,8 @@ use crate::report::formats::json::VERSION;
 struct Document {
     version: u32,
     resources: Vec<SavedResource>,
+    #[serde(default)]
+    not_judged: Vec<serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -70,9 +72,9 @@ const MOST_MACHINES: f64 = 1e7;
 /// Said of a report whose writer did not tell what a plan needs.
 const NOT_TOLD: &str = "its report does not say: write it again with this version";
 
-/// The needs that a report of `gpulint check --format json` tells, each with the name of the report; nothing where it is
-/// another document.
-pub fn saved_needs(text: &str, from: &str) -> Result<Option<Vec<Need>>, String> {
+/// The needs that a report of `gpulint check --format json` tells, each with the name of the report, and of how much it says
+/// that it was not judged; nothing where it is another document.
+pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>, String> {
     #[derive(Deserialize)]
     struct Kind {
         version: Option<u32>,
@@ -94,7 +96,8 @@ pub fn saved_needs(text: &str, from: &str) -> Result<Option<Vec<Need>>, String> 
             && (it.demand.is_some() || it.accelerator.is_some())
     };
     let needs = document.resources.into_iter().filter(is_planned);
-    needs.map(|it| it.read(from)).collect::<Result<Vec<_>, _>>().map(Some)
+    let needs = needs.map(|it| it.read(from)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Some((needs, document.not_judged.len())))
 }
 
 impl SavedResource {

@@ -1,6 +1,6 @@
 //! The first line of a report about one tree: what it costs, and of what that is not known.
 
-use super::money::{mark, while_running};
+use super::money::{Ends, mark, while_running};
 use super::{apart, judged};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
@@ -25,7 +25,8 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
     {
         if is_by_month(role, range) {
             let is_at_least = judged::is_at_least(report, role);
-            let amount = currency.monthly(range, is_at_least, mark_of(role, Period::Month));
+            let amount =
+                currency.monthly(range, Ends::of(report.bill, role), is_at_least, mark_of(role, Period::Month));
             let unnamed = currency.unnamed(report.bill).filter(|_| role == Role::Requested);
             parts.push(match unnamed {
                 Some(unnamed) if report.bill.unnamed.amount == range => format!("{whose}not known, {unnamed}"),

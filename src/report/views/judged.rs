@@ -30,7 +30,7 @@ pub(in crate::report) fn is_at_least(report: &Report, role: Role) -> bool {
 }
 
 /// `not judged: env/prod.tfvars: no root reads it; and 2 more`; nothing where everything was judged.
-pub(in crate::report) fn in_short(report: &Report) -> Option<String> {
+pub fn in_short(report: &Report) -> Option<String> {
     let all = listed(report);
     let first = all.first()?;
     let as_before = if first.standing == UnjudgedStatus::AsBefore { ", as before the change" } else { "" };

@@ -1,8 +1,38 @@
 //! Amounts as people read them: the one place that rounds.
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
+use crate::inventory::Role;
 use crate::pricing::{Bill, BillItem, Period};
 use crate::rules::Finding;
+
+/// What the ends of an amount come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Ends {
+    /// How many machines there are, and for how long.
+    Scale,
+    /// How far old prices may have moved, too.
+    PricesToo,
+}
+
+impl Ends {
+    pub(in crate::report) fn of(bill: &Bill, role: Role) -> Ends {
+        if bill.past_shelf_life.has_moved(role) { Ends::PricesToo } else { Ends::Scale }
+    }
+
+    pub(in crate::report) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Ends::Scale => ("floor", "full scale"),
+            Ends::PricesToo => ("at the least", "at most"),
+        }
+    }
+
+    pub(in crate::report) fn at_full_scale(self) -> &'static str {
+        match self {
+            Ends::Scale => " at full scale",
+            Ends::PricesToo => "",
+        }
+    }
+}
 
 impl Currency {
     /// Money as people write it: `$39,821`, `$8.50`, `-$120`.
@@ -32,8 +62,9 @@ impl Currency {
         }
     }
 
-    /// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known.
-    pub(in crate::report) fn monthly(&self, range: MoneyRange, is_at_least: bool, mark: &str) -> String {
+    /// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known. The
+    /// ends have no such names where old prices are a part of them.
+    pub(in crate::report) fn monthly(&self, range: MoneyRange, ends: Ends, is_at_least: bool, mark: &str) -> String {
         if range == MoneyRange::ZERO {
             let nothing = || format!("{} a month", self.amount(Money::ZERO));
             return if is_at_least { "not known".to_owned() } else { nothing() };
@@ -41,11 +72,13 @@ impl Currency {
         if range.expected.is_zero() {
             let more = if is_at_least { " or more" } else { "" };
             let (nothing, most) = (self.amount(Money::ZERO), self.amount(range.ceiling));
-            return format!("{nothing} a month while it is scaled down, up to {mark}{most}{more} at full scale");
+            let when = ends.at_full_scale();
+            return format!("{nothing} a month while it is scaled down, up to {mark}{most}{more}{when}");
         }
         let at_least = if is_at_least { "at least " } else { "" };
-        let floor = (range.floor < range.expected).then(|| format!("floor {}", self.amount(range.floor)));
-        let ceiling = (range.ceiling > range.expected).then(|| format!("full scale {}", self.amount(range.ceiling)));
+        let (least, most) = ends.names();
+        let floor = (range.floor < range.expected).then(|| format!("{least} {}", self.amount(range.floor)));
+        let ceiling = (range.ceiling > range.expected).then(|| format!("{most} {}", self.amount(range.ceiling)));
         let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
         let ends = if ends.is_empty() { String::new() } else { format!(" ({})", ends.join(", ")) };
         format!("{at_least}{mark}{} a month{ends}", self.amount(range.expected))

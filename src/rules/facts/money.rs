@@ -17,13 +17,17 @@ pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
         kinds::MONEY,
         Some("expected"),
         rows! {
-            floor: Type::Double, "Dollars, at least." => |asking, id| amount(asking, id, |it| it.floor);
-            expected: Type::Double, "Dollars, as the text sets it; in `saves`, each end in turn." => |asking, id| match asking.end.get() {
-                End::Floor => amount(asking, id, |it| it.floor),
-                End::Expected => amount(asking, id, |it| it.expected),
-                End::Ceiling => amount(asking, id, |it| it.ceiling),
+            floor: Type::Double, "Dollars, at least, at the prices of the catalog; in `saves`, where prices are old, less in its turn." => |asking, id| {
+                amount(asking, id, asking.end.get() == End::Floor, |it| it.floor)
             };
-            ceiling: Type::Double, "Dollars, at most." => |asking, id| amount(asking, id, |it| it.ceiling);
+            expected: Type::Double, "Dollars, as the text sets it; in `saves`, each end in turn." => |asking, id| match asking.end.get() {
+                End::Floor => amount(asking, id, true, |it| it.floor),
+                End::Expected => amount(asking, id, false, |it| it.expected),
+                End::Ceiling => amount(asking, id, true, |it| it.ceiling),
+            };
+            ceiling: Type::Double, "Dollars, at most, at the prices of the catalog; in `saves`, where prices are old, more in its turn." => |asking, id| {
+                amount(asking, id, asking.end.get() == End::Ceiling, |it| it.ceiling)
+            };
         },
     )
 });
@@ -221,7 +225,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if sum == Sum::Measured {
         asking.asked_measured.set(true);
     }
-    if range(asking, id, sum).is_some() {
+    if range(asking, id, sum, false).is_some() {
         let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
         return MONEY.value(id * SUMS.len() as u32 + place as u32);
     }
@@ -236,10 +240,11 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     })
 }
 
-fn amount(asking: &FactContext<'_>, id: u32, end: fn(&MoneyRange) -> Money) -> CelValue {
+/// One end of a sum: as the prices of the rows make it, or with what their age does to it.
+fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
-    match range(asking, id / sums, sum) {
+    match range(asking, id / sums, sum, ages) {
         Some(range) => CelValue::Double(end(&range).usd()),
         None => missing(asking, id / sums),
     }
@@ -262,15 +267,15 @@ fn break_even(item: Option<&BillItem>) -> CelValue {
 
 /// The most that may be said of a month.
 fn most(item: Option<&BillItem>) -> CelValue {
-    let Some((item, amount)) = item.and_then(|item| Some((item, item.amount?))) else {
+    let Some((item, amount)) = item.map(BillItem::listed).and_then(|item| Some((item, item.amount?))) else {
         return unknown_price("no price is known");
     };
     let hours = if item.per == Period::Hour { HOURS_PER_MONTH } else { 1.0 };
     CelValue::Double(amount.ceiling.times(hours).usd())
 }
 
-fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
-    let item = asking.item(id);
+fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<MoneyRange> {
+    let item = asking.item(id).map(|it| if ages { it } else { it.listed() });
     let otherwise = |scenario| item.and_then(|it| it.amount_if.get(&scenario).copied());
     let if_bought = |scenario| otherwise(scenario).filter(|_| item.is_some_and(|it| it.per == Period::Month));
     match sum {
@@ -305,7 +310,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum) -> Option<MoneyRange> {
 
 /// What was billed of this month, and what the text expects of its other days.
 fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
-    let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.monthly?);
+    let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.listed().monthly?);
     let today = asking.world.today?;
     let (year, month_of_year, day) = civil_from_days(today.unix_days());
     let days = days_in_month(year, month_of_year);

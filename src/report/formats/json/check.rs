@@ -7,7 +7,7 @@ use super::wire::{Bounds, Counted, Number, Run, Skipped, Total, Totals, UnknownM
 use crate::catalog::Currency;
 use crate::decide::{self, Decided};
 use crate::inventory::ResourceId;
-use crate::pricing::Period;
+use crate::pricing::{self, Period};
 use crate::report::suggestion;
 use crate::report::views::coverage::{self, Coverage};
 use crate::report::views::judged::{self, NotJudged};
@@ -136,6 +136,20 @@ pub(in crate::report) struct CatalogAge<'a> {
 struct PastShelfLife {
     rented: Number,
     requested: Number,
+    /// The same, by how far such prices moved since.
+    rented_today: Bounds,
+    requested_today: Bounds,
+}
+
+impl From<pricing::PastShelfLife> for PastShelfLife {
+    fn from(it: pricing::PastShelfLife) -> Self {
+        PastShelfLife {
+            rented: it.rented.expected.into(),
+            requested: it.requested.expected.into(),
+            rented_today: it.rented.into(),
+            requested_today: it.requested.into(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -171,10 +185,7 @@ pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
         version: &report.catalog.version,
         as_of: &report.catalog.as_of,
         oldest_row_used: report.bill.oldest_row.as_deref(),
-        past_shelf_life: PastShelfLife {
-            rented: report.bill.past_shelf_life.rented.into(),
-            requested: report.bill.past_shelf_life.requested.into(),
-        },
+        past_shelf_life: report.bill.past_shelf_life.into(),
         currency: (report.currency != Currency::USD)
             .then(|| Shown { code: report.currency.code(), per_usd: report.currency.per_usd }),
     }

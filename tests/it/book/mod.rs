@@ -1,0 +1,134 @@
+//! The book in `docs`: its commands print what stands below them, its links lead somewhere, every page is in it, it builds, and
+//! its search finds what people ask for.
+
+mod built;
+mod commands;
+mod links;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::fences;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The pages below a directory by their paths in `docs`, with their text.
+fn pages() -> Vec<(String, String)> {
+    let docs = Path::new(ROOT).join("docs");
+    let mut files = Vec::new();
+    below(&docs, &mut files);
+    let mut pages: Vec<(String, String)> = files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .map(|path| (path.strip_prefix(&docs).unwrap().to_str().unwrap().replace('\\', "/"), read(path)))
+        .collect();
+    pages.sort();
+    assert!(pages.len() > 100, "{} pages", pages.len());
+    pages
+}
+
+/// Those that somebody wrote; pages of rules are made of others, which have tests of their own.
+fn written() -> Vec<(String, String)> {
+    let mut pages = pages();
+    pages.retain(|(name, _)| !name.starts_with("rules/"));
+    pages
+}
+
+fn below(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { below(&path, found) } else { found.push(path) }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// A file of the project is what it should be, or is written when blessing.
+fn hold(path: &str, should: &str) {
+    let file = Path::new(ROOT).join(path);
+    if fences::blessing() {
+        fs::write(file, should).unwrap();
+        return;
+    }
+    let is = fs::read_to_string(file).unwrap_or_default();
+    let line = is.lines().zip(should.lines()).position(|(a, b)| a != b);
+    let line = line.unwrap_or(is.lines().count().min(should.lines().count()));
+    let wanted = should.lines().nth(line).unwrap_or_default();
+    assert!(is == should, "{path}:{} should be: {wanted}\nGPULINT_BLESS=1 rewrites it", line + 1);
+}
+
+#[test]
+fn every_setting_and_every_fact_has_its_row() {
+    hold("docs/settings.md", &gpulint::config::document());
+    hold("docs/facts.md", &facts(&commands::printed(&["facts", "--format", "markdown"])));
+}
+
+/// What `gpulint facts` prints, in parts: a search finds a part, and not always all of it.
+fn facts(printed: &str) -> String {
+    let (facts, functions) = printed.split_once("\n\n").unwrap();
+    let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut lines = facts.lines();
+    let head: Vec<&str> = lines.by_ref().take(2).collect();
+    for line in lines {
+        let name = line.split('`').nth(1).unwrap();
+        let title = match name.split('.').collect::<Vec<_>>().as_slice() {
+            ["resource", part, _, ..] => format!("`resource.{part}`"),
+            ["resource", ..] => "`resource`".to_owned(),
+            [part, _, ..] => format!("`{part}`"),
+            _ => "Beside a resource".to_owned(),
+        };
+        match parts.iter_mut().find(|(it, _)| *it == title) {
+            Some((_, rows)) => rows.push(line),
+            None => parts.push((title, vec![line])),
+        }
+    }
+    let mut text = String::from(
+        "<!-- what `gpulint facts --format markdown` prints; a test holds it -->\n\n# Every fact\n\n\
+         The words that a page of rules may use in its conditions; `resource.` may be left out. [Write rules of your own](own-rules/README.md) says how.\n\n",
+    );
+    for (title, rows) in parts {
+        text += &format!("## {title}\n\n{}\n{}\n\n", head.join("\n"), rows.join("\n"));
+    }
+    text + &format!("## Functions\n\n{}\n", functions.trim_end())
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let summary = read(&Path::new(ROOT).join("docs/SUMMARY.md"));
+    let rules = pages().into_iter().filter(|(name, _)| name.starts_with("rules/") && name != "rules/README.md");
+    let rules: String =
+        rules.map(|(name, _)| format!("  - [{}]({name})\n", name["rules/".len()..].trim_end_matches(".md"))).collect();
+    let mut should = String::new();
+    for line in summary.split_inclusive('\n').filter(|line| !line.starts_with("  - [") || !line.contains("](rules/")) {
+        should.push_str(line);
+        if line.contains("](rules/README.md)") {
+            should.push_str(&rules);
+        }
+    }
+    assert!(should.contains(&rules), "the summary has no place for the rules");
+    hold("docs/SUMMARY.md", &should);
+    for (name, _) in pages().iter().filter(|(name, _)| name != "SUMMARY.md") {
+        assert_eq!(should.matches(&format!("]({name})")).count(), 1, "docs/{name} stands once in docs/SUMMARY.md");
+    }
+}
+
+#[test]
+fn the_page_of_commands_has_every_verb_and_that_of_json_every_schema() {
+    let page = |name: &str| read(&Path::new(ROOT).join("docs").join(name));
+    let help = commands::printed(&["--help"]);
+    let (_, verbs) = help.split_once("Commands:\n").unwrap();
+    let verbs: Vec<&str> = verbs.lines().take_while(|line| !line.is_empty()).collect();
+    let verbs = verbs.iter().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let mut count = 0;
+    for verb in verbs {
+        count += 1;
+        assert!(page("commands.md").contains(&format!("`gpulint {verb}")), "docs/commands.md lacks `gpulint {verb}`");
+    }
+    assert!(count > 20, "{count} verbs");
+    for entry in fs::read_dir(Path::new(ROOT).join("schema")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(page("json.md").contains(&format!("/schema/{name}")), "docs/json.md lacks schema/{name}");
+    }
+}

@@ -98,7 +98,8 @@ def merge(cache, pricing, refused):
         change = changes[provider] = Change()
         told = {(machine.lower(), region.lower()) for machine, region, _ in refused.get(provider, [])}
         regions, listed = {key(row)[1] for row in arrived}, {key(row) for row in arrived}
-        change.unlisted = [row for at, row in known.items() if at[1] in regions and at not in listed | told]
+        gone = [row for at, row in known.items() if at[1] in regions and at not in listed | told]
+        change.unlisted = [row for row in gone if any(row.get(column) for column in PRICES)]
         for row in arrived:
             before = known.get(key(row))
             if before is None:

@@ -45,7 +45,7 @@ pub(super) fn fetch(catalog: &Catalog, access: &Access<'_>) -> Result<Fetched, E
     if let Err(error) = link("currentSavingsPlanIndexUrl").and_then(|link| list.savings(&client, link)) {
         notes.push(format!("without savings plans: {}", error.message));
     }
-    notes.extend(spot::add(&mut list.rows, access));
+    notes.extend(spot::add(&mut list.rows, catalog, access));
     let rows = list.rows.into_values().filter(PriceRow::has_price).collect();
     Ok(Fetched { rows, rejected: list.rejected, notes })
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::catalog::Money;
+use crate::catalog::{AWS, Basis, Catalog, Money};
 use crate::http::{Credential, Error, HttpRequest, Method};
 
 use super::access::{Access, PriceSource, malformed};
-use super::row::Rows;
+use super::row::{PriceRow, Rows};
 use super::spot_history;
 
 /// The feed still has the names of the first regions.
@@ -22,8 +22,9 @@ const OLD_REGIONS: [(&str, &str); 6] = [
     ("apac-tokyo", "ap-northeast-1"),
 ];
 
-/// Adds spot prices to rows that have one on demand. A source that fails is told and left out.
-pub(super) fn add(rows: &mut Rows, access: &Access<'_>) -> Vec<String> {
+/// Adds spot prices to rows that have one on demand. A source that fails is told and left out, and what was known of spot
+/// holds on where no other source says it.
+pub(super) fn add(rows: &mut Rows, catalog: &Catalog, access: &Access<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     (access.progress)("AWS spot");
     if let Err(error) = advisor(rows, access) {
@@ -40,7 +41,22 @@ pub(super) fn add(rows: &mut Rows, access: &Access<'_>) -> Vec<String> {
             }
         }
     }
+    if !notes.is_empty() {
+        rows.values_mut().filter(|row| row.spot.is_none()).for_each(|row| keep(row, catalog));
+    }
     notes
+}
+
+/// The spot price that is known, with its own day.
+fn keep(row: &mut PriceRow, catalog: &Catalog) {
+    let Some(machine) = catalog.machine(AWS, &row.machine) else { return };
+    let quote = catalog.quote(&machine, &row.region);
+    let listed = quote.filter(|quote| matches!(quote.basis, Basis::Listed { .. } | Basis::Refreshed { .. }));
+    let Some(quote) = listed.filter(|quote| quote.spot < row.on_demand) else { return };
+    row.spot = quote.spot;
+    quote.spot_as_of.clone_into(&mut row.spot_as_of);
+    quote.spot_basis.clone_into(&mut row.spot_basis);
+    quote.interruption.clone_into(&mut row.spot_interruption);
 }
 
 fn advisor(rows: &mut Rows, access: &Access<'_>) -> Result<(), Error> {

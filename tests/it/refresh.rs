@@ -473,6 +473,40 @@ fn spot_prices_that_cannot_be_read_are_told_and_the_rest_is_kept() {
     assert_eq!(row(&update, "p5.48xlarge").spot, None);
 }
 
+#[test]
+fn what_was_known_of_spot_holds_on_with_its_day_where_a_source_fails() {
+    // With columns for spot, of which two are known.
+    let known =
+        KNOWN.replace("on_demand_usd_per_hour,as_of,", "on_demand_usd_per_hour,spot_usd_per_hour,spot_as_of,as_of,");
+    let known = known.lines().map(|line| match line {
+        header if header.starts_with("provider,") => line.to_owned(),
+        p5 if p5.contains(",p5.48xlarge,") => line.replace(",55.04,", ",55.04,21.5,2026-02-03,"),
+        g5 if g5.contains(",g5.xlarge,") => line.replace(",1.006,", ",1.006,0.5,2026-02-03,"),
+        _ => line.replacen(",2026-01-01,", ",,,2026-01-01,", 1),
+    });
+    let catalog = catalog_of(&known.map(|line| line + "\n").collect::<String>());
+    let renewed = |handler: fn(&Received) -> Answer| {
+        refreshed_over(&catalog, Vendor::Aws, "", &Server::start(handler), false).unwrap()
+    };
+    let without_advisor = renewed(|asked| match asked.path.as_str() {
+        "/spot-advisor-data.json" => Answer::new(404, "gone"),
+        _ => good(asked),
+    });
+    let spot = |update: &Update, name: &str| {
+        let row = row(update, name);
+        (row.spot.map(Money::usd), row.spot_as_of.clone())
+    };
+    assert_eq!(spot(&without_advisor, "p5.48xlarge"), (Some(21.5), "2026-02-03".to_owned()));
+    assert_eq!(spot(&without_advisor, "g5.xlarge"), (Some(0.4125), "2026-11-21".to_owned()), "the feed says it anew");
+    assert_eq!(spot(&without_advisor, "p4d.24xlarge"), (None, String::new()));
+    // Sources that answer and do not name it: it is not sold on spot.
+    let unnamed = renewed(|asked| match asked.path.as_str() {
+        "/spot-advisor-data.json" => Answer::new(200, r#"{"spot_advisor": {}}"#),
+        _ => good(asked),
+    });
+    assert_eq!(spot(&unnamed, "p5.48xlarge"), (None, String::new()));
+}
+
 /// Runs the program with a cache of its own, in a directory of its own.
 pub(crate) fn program(place: &Path, arguments: &[&str]) -> (String, String, i32) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));

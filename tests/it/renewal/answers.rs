@@ -70,6 +70,17 @@ pub(super) fn aws_list(sold: &[Sold]) -> Answer {
     Answer::new(200, text)
 }
 
+/// The feed of spot prices of AWS, which is JSON inside a call.
+pub(super) fn aws_spot(sold: &[Sold]) -> Answer {
+    let on_spot = sold.iter().filter_map(|it| Some((it, it.spot?)));
+    let sizes = on_spot.map(|(it, spot)| {
+        json!({ "size": it.machine, "valueColumns": [{ "name": "linux", "prices": { "USD": spot.to_string() } }] })
+    });
+    let sizes: Vec<Value> = sizes.collect();
+    let regions = json!([{ "region": "us-east", "instanceTypes": [{ "type": "gpuCurrentGen", "sizes": sizes }] }]);
+    Answer::new(200, format!("callback({});", json!({ "config": { "regions": regions } })))
+}
+
 /// A meter of Azure.
 pub(super) fn meter(machine: &str, region: &str, usd: f64, kind: &str) -> Value {
     json!({

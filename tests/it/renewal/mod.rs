@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::forge::server::{Answer, Received, Server};
 use crate::refresh::{KEY, KNOWN, catalog_of, empty_directory, good, read, refreshed_over, usd};
 use crate::skipped::skip;
-use answers::{Sold, aws_list, azure_page, lambda_types, meter, runpod_cards, sku, sold, vast_offers};
+use answers::{Sold, aws_list, aws_spot, azure_page, lambda_types, meter, runpod_cards, sku, sold, vast_offers};
 
 /// The index of AWS and what hangs on it, without plans and spot prices; the list itself is made of the tables.
 fn aws(asked: &Received) -> Option<Answer> {
@@ -25,7 +25,7 @@ fn aws(asked: &Received) -> Option<Answer> {
             Answer::json(200, &json!({ "regions": [] }))
         }
         "/spot-advisor-data.json" => Answer::json(200, &json!({ "spot_advisor": {} })),
-        "/spot.js" => Answer::new(200, r#"callback({"config":{"regions":[]}});"#),
+        "/spot.js" => aws_spot(&sold("aws", "us-east-1")),
         path if path.ends_with("/us-east-1/index.csv") => aws_list(&sold("aws", "us-east-1")),
         path if path.starts_with("/offers/") => good(asked),
         _ => return None,

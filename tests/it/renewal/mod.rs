@@ -1,5 +1,7 @@
 //! A renewal of prices without a person: six vendors of which half are in trouble, and each guard against its poison.
 
+#![allow(clippy::print_stdout, reason = "what was taken and what was said is there to be read")]
+
 mod answers;
 
 use std::fs;
@@ -66,7 +68,11 @@ fn six_vendors() -> (Server, [String; 2]) {
         }
         "/v1/services/6F81-5844-456A/skus" => Answer::new(500, "broken"),
         "/api/v1/instance-types" => lambda_types(&sold("lambda", "*")),
-        "/api/v0/bundles" => vast_offers(&sold("vast", "*")),
+        // A fifth dearer than the tables say.
+        "/api/v0/bundles" => {
+            let dearer = sold("vast", "*").into_iter().map(|it| Sold { on_demand: it.on_demand * 1.2, ..it });
+            vast_offers(&dearer.collect::<Vec<Sold>>())
+        }
         _ => aws(asked).unwrap_or_else(|| good(asked)),
     });
     (server, told)
@@ -173,6 +179,8 @@ fn reviewed(place: &Path, said: &str, told: &[String; 2]) {
         assert!(moved.contains(&format!("\n- {}\n", plain(line))), "{line}: {moved}");
     }
     assert!(moved.contains(&format!("; {}\n", plain(&held("gcp")))), "{moved}");
+    let vast = sold("vast", "*").len();
+    assert!(moved.contains(&format!("| vast | {vast} | {vast} | 0 | 0 | +20.0% | 0 | 0 | 0 |")), "{moved}");
     assert!(moved.contains("\n- runpod: 127.0.0.1 did not answer in time: "), "{moved}");
     assert!(moved.lines().count() < 80, "a person reads this in a minute: {moved}");
     for vendor in ["gcp.csv", "runpod.csv"] {

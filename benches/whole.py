@@ -87,7 +87,8 @@ def measure(name, gpulint, directory, rounds):
 
 
 def compare(gpulint, tree, rounds):
-    """Median times and the largest memory of a check, of a comparison with the last commit, and of a hook for one file."""
+    """Median times and the largest memory of a check, of a comparison with the last commit, and of hooks for one file: the one that
+    compares what is staged, with nothing remembered and with what its last run remembered, and the one that is given files."""
     # Its background collection would run beside what is measured, and remove what it counts.
     quiet = ["-c", "gc.auto=0", "-c", "maintenance.auto=false"]
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *quiet]
@@ -96,25 +97,34 @@ def compare(gpulint, tree, rounds):
     changed = "live/root-1/part-0.tf"
     with (tree / changed).open("a") as file:
         file.write('\nresource "aws_instance" "changed" {\n  instance_type = "g5.xlarge"\n}\n')
+    subprocess.run(["git", *quiet, "add", changed], cwd=tree, check=True)
     options = ["--no-config", "--allow-empty", "--prices", "embedded"]
+    staged = ["diff", "--staged", *options, "."]
     commands = {
         "check": ["check", *options, "."],
         "diff --base HEAD": ["diff", "--base", "HEAD", *options, "."],
-        "hook": ["check", *options, "--", changed],
+        "hook, cold": staged,
+        "hook, warm": staged,
+        "hook of files": ["check", *options, "--", changed],
     }
     times, memory = {name: [] for name in commands}, dict.fromkeys(commands, 0)
+    cache = Path(f"{tree}-cache")
     for turn in range(rounds + 1):
         for name, command in commands.items():
-            seconds, peak = run([gpulint, *command], tree, {0, 1})
+            if name.endswith("cold"):
+                shutil.rmtree(cache, ignore_errors=True)
+            seconds, peak = run([gpulint, *command], tree, {0, 1}, {"GPULINT_CACHE_DIR": str(cache)})
             if turn > 0:
                 times[name].append(seconds)
                 memory[name] = max(memory[name], peak)
+    shutil.rmtree(cache, ignore_errors=True)
     return [(name, statistics.median(times[name]), memory[name]) for name in commands]
 
 
-def run(command, directory, allowed):
+def run(command, directory, allowed, environment=None):
     start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, **(environment or {})}
+    process = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     code = os.waitstatus_to_exitcode(status)

@@ -57,10 +57,10 @@ impl Analysis {
         Side { sources, inventory: &self.inventory, bill: &self.bill }
     }
 
-    /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module.
-    pub fn drop_blocks(&mut self) {
-        self.blocks.retain(|block| block.keyword == "module");
-        self.blocks.shrink_to_fit();
+    /// Lets go of what is large and only asked for while a state is looked at: blocks that call no module. Another state of the
+    /// tree may take them.
+    pub fn hand_over_blocks(&mut self, shared: &terraform::SharedTerraform) {
+        self.blocks = shared.take_blocks(&self.roots, std::mem::take(&mut self.blocks));
         self.roots.iter_mut().for_each(|root| root.blocks = 0..0);
     }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use super::asked::{self, NotedTree};
 use super::limits::Limits;
 use super::lines::Lines;
 use super::tree::{ReadError, Tree};
@@ -116,7 +117,7 @@ struct File {
 
 /// All text of one run. Files are read once, on first use, and stay.
 pub struct Sources {
-    tree: Box<dyn Tree>,
+    tree: NotedTree,
     files: RwLock<Files>,
     limits: OnceLock<Limits>,
     /// Bytes that all files together may be read again beyond what each may.
@@ -132,7 +133,7 @@ struct Files {
 impl Sources {
     pub fn new(tree: impl Tree + 'static) -> Self {
         Sources {
-            tree: Box::new(tree),
+            tree: NotedTree(Box::new(tree)),
             files: RwLock::default(),
             limits: OnceLock::new(),
             spare: AtomicU64::new(SPARE_BYTES),
@@ -149,12 +150,13 @@ impl Sources {
     }
 
     pub fn tree(&self) -> &dyn Tree {
-        &*self.tree
+        &self.tree
     }
 
     /// Reads a file, once. Text that is not UTF-8 is read with replacement characters; a byte-order mark stays, so that
     /// offsets are those of the file.
     pub fn open(&self, path: &str) -> Result<FileId, ReadError> {
+        asked::file(path);
         if let Some(known) = self.read_lock().by_path.get(path) {
             return known.clone();
         }
@@ -163,6 +165,7 @@ impl Sources {
 
     /// Whether somebody asked for the file.
     pub fn has(&self, path: &str) -> bool {
+        asked::file(path);
         self.read_lock().by_path.contains_key(path)
     }
 
@@ -195,16 +198,18 @@ impl Sources {
     }
 
     /// Takes the files of another state of the same tree, at the same places: those of which `is_same` says that they are
-    /// the same in both are read already. Only where nothing was read beyond the first `count` files, which both have.
-    pub fn share(&self, other: &Sources, count: usize, is_same: impl Fn(&str) -> bool) {
+    /// the same in both are read already. Only where nothing was read beyond the first `count` files, which both have; says
+    /// whether that is so.
+    pub fn share(&self, other: &Sources, count: usize, is_same: impl Fn(&str) -> bool) -> bool {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if files.all.len() != count || !files.by_path.is_empty() {
-            return;
+            return false;
         }
         let other = other.read_lock();
         files.all.extend(other.all.iter().skip(count).cloned());
         let same = other.by_path.iter().filter(|(path, _)| is_same(path));
         files.by_path.extend(same.map(|(path, read)| (path.clone(), read.clone())));
+        true
     }
 
     /// Files that were asked for and could not be read, and why.
@@ -216,6 +221,7 @@ impl Sources {
 
     /// Looks at the bytes of a file without keeping them, unless they are kept already.
     pub fn glance<T>(&self, path: &str, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
+        asked::file(path);
         let known = self.read_lock().by_path.get(path).cloned();
         if let Some(known) = known {
             return known.map(|file| look(self.text(file).as_bytes()));
@@ -231,6 +237,7 @@ impl Sources {
 
     /// The same of its first bytes only.
     pub fn glance_at_head<T>(&self, path: &str, bytes: usize, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
+        asked::file(path);
         match self.read_lock().by_path.get(path).cloned() {
             Some(known) => known.map(|file| {
                 let text = self.text(file);

@@ -4,6 +4,7 @@
 //! other text (YAML inside a Terraform string, a rendered template) is a derived file whose spans lead back to where an
 //! author can change them. This room knows nothing of what any text means.
 
+mod asked;
 mod base64;
 mod comment;
 mod date;
@@ -22,6 +23,8 @@ mod threads;
 mod tree;
 mod unified;
 
+pub use asked::Differing;
+pub(crate) use asked::{AskedOfTree, noting, uses};
 pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::{Date, civil_from_days, days_from_civil, days_in_month, moment};

@@ -17,14 +17,15 @@ mod terragrunt;
 mod unlisted;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
 use crate::source::{FileId, Limits, Sources, Span};
 
-use code::library::{Library, Tool};
+use code::library::Library;
+use code::module::Tool;
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 
@@ -33,6 +34,7 @@ pub(crate) use address::without_keys;
 pub use block::{Attribute, Block, Provider};
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
+pub use load::shared::SharedTerraform;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use terragrunt::is_read_by_itself;
 pub use write::Writer;
@@ -63,6 +65,8 @@ pub struct Options {
     pub plan_side: PlanSide,
     /// What is to be taken for said instead of what the text says.
     pub adjust: Option<Arc<dyn Adjust>>,
+    /// What another state of the same tree has in common with this one.
+    pub shared: SharedTerraform,
 }
 
 impl Options {
@@ -101,6 +105,8 @@ pub struct Root {
     pub steps: u64,
     /// Which of all evaluated blocks are its own.
     pub blocks: std::ops::Range<usize>,
+    /// The number under which it is kept for another state of the tree.
+    pub(crate) number: Option<usize>,
 }
 
 /// Kubernetes text that a Terraform resource carries.
@@ -121,7 +127,7 @@ pub struct Embedded {
 
 /// Reads the roots among the directories of `paths`, which are directories or files.
 pub fn read(sources: &Sources, paths: &[String], options: &Options) -> TerraformReading {
-    let library = Library::new(sources, Tool::OpenTofu);
+    let library = Library::new(sources, Tool::OpenTofu).sharing(&options.shared.modules);
     let reading = read_with(&library, sources, paths, options);
     library.close();
     reading
@@ -151,7 +157,11 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let rounds = rounds::Rounds::new(sources, library, &variable_files, options);
     let (planned, left_out) = rounds.evaluate(&candidates);
     let mut reading = TerraformReading::default();
-    for planned in planned {
+    let mut unlisted_ones = HashMap::new();
+    for mut planned in planned {
+        if !planned.root.blocks.is_empty() {
+            unlisted_ones.insert(reading.blocks.len(), std::mem::take(&mut planned.unlisted));
+        }
         reading.add(planned, options);
     }
     let of_units: HashSet<&str> = units.runs.iter().flat_map(terragrunt::UnitRun::inputs).collect();
@@ -172,7 +182,7 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
         reading.comments.extend(module.comments.iter().filter(speaks));
     }
-    reading.inventory.unlisted = unlisted::of(&reading.blocks, &reading.roots);
+    reading.inventory.unlisted = unlisted::of(&reading.blocks, &reading.roots, unlisted_ones);
     without_repetitions(&mut reading.inventory.diagnostics);
     reading
 }
@@ -213,7 +223,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
         let (variable_files, steps, blocks) = (root.variable_files, root.steps, first..reading.blocks.len());
         let why = Why::Unit;
-        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks });
+        reading.roots.push(Root { directory, why, variable_files, workspace, steps, blocks, number: None });
     }
     reading.inventory.diagnostics.extend(units.diagnostics);
     reading.inventory.skipped.extend(units.skipped);
@@ -223,7 +233,7 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
 
 impl TerraformReading {
     fn add(&mut self, planned: rounds::Planned, options: &Options) {
-        let rounds::Planned { directory, variant, why, root, mut resources, embedded } = planned;
+        let rounds::Planned { directory, variant, why, root, mut resources, embedded, number, .. } = planned;
         let mut run = Run::new(RunKind::Root, &directory, variant.label.as_deref()).reading(root.files);
         run.counted = variant.counted;
         run.given_name = variant.given_name;
@@ -248,6 +258,7 @@ impl TerraformReading {
             workspace: variant.workspace.unwrap_or_else(|| "default".into()),
             steps: root.steps,
             blocks: first..self.blocks.len(),
+            number,
         });
     }
 
@@ -294,5 +305,78 @@ mod tests {
         let resources = reading.blocks.iter().filter(|block| block.keyword == "resource").count();
         assert_eq!(resources, roots * modules);
         assert_eq!(library.times_parsed(), roots + modules);
+    }
+
+    /// Ten roots that call one module each of three, with a file that each reads.
+    fn tree(changed: &[(&str, &str)]) -> (MemoryTree, Vec<String>) {
+        let mut files = std::collections::BTreeMap::new();
+        for index in 0..3 {
+            let text = "variable \"n\" {}\nresource \"aws_instance\" \"a\" {\n  instance_type = \"g5.xlarge\"\n  count = var.n\n}\n";
+            files.insert(format!("modules/m{index}/main.tf"), text.to_owned());
+        }
+        for index in 0..10 {
+            let call = format!("module \"m\" {{\n  source = \"../../modules/m{}\"\n  n = local.n\n}}\n", index % 3);
+            let local = "locals {\n  n = fileexists(\"${path.module}/n\") ? 2 : 1\n}\n";
+            files.insert(format!("roots/r{index}/main.tf"), format!("{call}{local}"));
+        }
+        files.extend(changed.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
+        let paths = files.keys().filter(|it| it.ends_with(".tf")).cloned().collect();
+        (files.iter().fold(MemoryTree::new(), |tree, (path, text)| tree.with(path, text.as_str())), paths)
+    }
+
+    /// What is read of a tree, and how many directories were parsed for it.
+    fn read_again(sources: &Sources, paths: &[String], options: &Options) -> (TerraformReading, usize) {
+        let library = Library::new(sources, Tool::OpenTofu).sharing(&options.shared.modules);
+        let reading = read_with(&library, sources, paths, options);
+        (reading, library.times_parsed())
+    }
+
+    #[test]
+    fn of_two_states_what_is_the_same_is_worked_out_once_and_says_the_same() {
+        let new = "resource \"aws_instance\" \"b\" {\n  instance_type = \"p4d.24xlarge\"\n}\n";
+        for (changed, listed, parsed, taken) in [
+            (("roots/r4/more.tf", new), "roots/r4", 1, 9),
+            (("roots/r4/n", "2"), "roots/r4", 1, 9),
+            (("modules/m1/more.tf", new), "modules/m1", 1, 7),
+            (("roots/r4/terraform.tfvars", "x = 1\n"), "roots/r4", 1, 9),
+            (("other/a.tf", new), "other", 1, 10),
+            (("unrelated", "1"), "", 0, 10),
+        ] {
+            let (first, paths) = tree(&[]);
+            let (first, shared) = (Sources::new(first), SharedTerraform::kept());
+            let options = Options { shared: shared.clone(), ..Options::default() };
+            let (mut before, all) = read_again(&first, &paths, &options);
+            assert_eq!(all, 13);
+            let blocks = shared.take_blocks(&before.roots, std::mem::take(&mut before.blocks));
+            assert_eq!(blocks.len(), 10, "the calls are left");
+
+            let (second, paths) = tree(&[changed]);
+            let second = Sources::new(second);
+            let differing =
+                crate::source::Differing { files: [changed.0.to_owned()].into(), lists: [listed.to_owned()].into() };
+            let options = Options { shared: shared.for_other(Some(differing)), ..Options::default() };
+            assert!(second.share(&first, 0, |path| path != changed.0));
+            options.shared.allow();
+            let (reading, times) = read_again(&second, &paths, &options);
+            assert_eq!((times, shared.times_taken()), (parsed, taken), "{}", changed.0);
+            let (alone, paths) = tree(&[changed]);
+            let alone = Sources::new(alone);
+            let (expected, _) = read_again(&alone, &paths, &Options::default());
+            let told = |sources: &Sources, reading: &TerraformReading| {
+                let of = |it: &crate::inventory::Resource| {
+                    (
+                        it.address.clone(),
+                        it.run.clone(),
+                        it.count.value().map(|it| format!("{it:?}")),
+                        sources.locate(it.span),
+                    )
+                };
+                let resources: Vec<_> = reading.inventory.resources.iter().map(of).collect();
+                let blocks: Vec<_> =
+                    reading.blocks.iter().map(|it| (it.address.clone(), sources.locate(it.span))).collect();
+                (resources, blocks, format!("{:?}", reading.inventory.runs))
+            };
+            assert_eq!(told(&second, &reading), told(&alone, &expected), "{}", changed.0);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Resources of types without a row, with what they say of machines and accelerators.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::inventory::{Unlisted, is_open_map, is_type_of_accelerators};
 use crate::languages::hcl::value::{Data, Value};
@@ -15,11 +15,14 @@ use super::{Root, embedded, rows};
 const DEEPEST: usize = 6;
 
 /// Each block once, with all of its instances. What several runs make of it are alternatives: the most of one counts.
-pub(super) fn of(blocks: &[Block], roots: &[Root]) -> Vec<Unlisted> {
+/// `known` are those of roots, by the number of their first block.
+pub(super) fn of(blocks: &[Block], roots: &[Root], mut known: HashMap<usize, Vec<Unlisted>>) -> Vec<Unlisted> {
     let mut all: BTreeMap<(Span, String), Unlisted> = BTreeMap::new();
     let of_plans = roots.last().map_or(0, |root| root.blocks.end)..blocks.len();
     for run in roots.iter().map(|root| root.blocks.clone()).chain([of_plans]) {
-        for found in of_run(blocks.get(run).unwrap_or_default()) {
+        let blocks = blocks.get(run.clone()).unwrap_or_default();
+        let known = known.remove(&run.start).filter(|_| !blocks.is_empty());
+        for found in known.unwrap_or_else(|| of_run(blocks)) {
             match all.entry((found.span, base(&found.address).to_owned())) {
                 Entry::Vacant(place) => {
                     place.insert(found);
@@ -34,7 +37,8 @@ pub(super) fn of(blocks: &[Block], roots: &[Root]) -> Vec<Unlisted> {
     all.into_values().collect()
 }
 
-fn of_run(blocks: &[Block]) -> Vec<Unlisted> {
+/// What one run makes of its blocks.
+pub(super) fn of_run(blocks: &[Block]) -> Vec<Unlisted> {
     let mut found: BTreeMap<(Span, &str), Unlisted> = BTreeMap::new();
     let resources = blocks.iter().filter(|it| it.keyword == "resource" && !it.is_none());
     for (block, kind) in resources.filter_map(|block| Some((block, block.labels.first()?))) {

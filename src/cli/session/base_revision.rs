@@ -18,7 +18,7 @@ use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
 use crate::source::{Entry, ReadError, Tree, is_below};
-use crate::terraform;
+use crate::terraform::{self, SharedTerraform};
 
 const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
 
@@ -137,6 +137,10 @@ fn commit(
     }
     let missing = tree.missing();
     let same = tree.same_files();
+    let differing = staged.and_then(|it| tree.differing(&it.index));
+    if differing.is_some() {
+        head.settings.terraform.shared = SharedTerraform::kept();
+    }
     head.settings.kubernetes.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
@@ -148,6 +152,7 @@ fn commit(
         .at(tree, files)
         .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
     base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
+    base.settings.terraform.shared = head.settings.terraform.shared.for_other(differing);
     base.same = same;
     base.add_skipped(unread);
     Ok((base, touched))

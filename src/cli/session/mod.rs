@@ -276,7 +276,9 @@ impl Session {
 
     /// Everything of this state, with what the later one has read of the files that are the same in both.
     pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
-        self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path));
+        if self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path)) {
+            self.settings.terraform.shared.allow();
+        }
         self.analyze_all()
     }
 

@@ -109,6 +109,7 @@ pub(super) fn terraform_options(
         modules_directory: input.modules_directory.as_deref().map(|path| place.named_file(path)).transpose()?,
         raw: false,
         adjust: None,
+        shared: terraform::SharedTerraform::default(),
     })
 }
 

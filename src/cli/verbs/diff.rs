@@ -55,7 +55,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     notes.extend(measured_otherwise(&head, &touched));
     let gate = gate_of_change(&arguments.threshold, &head.policy.config);
     let mut after = head.analyze_all();
-    after.drop_blocks();
+    after.hand_over_blocks(&head.settings.terraform.shared);
     if let Some(staged) = &staged {
         staged.keep(&head);
     }

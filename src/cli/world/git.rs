@@ -13,7 +13,7 @@ use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, parent};
+use crate::source::{Differing, Entry, Limits, ReadError, Tree, demand_text, join, parent};
 
 pub(in crate::cli) use super::git_entries::Entries;
 
@@ -233,6 +233,11 @@ impl GitTree {
     /// The files that lie in the work tree as the commit has them.
     pub(in crate::cli) fn same_files(&self) -> Arc<HashSet<String>> {
         self.laid_under.as_ref().map(|it| it.same.clone()).unwrap_or_default()
+    }
+
+    /// What stands otherwise in another state; none where links may lead from what is the same to what is not.
+    pub(in crate::cli) fn differing(&self, other: &Entries) -> Option<Differing> {
+        self.entries.differing(other)
     }
 
     pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &str> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::git_changes::Changed;
 use super::git_program::{first_line, index_of_hook, is_commit, run, run_on};
 use crate::cli::Failure;
-use crate::source::named;
+use crate::source::{Differing, named, parent};
 
 /// Every path of a tree with what stands there.
 #[derive(Debug, Clone, Default)]
@@ -78,8 +78,41 @@ impl Entries {
         self.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 
+    /// What stands otherwise in another state; none where links may lead from what is the same to what is not.
+    pub(super) fn differing(&self, other: &Entries) -> Option<Differing> {
+        if self.has_links() || other.has_links() {
+            return None;
+        }
+        let mut differing = Differing::default();
+        let mut compare = |one: &Entries, another: &Entries| {
+            for (path, entry) in one.0.iter().filter(|(path, entry)| another.0.get(*path) != Some(*entry)) {
+                differing.files.insert(path.clone());
+                // A path that both have may stand for a file in one and for another repository in the other.
+                if another.0.get(path).is_none_or(|it| it.kind != entry.kind) {
+                    differing.lists.extend(lists_of(path, one, another));
+                }
+            }
+        };
+        compare(self, other);
+        compare(other, self);
+        Some(differing)
+    }
+
     pub(in crate::cli) fn has_links(&self) -> bool {
         self.0.values().any(|it| it.kind == GitEntryKind::Link)
+    }
+}
+
+/// The directories of which one state lists something else than the other, because a path is there or is not.
+fn lists_of(path: &str, one: &Entries, another: &Entries) -> Vec<String> {
+    let mut lists = Vec::new();
+    let mut directory = parent(path);
+    loop {
+        lists.push(directory.to_owned());
+        if directory.is_empty() || one.has_directory(directory) && another.has_directory(directory) {
+            return lists;
+        }
+        directory = parent(directory);
     }
 }
 

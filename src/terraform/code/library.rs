@@ -5,25 +5,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::languages::hcl::syntax::{Expression, SyntaxError, parse_template};
-use crate::source::{FileId, Sources};
+use crate::source::{AskedOfTree, FileId, Sources, uses};
 
-use super::module::ModuleCode;
+use super::module::{ModuleCode, Tool};
+use super::shared::SharedModules;
 use super::variable_file::VariableFile;
 
-/// Who reads the files: in one directory the two may take different ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::terraform) enum Tool {
-    /// Reads `.tofu` files too, and `x.tofu` in the place of `x.tf`.
-    OpenTofu,
-    /// Knows no `.tofu` files.
-    Terraform,
-}
+/// What is read once, with what was asked of the tree for it: whoever takes it rests on that too.
+type Memory<T> = Mutex<HashMap<String, Arc<OnceLock<(Arc<T>, Arc<AskedOfTree>)>>>>;
 
 pub(in crate::terraform) struct Library<'s> {
     sources: &'s Sources,
     tool: Tool,
-    modules: Mutex<HashMap<String, Arc<OnceLock<Arc<ModuleCode>>>>>,
-    variable_files: Mutex<HashMap<String, Arc<OnceLock<Arc<VariableFile>>>>>,
+    shared: SharedModules,
+    modules: Memory<ModuleCode>,
+    variable_files: Memory<VariableFile>,
     templates: Mutex<HashMap<FileId, Arc<Result<Expression, SyntaxError>>>>,
     parsed: AtomicUsize,
 }
@@ -33,11 +29,17 @@ impl<'s> Library<'s> {
         Library {
             sources,
             tool,
+            shared: SharedModules::default(),
             modules: Mutex::default(),
             variable_files: Mutex::default(),
             templates: Mutex::default(),
             parsed: AtomicUsize::new(0),
         }
+    }
+
+    /// With the modules of another state of the tree of which nothing differs, or for another state.
+    pub(in crate::terraform) fn sharing(self, shared: &SharedModules) -> Self {
+        Library { shared: shared.clone(), ..self }
     }
 
     /// The code in a directory of the tree.
@@ -47,10 +49,17 @@ impl<'s> Library<'s> {
             modules.entry(directory.to_owned()).or_default().clone()
         };
         let read = || {
+            if let Some(known) = self.shared.module(directory) {
+                return known;
+            }
             self.parsed.fetch_add(1, Ordering::Relaxed);
-            Arc::new(ModuleCode::read(self.sources, directory, self.tool))
+            let made = self.shared.noting(|| ModuleCode::read(self.sources, directory, self.tool));
+            self.shared.keep(&made);
+            made
         };
-        slot.get_or_init(read).clone()
+        let (code, asked) = slot.get_or_init(read);
+        uses(Some(directory), asked);
+        code.clone()
     }
 
     /// What a file of variables assigns.
@@ -59,7 +68,9 @@ impl<'s> Library<'s> {
             let mut files = self.variable_files.lock().unwrap_or_else(PoisonError::into_inner);
             files.entry(path.to_owned()).or_default().clone()
         };
-        slot.get_or_init(|| Arc::new(VariableFile::read(self.sources, path))).clone()
+        let (read, asked) = slot.get_or_init(|| self.shared.noting(|| VariableFile::read(self.sources, path)));
+        uses(None, asked);
+        read.clone()
     }
 
     /// Taking all of it apart takes long, and nobody waits for it.
@@ -77,7 +88,7 @@ impl<'s> Library<'s> {
     /// All modules that were read, by directory.
     pub(in crate::terraform) fn modules(&self) -> Vec<Arc<ModuleCode>> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut read: Vec<Arc<ModuleCode>> = modules.values().filter_map(|slot| slot.get().cloned()).collect();
+        let mut read: Vec<Arc<ModuleCode>> = modules.values().filter_map(|slot| Some(slot.get()?.0.clone())).collect();
         read.sort_by(|a, b| a.directory.cmp(&b.directory));
         read
     }

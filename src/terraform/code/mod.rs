@@ -5,6 +5,7 @@ pub(super) mod library;
 pub(super) mod module;
 pub(super) mod modules;
 pub(super) mod outline;
+pub(super) mod shared;
 mod variable_file;
 
 use crate::diagnostic::Diagnostic;

@@ -8,12 +8,19 @@ use crate::languages::hcl::syntax::json::parse_json_body;
 use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 use crate::source::{FileId, Sources, Span};
 
-use super::library::Tool;
-
 const MOST_DIAGNOSTICS: usize = 50;
 
 /// One in so many things is declared again: more than a slip.
 const MUCH_AGAIN: usize = 5;
+
+/// Who reads the files: in one directory the two may take different ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::terraform) enum Tool {
+    /// Reads `.tofu` files too, and `x.tofu` in the place of `x.tf`.
+    OpenTofu,
+    /// Knows no `.tofu` files.
+    Terraform,
+}
 
 /// A directory of Terraform files.
 #[derive(Debug, Default)]

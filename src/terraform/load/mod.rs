@@ -5,5 +5,6 @@ pub(super) mod plans;
 pub(super) mod root;
 pub(super) mod roots;
 pub(super) mod rounds;
+pub(super) mod shared;
 pub(super) mod variants;
 mod workspaces;

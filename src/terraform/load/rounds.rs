@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Counted, FrontEnd, Key, Resource, RunId, RunKind, Value};
-use crate::source::Sources;
+use crate::inventory::{Counted, FrontEnd, Key, Resource, RunId, RunKind, Unlisted, Value};
+use crate::source::{Sources, noting};
 
 use super::parallel;
 use super::root::{self, Root};
 use super::roots::{Candidates, Why};
 use super::variants::{self, Assigned, RootVariant};
-use crate::terraform::code::library::{Library, Tool};
-use crate::terraform::{Embedded, Options, embedded, rows};
+use crate::terraform::code::library::Library;
+use crate::terraform::code::module::Tool;
+use crate::terraform::{Embedded, Options, embedded, rows, unlisted};
 
 /// More rounds than this are a chain of calls that make nothing; what is left then is read at once.
 const MOST_ROUNDS: usize = 20;
@@ -31,6 +32,7 @@ pub(in crate::terraform) fn allowed(spent: u64) -> u64 {
 }
 
 /// A root as it was evaluated with one set of variable files.
+#[derive(Debug, Clone)]
 pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) directory: String,
     pub(in crate::terraform) variant: RootVariant,
@@ -38,6 +40,10 @@ pub(in crate::terraform) struct Planned {
     pub(in crate::terraform) root: Root,
     pub(in crate::terraform) resources: Vec<Resource>,
     pub(in crate::terraform) embedded: Vec<Embedded>,
+    /// Of its resources those of types that have no row.
+    pub(in crate::terraform) unlisted: Vec<Unlisted>,
+    /// The number under which it is kept for another state of the tree.
+    pub(in crate::terraform) number: Option<usize>,
 }
 
 /// What the roots are evaluated with.
@@ -107,6 +113,21 @@ impl<'a> Rounds<'a> {
     }
 
     fn planned(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
+        let (directory, why, variant) = run;
+        if let Some((known, modules)) = self.options.shared.root(directory, variant, memory) {
+            // What they say is told with the rest.
+            modules.iter().for_each(|it| drop(self.library.module(it)));
+            return Planned { why: *why, number: None, ..known };
+        }
+        if !self.options.shared.modules.is_first() {
+            return self.work_out(run, memory);
+        }
+        let (mut planned, asked) = noting(|| self.work_out(run, memory));
+        self.options.shared.keep(&mut planned, asked, memory, self.options);
+        planned
+    }
+
+    fn work_out(&self, run: &(String, Why, RootVariant), memory: u64) -> Planned {
         let mut planned = self.read(self.library, run, memory);
         if planned.root.has_files_of_one_tool {
             let other = self.other.get_or_init(|| Library::new(self.sources, Tool::Terraform));
@@ -131,7 +152,9 @@ impl<'a> Rounds<'a> {
             self.options.adjust_in(&id),
         );
         let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
-        Planned { directory: directory.clone(), variant: variant.clone(), why: *why, root, resources, embedded }
+        let unlisted = unlisted::of_run(&root.blocks);
+        let (directory, variant) = (directory.clone(), variant.clone());
+        Planned { directory, variant, why: *why, root, resources, embedded, unlisted, number: None }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::languages::hcl::syntax::json::parse_json_as;
 use crate::languages::hcl::syntax::{Body, SyntaxError, parse_body};
 use crate::source::{FileId, ReadError, Sources, Span, join, parent};
 use crate::terraform::Options;
-use crate::terraform::code::library::{Library, Tool};
+use crate::terraform::code::library::Library;
+use crate::terraform::code::module::Tool;
 use crate::terraform::code::module::{ModuleCode, ModuleFile};
 use crate::terraform::evaluate::Shadows;
 

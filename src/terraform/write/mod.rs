@@ -20,7 +20,8 @@ use crate::source::{Edit, FileId, Sources, Span};
 
 use super::Root;
 use super::block::Block;
-use super::code::library::{Library, Tool};
+use super::code::library::Library;
+use super::code::module::Tool;
 use super::rows::{Assignment, BlockIndex, Literal, PlacedValue, Site, Spot, ValueNode};
 use align::TextChange;
 use insert::Addition;

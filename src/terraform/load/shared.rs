@@ -1,0 +1,120 @@
+//! What one of two states of a tree made of its modules and roots, for the other.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::rounds::Planned;
+use super::variants::RootVariant;
+use crate::source::{AskedOfTree, Differing};
+use crate::terraform::block::Block;
+use crate::terraform::code::shared::SharedModules;
+use crate::terraform::{Options, Root};
+
+/// Nothing is shared by default.
+#[derive(Debug, Clone, Default)]
+pub struct SharedTerraform {
+    pub(in crate::terraform) modules: SharedModules,
+    roots: Arc<Mutex<MadeRoots>>,
+}
+
+#[derive(Debug, Default)]
+struct MadeRoots {
+    /// By their numbers.
+    all: Vec<MadeRoot>,
+    by_directory: HashMap<String, Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct MadeRoot {
+    /// Without its blocks, while the first state has them.
+    planned: Option<Planned>,
+    asked: AskedOfTree,
+    /// The memory that it could have had.
+    allowed: u64,
+    has_blocks: bool,
+}
+
+impl SharedTerraform {
+    /// Keeps what is made, for another state.
+    pub fn kept() -> Self {
+        SharedTerraform { modules: SharedModules::kept(), roots: Arc::default() }
+    }
+
+    /// The same for the other state, where it is known what differs.
+    #[must_use]
+    pub fn for_other(&self, differing: Option<Differing>) -> Self {
+        let shared = |it| SharedTerraform { modules: self.modules.for_other(it), roots: self.roots.clone() };
+        differing.map(shared).unwrap_or_default()
+    }
+
+    /// The texts of the first state stand at the same places in the second.
+    pub fn allow(&self) {
+        self.modules.allow();
+    }
+
+    /// Keeps a root as it was planned, with a number by which its blocks are given back.
+    pub(super) fn keep(&self, planned: &mut Planned, asked: AskedOfTree, allowed: u64, options: &Options) {
+        // What two tools read is compared within one state.
+        if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
+            return;
+        }
+        let blocks = std::mem::take(&mut planned.root.blocks);
+        drop(std::mem::take(&mut planned.root.switched_off));
+        let mut roots = lock(&self.roots);
+        let number = roots.all.len();
+        planned.number = Some(number);
+        roots.by_directory.entry(planned.directory.clone()).or_default().push(number);
+        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks: false });
+        planned.root.blocks = blocks;
+    }
+
+    /// A root of which nothing differs, with the directories of the modules that it is made of.
+    pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(Planned, Vec<String>)> {
+        let differing = self.modules.differing()?;
+        let mut roots = lock(&self.roots);
+        let MadeRoots { all, by_directory } = &mut *roots;
+        let number = by_directory.get(directory)?.iter().copied().find(|number| {
+            let made = all.get(*number).filter(|it| it.has_blocks);
+            let planned = made.and_then(|it| it.planned.as_ref());
+            planned.is_some_and(|it| it.variant == *variant)
+        })?;
+        let made = all.get_mut(number)?;
+        // One that came to its end for want of memory might get further now, or not so far.
+        let memory = made.planned.as_ref()?.root.memory;
+        if memory >= made.allowed.min(allowed) || !made.asked.misses(differing) {
+            return None;
+        }
+        let modules = made.asked.parts().map(str::to_owned).collect();
+        Some((made.planned.take()?, modules))
+    }
+
+    /// How many roots the second state took.
+    #[cfg(test)]
+    pub(in crate::terraform) fn times_taken(&self) -> usize {
+        lock(&self.roots).all.iter().filter(|it| it.planned.is_none()).count()
+    }
+
+    /// Takes the blocks of the first state. It needs no more than the calls of modules; those are given back.
+    pub(crate) fn take_blocks(&self, roots: &[Root], blocks: Vec<Block>) -> Vec<Block> {
+        let is_call = |block: &Block| block.keyword == "module";
+        if !self.modules.is_first() {
+            return blocks.into_iter().filter(is_call).collect();
+        }
+        let kept = blocks.iter().filter(|it| is_call(it)).cloned().collect();
+        let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
+        let mut known = lock(&self.roots);
+        for root in roots {
+            let made = root.number.and_then(|number| known.all.get_mut(number));
+            let (Some(made), Some(own)) = (made, blocks.get_mut(root.blocks.clone())) else { continue };
+            if let Some(planned) = &mut made.planned {
+                planned.root.blocks = own.iter_mut().filter_map(Option::take).collect();
+                made.has_blocks = true;
+            }
+        }
+        kept
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -52,6 +52,8 @@ pub struct Rule<'a> {
     pub ignorable: Option<bool>,
     /// In a pack: the repository below cannot change or ignore it.
     pub forbid: Option<bool>,
+    /// In a pack: of these parameters.
+    pub forbidden_parameters: Vec<String>,
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
@@ -172,12 +174,14 @@ impl Config {
                 level: None,
                 ignorable: None,
                 forbid: None,
+                forbidden_parameters: Vec::new(),
                 parameters: Vec::new(),
             });
             match key.as_str() {
                 "level" => rule.level = entry.value.text().and_then(Level::from_name),
                 "ignorable" => rule.ignorable = entry.value.flag(),
                 "forbid" => rule.forbid = entry.value.flag(),
+                "forbid-parameters" => rule.forbidden_parameters = entry.value.texts(),
                 _ => rule.parameters.push((key, entry)),
             }
         }

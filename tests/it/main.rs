@@ -28,6 +28,7 @@ mod fixes;
 mod forge;
 mod formats;
 mod growth;
+mod guarantees;
 mod guide;
 mod hidden;
 mod history;

@@ -157,7 +157,11 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
         return false;
     }
     let is_configured = matches!(suppression.target, Target::Pattern { .. });
-    suppression.rules.retain(|(rule, span)| {
+    suppression.rules.retain_mut(|(rule, span)| {
+        if grounds.rules.is_removed(rule) {
+            return false;
+        }
+        *rule = grounds.rules.current(rule).to_owned();
         let wrong = if grounds.rules.page(rule).is_none() {
             let help = match grounds.rules.nearest(rule) {
                 Some(name) => format!("did you mean `{name}`?"),

@@ -47,6 +47,7 @@ fn rules(sources: &Sources) -> Rules {
         )
         .into(),
         file,
+        pack: None,
     };
     let names = ["whole", "header", "above", "unneeded", "behind", "old", "module", "free", "misspelt"];
     let (rules, wrong) = Rules::load(&names.map(page), rules::Settings::default());

@@ -284,3 +284,61 @@ fn a_value_with_which_a_rule_comes_to_nothing_stops_and_silences_no_other() {
     let told: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!((&told["blocked"], told["fixed"].as_array().map(Vec::len)), (&true.into(), Some(0)), "{said}");
 }
+
+#[test]
+fn a_rule_that_is_renamed_or_removed_breaks_no_repository() {
+    let place = Place::new();
+    place.write("platform/too-many.md", PAGE);
+    place.write("gpulint.toml", "[[packs]]\npath = \"platform\"\n");
+    place.write("main.tf", MACHINE);
+    run(place.directory(), &["baseline", "create", "--select", "too-many"]);
+    let said = "[[packs]]\npath = \"platform\"\n[rules.too-many]\nmost = 4\n[rules.gone]\nmost = 1\n\
+                [[suppress]]\nrules = [\"gone\"]\npath = \"*\"\n";
+    let select = ["check", "--select", "too-large,broken-suppression"];
+    fs::remove_file(place.directory().join("platform/too-many.md")).unwrap();
+    place.write(
+        "platform/too-large.md",
+        &PAGE.replace("too-many", "too-large").replace("untested:", "replaces: [too-many]\nuntested:"),
+    );
+    place.write("platform/gpulint.toml", "removed-rules = [\"gone\"]\n");
+    place.write("gpulint.toml", said);
+    // The baseline knows it by its former name.
+    let (code, told) = run(place.directory(), &select);
+    assert!(code == Some(0) && told.contains("1 accepted"), "{told}");
+    fs::remove_file(place.directory().join(".gpulint-baseline.json")).unwrap();
+    let (code, told) = run(place.directory(), &select);
+    assert!(code == Some(1) && told.contains("too-large"), "{told}");
+    // So does a comment, and what is set for it.
+    place.write("main.tf", &format!("# gpulint: ignore[too-many, gone] -- because\n{MACHINE}"));
+    assert_eq!(run(place.directory(), &select).0, Some(0));
+    place.write("main.tf", MACHINE);
+    place.write("gpulint.toml", &said.replace("most = 4", "most = 99"));
+    assert_eq!(run(place.directory(), &select).0, Some(0));
+    // Without the word of the pack, nobody knows the names.
+    place.write("platform/gpulint.toml", "");
+    assert_eq!(run(place.directory(), &select).0, Some(2));
+}
+
+#[test]
+fn a_rule_only_notes_until_its_day_and_says_whose_it_is() {
+    for (day, level, code) in [("2026-11-21", "note", 0), ("2026-11-20", "error", 1)] {
+        let place = Place::new();
+        place.write("gpulint.toml", "[[packs]]\npath = \"platform\"\n");
+        let pack = "version = \"1.4.0\"\nrules-url = \"https://example.org/{rule}.html\"\n";
+        place.write(
+            "platform/gpulint.toml",
+            &format!("{pack}[rules.too-many]\nlevel = \"error\"\nnote-until = {day}\n"),
+        );
+        place.write("platform/too-many.md", PAGE);
+        place.write("main.tf", MACHINE);
+        let (found, said) = run(place.directory(), &["check", "-v", "--select", "too-many"]);
+        assert!(found == Some(code) && said.contains("pack platform 1.4.0"), "{day}: {said}");
+        let (_, said) = run(place.directory(), &["check", "--select", "too-many", "--format", "json"]);
+        let told: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let finding = &told["findings"][0];
+        assert_eq!((&finding["level"], &finding["pack"]), (&level.into(), &"platform 1.4.0".into()), "{said}");
+        crate::schema::validate("check", &told);
+        let (_, said) = run(place.directory(), &["check", "--select", "too-many", "--format", "sarif"]);
+        assert!(said.contains("https://example.org/too-many.html"), "{said}");
+    }
+}

@@ -62,10 +62,12 @@ fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
     let mut decision = decide::decide(findings, &grounds);
     let show = paths_of_baseline(session);
     let growth = growth(&session.policy.config);
-    session
-        .policy
-        .baseline
-        .apply(&mut decision, &view(session, analysis, &show), growth, |rule| fixed.contains_key(rule));
+    session.policy.baseline.renamed(&session.settings.rules).apply(
+        &mut decision,
+        &view(session, analysis, &show),
+        growth,
+        |rule| fixed.contains_key(rule),
+    );
     decision.findings.sort_by_cached_key(|it| {
         let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)

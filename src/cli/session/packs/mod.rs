@@ -16,8 +16,8 @@ use crate::cli::Failure;
 use crate::cli::world::place::Place;
 use crate::config::{self, Config, Rule as RuleConfig, setting};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::rules::{self, PageText};
-use crate::source::{Sources, Span};
+use crate::rules::{self, PackName, PageText};
+use crate::source::{Sources, Span, file_name};
 pub(in crate::cli) use copy::Copies;
 
 /// Prices of a pack.
@@ -80,10 +80,20 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         if !wrong.is_empty() {
             return Err(refuse(&wrong));
         }
-        let pages = settings::pages_in(sources, path, place)?;
+        let mut pages = settings::pages_in(sources, path, place)?;
+        let pack = name_of(path, &config);
+        pages.iter_mut().for_each(|page| page.pack = Some(pack.clone()));
         packs.push(Pack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
     }
     Ok(packs)
+}
+
+/// By its directory, with the version that it says of itself.
+fn name_of(path: &str, config: &Config) -> PackName {
+    let name = file_name(path);
+    let version = config.text(setting!("version")).map(|(version, _)| format!(" {version}")).unwrap_or_default();
+    let pages = config.text(setting!("rules-url")).map(|(pages, _)| pages.to_owned());
+    PackName { name: format!("{name}{version}"), pages }
 }
 
 /// A rule that a pack says may not be ignored would be as good as ignored with other parameters.
@@ -92,7 +102,10 @@ fn is_fixed(rule: &RuleConfig<'_>) -> bool {
 }
 
 /// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
-const RULE_SETTINGS: [&str; 12] = [
+const RULE_SETTINGS: [&str; 15] = [
+    "version",
+    "rules-url",
+    "removed-rules",
     "rules",
     "labels",
     "tiers",
@@ -162,7 +175,9 @@ pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settin
             let of_pack = settings::overridden(&rule);
             let known = into.rules.entry(rule.name.to_owned()).or_default();
             known.span = known.span.or(of_pack.span);
-            known.level = known.level.or(of_pack.level);
+            if known.level.is_none() && known.note_until.is_none() {
+                (known.level, known.note_until) = (of_pack.level, of_pack.note_until);
+            }
             let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
             known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
         }
@@ -187,6 +202,7 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     let missing = of_pack.required_labels.into_iter().filter(|label| !into.required_labels.contains(label));
     let missing: Vec<String> = missing.collect();
     into.required_labels.extend(missing);
+    into.removed.extend(of_pack.removed);
     into.budgets.extend(of_pack.budgets);
     into.limits.extend(of_pack.limits);
     into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {

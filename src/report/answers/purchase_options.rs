@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, Restarts, Way};
-use crate::report::Format;
 use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
+use crate::report::{Format, one_line};
 
 /// What was asked, and the answer.
 pub struct PurchaseOptions<'a> {
@@ -200,7 +200,7 @@ fn text(options: &PurchaseOptions<'_>) -> String {
     }
     for own in options.ways.iter().filter_map(|way| Some((way, way.own.as_ref()?))) {
         let (way, own) = own;
-        let _ = writeln!(text, "\n{} of one's own", way.accelerator);
+        let _ = writeln!(text, "\n{} of one's own", one_line(&way.accelerator));
         text.push_str(&own_hardware::lines(own));
     }
     text

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::report::one_line;
+
 /// Columns that line up: the first to the left, numbers to the right.
 pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
@@ -14,8 +16,9 @@ impl TextTable {
         TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
+    /// Names come from files: none of them moves a cursor or begins a line.
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
     /// Nothing where there are no rows.

@@ -5,6 +5,7 @@
 #![cfg(unix)]
 
 mod expression;
+mod install;
 mod runner;
 pub(crate) mod sandbox;
 mod supply;

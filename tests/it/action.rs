@@ -6,6 +6,7 @@
 
 mod expression;
 mod install;
+mod recipes;
 mod runner;
 pub(crate) mod sandbox;
 mod supply;

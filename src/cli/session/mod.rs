@@ -10,6 +10,7 @@ pub(super) mod history;
 mod in_force;
 mod look;
 mod names;
+mod nobodys;
 mod options;
 pub(super) mod packs;
 pub(super) mod policy;

@@ -25,7 +25,7 @@ const NEVER: [&str; 3] = ["broken-suppression", "stale-suppression", "unreadable
 
 pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Failure> {
     let (until, reason) = last_day(reason);
-    let reason = reason.trim();
+    let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
         return Err(Failure::new("--add-ignore takes a reason, in one line"));
     }

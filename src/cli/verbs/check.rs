@@ -30,6 +30,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     output::write(&arguments.output, Format::Text, |format, style| {
         report::render(format, &report, arguments.view.style(style))
     })?;
+    for line in session.budgets_of_nobody(&analysis) {
+        output::complain(&format!("note: {line}"));
+    }
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
     if outcome == Outcome::Passed {

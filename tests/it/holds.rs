@@ -74,7 +74,7 @@ pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
         configured: Vec::new(),
         rules: &settings.rules,
         fixed: &fixed,
-        require_reason: false,
+        demands: Default::default(),
         today: today(),
     };
     let decision = decide::decide(findings, &grounds);

@@ -29,6 +29,7 @@ mod forge;
 mod formats;
 mod friendly;
 mod growth;
+mod guarantees;
 mod guide;
 mod hidden;
 mod history;

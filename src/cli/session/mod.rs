@@ -126,8 +126,14 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { not_checked: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong, own) =
-            in_force::rules(&session.sources, &session.policy.config, selection, &place, &session.policy.packs)?;
+        let (rules, wrong, own) = in_force::rules(
+            &session.sources,
+            &session.policy.config,
+            selection,
+            &place,
+            &session.policy.packs,
+            session.policy.today,
+        )?;
         session.settings.rules = Arc::new(rules);
         session.policy.wrong_rules = wrong;
         session.policy.own_pages = own;

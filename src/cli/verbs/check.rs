@@ -23,7 +23,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
-    let gate = gate(&arguments.threshold, &session.policy.config);
+    let gate = gate(&arguments.threshold, &session.policy);
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
     let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };

@@ -66,7 +66,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
     notes.extend(measured_otherwise(&head, &touched));
-    let gate = gate_of_change(&arguments.threshold, &head.policy.config);
+    let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
     after.drop_blocks();
     let before = base.analyze_before(&head);
@@ -178,7 +178,7 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
 /// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
 fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
-    let gate = gate_of_change(&arguments.threshold, &session.policy.config);
+    let gate = gate_of_change(&arguments.threshold, &session.policy);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
     compare::settle_saved(earlier.inventory, after.inventory_mut());

@@ -46,6 +46,9 @@ pub(in crate::report) struct Finding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
+    /// That ships the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pack: Option<&'a str>,
     level: &'static str,
     confidence: &'static str,
     risk: &'static str,
@@ -199,6 +202,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         rule: &it.rule,
         group: &it.group,
         layer: &it.layer,
+        pack: report.rules.pack(&it.rule).map(|pack| pack.name.as_str()),
         level: it.level.name(),
         confidence: it.confidence.name(),
         risk: it.risk.name(),

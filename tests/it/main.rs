@@ -27,6 +27,7 @@ mod fit_cases;
 mod fixes;
 mod forge;
 mod formats;
+mod friendly;
 mod growth;
 mod guarantees;
 mod guide;

@@ -32,7 +32,7 @@ use crate::source::{Edit, Span};
 pub use crate::languages::cel::Kubernetes;
 pub use attempt::{Answer, Attempt};
 pub use combine::combine_lacks;
-pub use document::{contents, document, in_the_book, link};
+pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, in_the_book, link};
 pub use example::{
     Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, examples, tell, unmarked,
 };

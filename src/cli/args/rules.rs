@@ -65,6 +65,16 @@ pub(in crate::cli) enum RulesVerb {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Write documentation of own rules: a Markdown file a rule, and one that lists them
+    Docs {
+        /// The directory that gets the files
+        #[arg(long, short, value_name = "DIR", default_value = "docs/rules")]
+        output: PathBuf,
+        #[command(flatten)]
+        input: Box<Input>,
+        #[command(flatten)]
+        selection: Box<Selection>,
+    },
     /// Write own rules for another policy engine
     Export {
         /// The rules [default: all own rules]

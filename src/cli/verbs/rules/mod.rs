@@ -1,6 +1,7 @@
-//! The verbs about rules themselves: list, write, test, try, export and fetch them.
+//! The verbs about rules themselves: list, write, test, try, document, export and fetch them.
 
 mod attempt;
+mod docs;
 mod export;
 mod new;
 mod proof;
@@ -25,6 +26,7 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
         RulesVerb::New { name, scope, dir } => new::run(name, scope, dir.as_deref()),
         RulesVerb::Test { dirs, require, watch, output } => test::run(dirs, *require, *watch, output),
         RulesVerb::Try { expression, scope, input } => attempt::run(expression, scope, input),
+        RulesVerb::Docs { output, input, selection } => docs::run(output, input, selection),
         RulesVerb::Vendor { check, force, config } => vendor::run(*check, *force, config.as_deref()),
         RulesVerb::Export { names, kubernetes, enforce, input, selection, .. } => {
             export::run(names, (kubernetes, enforce), input, selection)

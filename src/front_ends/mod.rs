@@ -60,6 +60,11 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
                 none.map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
         }
     }
+    for object in &mut kubernetes.objects {
+        if let Some((_, run, _)) = carriers.get(&object.span.file) {
+            object.run = Some(run.clone());
+        }
+    }
     if let Some(scenario) = &settings.scenario {
         let read = std::mem::take(&mut kubernetes.resources).into_iter();
         kubernetes.resources = read.flat_map(|it| adjusted(scenario.as_ref(), it)).collect();

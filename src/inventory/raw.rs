@@ -13,18 +13,25 @@ use super::run::RunId;
 #[derive(Debug, Clone)]
 pub struct Raw {
     pub front_end: FrontEnd,
-    /// Terraform's word for the block: `resource`, `data`, `module`; empty for objects.
+    /// Terraform's word for the block: `resource`, `data`, `module`, `provider`, `variable`, `output`, `terraform`; empty for
+    /// objects.
     pub keyword: Arc<str>,
     /// The Terraform type or the Kubernetes kind.
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub address: Arc<str>,
-    /// What makes a block, where that is known.
+    /// The file that it stands in, as a path of the tree; settled once all text is read.
+    pub path: Arc<str>,
+    /// What makes it, where that is known.
     pub run: Option<RunId>,
+    /// Why there may be none of it, where that is open.
+    pub perhaps: Option<Arc<Unknown<RawTree>>>,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
+    /// The addresses of the blocks of its run that it refers to, by whatever expressions.
+    pub references: Vec<Arc<str>>,
     /// What all of it is known by, at best.
     pub origin: Origin,
     pub tree: RawTree,

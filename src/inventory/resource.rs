@@ -126,6 +126,8 @@ pub struct ResourceId(pub usize);
 /// Where a resource is deployed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Home {
+    /// The file that it stands in, as a path of the tree.
+    pub path: Arc<str>,
     /// The folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
     /// What applies it, as a sentence about two that share it.
@@ -140,6 +142,8 @@ pub struct Declaration {
     /// The address without the key of one of several instances.
     pub block: Arc<str>,
     pub name: Arc<str>,
+    /// The namespace that its text says.
+    pub namespace: Fact<Value>,
     /// Which of several groups of pods, as the address says it.
     pub part: Arc<str>,
     /// How other blocks name it: `aws_instance.a`, `module.b` for what is in there.

@@ -106,9 +106,9 @@ pub fn read(
     reading.inventory.unjudged.extend(changed);
     let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
-    reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
-    keep_the_rest(&mut parsed, options, &mut reading);
+    keep_the_rest(&mut parsed, options, &runs, &mut reading);
+    reading.inventory.runs.extend(runs.finish());
     // Taking millions of nodes apart takes long, and nobody waits for it.
     rayon::spawn(|| drop(parsed));
     reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
@@ -128,7 +128,7 @@ fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, Found
 }
 
 /// What files have beside resources: comments, objects as they are written, and what was said while they were read.
-fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut KubernetesReading) {
+fn keep_the_rest(parsed: &mut [Parsed], options: &Options, runs: &runs::Runs, reading: &mut KubernetesReading) {
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in parsed {
         if file.is_made() {
@@ -138,6 +138,7 @@ fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut Kuberne
             continue;
         }
         if options.objects != WantedObjects::None && !file.file.joined_only {
+            let first = reading.inventory.objects.len();
             for document in file.stream.documents.iter().take(file.written) {
                 objects::raw::add(
                     &document.root,
@@ -145,6 +146,9 @@ fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut Kuberne
                     file.inferred.as_ref(),
                     &mut reading.inventory.objects,
                 );
+            }
+            for object in reading.inventory.objects.iter_mut().skip(first) {
+                object.run = runs.at(file.place()).cloned();
             }
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);

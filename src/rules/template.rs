@@ -280,6 +280,7 @@ pub(super) fn plain(value: &CelValue) -> String {
         CelValue::Timestamp(time) => time.to_string(),
         CelValue::Duration(time) => format::time(time.seconds as f64),
         CelValue::Null | CelValue::Absent => "none".to_owned(),
+        CelValue::Perhaps(perhaps) => plain(&perhaps.0),
         CelValue::Unknown(_) => "unknown".to_owned(),
         _ => String::new(),
     }

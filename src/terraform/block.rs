@@ -82,6 +82,7 @@ impl Block {
             address: self.address.as_str().into(),
             block: base(&self.address).into(),
             name: self.labels.last().map(String::as_str).unwrap_or_default().into(),
+            namespace: Fact::Absent,
             part: Arc::default(),
             references: self.reference().into_iter().chain(call).map(Arc::from).collect(),
         }

@@ -124,6 +124,9 @@ pub(super) fn equal(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -
             (a, b) => a.is_none() && b.is_none(),
         },
         (CelValue::List(a), CelValue::List(b)) => {
+            if let Some(why) = left.open_list().or_else(|| right.open_list()) {
+                return Ok(CelValue::Unknown(why.derived()));
+            }
             let pairs = a.iter().zip(b.iter());
             return if a.len() == b.len() { all_equal(pairs, budget) } else { Ok(CelValue::Flag(false)) };
         }
@@ -227,7 +230,9 @@ pub(super) fn contains(container: &CelValue, value: &CelValue, budget: &mut CelB
         CelValue::List(items) => {
             let mut unknown = None;
             for item in items.iter() {
+                let (item, doubt) = item.if_there();
                 match equal(item, value, budget)? {
+                    CelValue::Flag(true) if doubt.is_some() => unknown = unknown.or(doubt.cloned()),
                     CelValue::Flag(true) => return Ok(CelValue::Flag(true)),
                     CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
                     _ => {}

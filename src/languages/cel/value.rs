@@ -30,6 +30,8 @@ pub(crate) enum CelValue {
     Optional(Option<Arc<CelValue>>),
     Opaque(Arc<Thing>),
     Record(Handle),
+    /// A member of a list that may not be there.
+    Perhaps(Arc<(CelValue, Arc<UnknownValue>)>),
     Unknown(Arc<UnknownValue>),
 }
 
@@ -113,7 +115,32 @@ impl CelValue {
             CelValue::Optional(_) => "optional_type",
             CelValue::Opaque(thing) => thing.kind().name(),
             CelValue::Record(handle) => handle.schema.name,
+            CelValue::Perhaps(perhaps) => perhaps.0.kind(),
             CelValue::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The same, as a member of a list that may not be there.
+    pub(crate) fn perhaps(self, why: Arc<UnknownValue>) -> CelValue {
+        match self {
+            CelValue::Perhaps(_) => self,
+            value => CelValue::Perhaps(Arc::new((value, why))),
+        }
+    }
+
+    /// What it is where it is there, and why it may not be.
+    pub(crate) fn if_there(&self) -> (&CelValue, Option<&Arc<UnknownValue>>) {
+        match self {
+            CelValue::Perhaps(perhaps) => (&perhaps.0, Some(&perhaps.1)),
+            value => (value, None),
+        }
+    }
+
+    /// Why the number and the order of a list's members are not known.
+    pub(super) fn open_list(&self) -> Option<&Arc<UnknownValue>> {
+        match self {
+            CelValue::List(items) => items.iter().find_map(|item| item.if_there().1),
+            _ => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
 
 mod ask;
+mod belonging;
 mod derived;
 mod fit;
 mod functions;
@@ -29,7 +30,7 @@ use crate::source::{Date, Span};
 
 use super::Settings;
 use super::{format, template};
-pub(super) use functions::FUNCTIONS;
+pub(super) use functions::functions as functions_for;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{RawPath, Raws, part, written};
@@ -200,13 +201,7 @@ pub(super) fn named() -> [Named; 14] {
     let about_one = "The resource; its facts may be named without it.";
     [
         row("resource", RESOURCE.holds(), variable::RESOURCE, SeenBy::Resource, about_one),
-        row(
-            "resources",
-            Type::list(RESOURCE.holds()),
-            variable::RESOURCES,
-            Whole,
-            "All resources, `for: repository` and `for: change`.",
-        ),
+        row("resources", Type::list(RESOURCE.holds()), variable::RESOURCES, Any, "All resources."),
         row(
             "total",
             TOTAL.holds(),
@@ -260,14 +255,12 @@ impl CelHost for FactContext<'_> {
             variable::SETTINGS => SETTINGS.value(0),
             variable::SAVES => money::money(self, id, Sum::Saves),
             variable::TODAY => self.today(),
-            variable::RESOURCES => {
-                CelValue::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
-            }
+            variable::RESOURCES => self.raws.all_resources(),
             variable::TOTAL => TOTAL.value(0),
             variable::OBJECT => OBJECT.value(id),
             variable::BLOCK => BLOCK.value(id),
             variable::OBJECTS => self.raws.all_objects(self.world),
-            variable::BLOCKS => self.raws.all_blocks(),
+            variable::BLOCKS => self.raws.all_blocks(self.world),
             variable::DELTA => DELTA.value(0),
             variable::TREE => TREE.value(0),
             variable::EACH => self.one.each.clone(),
@@ -363,15 +356,19 @@ impl Stand {
 }
 
 impl FactContext<'_> {
-    /// A fact of what is asked about.
-    pub(super) fn read(&self, field: usize) -> Read {
+    /// What is asked about.
+    fn record(&self) -> Handle {
         let id = self.resource as u32;
-        let record = match self.about {
+        match self.about {
             Subject::Resource => RESOURCE.handle(id),
             Subject::Object => OBJECT.handle(id),
             Subject::Block => BLOCK.handle(id),
-        };
-        Read { record, field }
+        }
+    }
+
+    /// A fact of what is asked about.
+    pub(super) fn read(&self, field: usize) -> Read {
+        Read { record: self.record(), field }
     }
 }
 

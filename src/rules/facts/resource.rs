@@ -9,7 +9,7 @@ use super::measured::{self, SMALLER};
 use super::money::BILL;
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
-use super::{End, FactContext, derived, kinds, unknown_fact};
+use super::{End, FactContext, belonging, derived, kinds, unknown_fact};
 use crate::inventory::{self, Fact, Key, Purchase, Range};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 use crate::pricing;
@@ -54,6 +54,11 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     all.extend(rows! {
         address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
         kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
+        path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
+        root: Type::Text, "The directory that it is applied from: its Terraform root, its chart, its kustomization, its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
+        applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values or variables that tell it from others of that root." => |asking, id| belonging::applied_in(asking, RESOURCE.handle(id));
+        application: Type::Text, "What its labels call the application: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
+        in_namespace: Type::Text, "The namespace that its manifest says." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
         role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
         front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
         count: COUNT.holds(), "How many machines or pods there are." => count;

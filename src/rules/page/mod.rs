@@ -127,6 +127,8 @@ pub(super) struct RawUse {
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
+    /// All resources, in a rule about one thing.
+    pub(super) resources: bool,
 }
 
 impl RawUse {
@@ -144,7 +146,7 @@ impl RawUse {
 
     /// It may look at each of them for each of them.
     pub(super) fn everything(self) -> bool {
-        self.objects || self.blocks
+        self.objects || self.blocks || self.resources
     }
 }
 
@@ -500,8 +502,9 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     let mut note = |name: &str| match name {
         "object" => used.object = true,
         "block" => used.block = true,
+        "resources" => used.resources = true,
         "objects" => used.objects = true,
-        "blocks" => used.blocks = true,
+        "blocks" | "references()" | "referenced_by()" => used.blocks = true,
         _ => {}
     };
     pointed.for_each(&mut note);
@@ -558,7 +561,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
     ExpressionScope {
         variables,
         implied: facts::implied(looks_at),
-        functions: &facts::FUNCTIONS,
+        functions: facts::functions_for(facts::implied(looks_at).is_some()),
         ..ExpressionScope::default()
     }
 }

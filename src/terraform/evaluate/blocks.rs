@@ -207,6 +207,11 @@ impl Evaluator<'_> {
                     Value::unknown("it is worked out when the resource is there", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
+                // a type is no value, and aliases are names of configurations
+                "type" if place == Place::Top && block.keyword == "variable" => {
+                    Value::text(self.sources.snippet(expression), expression)
+                }
+                _ if block.keyword == "required_providers" => spelled(&attribute.expression),
                 _ => self.evaluate(&attribute.expression, scope),
             };
             let attribute = Attribute { value, span: attribute.span(), expression, literal };

@@ -31,6 +31,11 @@ impl Evaluator<'_> {
         {
             return Ok(first.when_absent());
         }
+        if let Some(why) = values.iter().find_map(CelValue::open_list)
+            && !candidates.iter().any(|function| function.keeps_members())
+        {
+            return Ok(CelValue::Unknown(why.derived()));
+        }
         match candidates.iter().find(|function| function.accepts(values)) {
             Some(function) => match function.run {
                 FunctionBody::Own(run) => run(self.budget, values),

@@ -69,9 +69,11 @@ pub(crate) enum Takes {
     Record,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Gives {
     Any,
+    /// A type of the host.
+    Host(fn() -> Type),
     Flag,
     Integer,
     Unsigned,
@@ -204,6 +206,7 @@ impl Function {
         };
         match self.gives {
             Gives::Any => Type::Any,
+            Gives::Host(of) => of(),
             Gives::Flag => Type::Flag,
             Gives::Integer => Type::Integer,
             Gives::Unsigned => Type::Unsigned,
@@ -231,6 +234,11 @@ impl Function {
             Gives::Integer if self.name == "size" => CelValue::Integer(0),
             _ => CelValue::Absent,
         }
+    }
+
+    /// Members of a list that may not be there are the same in what it gives.
+    pub(super) fn keeps_members(&self) -> bool {
+        matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }
 
     pub(crate) fn signature(&self) -> String {

@@ -46,7 +46,7 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
         }
         embedded.push((job, path));
     }
-    let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
+    let options = kubernetes::Options { objects: wanted.objects, pods: wanted.pods, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let plain = kubernetes.plain;

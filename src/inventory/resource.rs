@@ -46,6 +46,8 @@ pub struct Inventory {
 pub struct WantedRaw {
     pub blocks: bool,
     pub objects: WantedObjects,
+    /// The pods of these objects too.
+    pub pods: bool,
 }
 
 /// The manifests that rules look at as they are written.
@@ -105,6 +107,7 @@ impl WantedRaw {
     pub fn add(&mut self, other: &WantedRaw) {
         use WantedObjects::{Kinds, None};
         self.blocks |= other.blocks;
+        self.pods |= other.pods;
         let objects = std::mem::take(&mut self.objects);
         self.objects = match (objects, &other.objects) {
             (Kinds(mut kinds), Kinds(more)) => {
@@ -439,6 +442,8 @@ impl LinkKind {
 pub struct Selector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
+    /// Why there may be more labels and taints.
+    pub open: Option<Unknown<()>>,
     /// What a pod wants of no node.
     pub refuses: Vec<(Arc<str>, Refused)>,
 }
@@ -473,6 +478,7 @@ impl Refused {
 pub struct Taint {
     pub key: Arc<str>,
     pub value: Option<Arc<str>>,
+    pub effect: Option<Arc<str>>,
     pub span: Span,
 }
 

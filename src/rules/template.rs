@@ -142,7 +142,13 @@ impl MessageTemplate {
                     rendered.text.push_str("none");
                     rendered.missing.get_or_insert_with(|| {
                         let why = "the text does not say it".into();
-                        Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() })
+                        Arc::new(UnknownValue {
+                            why,
+                            span: None,
+                            about: About::Fact,
+                            candidates: Vec::new(),
+                            beginning: None,
+                        })
                     });
                 }
                 Ok(value) => match (part, value.as_number()) {

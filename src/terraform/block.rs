@@ -45,6 +45,8 @@ pub struct Attribute {
     pub expression: Span,
     /// The expression is written here in full: no reference, no function.
     pub literal: bool,
+    /// What the value begins with, where it is a text of which no more is known.
+    pub beginning: Option<Arc<str>>,
 }
 
 /// A `provider` block: region, project, default tags.

@@ -45,6 +45,7 @@ pub(super) fn blocks<'a>(
             span: block.span,
             body: block.body,
             origin: Origin::Written,
+            pods: Vec::new(),
             references: references(block, reaches, &by_base),
             tree: Builder { left: MOST_VALUES }.block(block),
         }
@@ -101,10 +102,17 @@ impl Builder {
             return RawTree::too_large(block.span);
         }
         let mut entries: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
-        for (name, Attribute { value, span, .. }) in &block.attributes {
-            if !value.is_null() {
-                entries.insert(name.as_str().into(), RawTree { span: *span, ..self.value(value) });
+        for (name, Attribute { value, span, beginning, .. }) in &block.attributes {
+            if value.is_null() {
+                continue;
             }
+            let data = match (self.value(value).data, beginning) {
+                (RawData::Unknown(unknown), Some(beginning)) if unknown.candidates.is_empty() && !value.sensitive => {
+                    RawData::Beginning(beginning.clone(), unknown)
+                }
+                (data, _) => data,
+            };
+            entries.insert(name.as_str().into(), RawTree::new(data, *span));
         }
         // of a block inside another: which kind of provisioner or backend it is
         if let (true, Some(label)) = (block.address.is_empty(), block.labels.first()) {

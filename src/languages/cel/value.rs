@@ -51,6 +51,8 @@ pub(crate) struct UnknownValue {
     pub(crate) about: About,
     /// All that it can be, where that is known.
     pub(crate) candidates: Vec<CelValue>,
+    /// What it begins with, where it is a text of which that much is known.
+    pub(crate) beginning: Option<Arc<str>>,
 }
 
 /// A price that is missing silences no rule, a fact that is missing does.
@@ -146,6 +148,18 @@ impl CelValue {
 }
 
 impl UnknownValue {
+    pub(crate) fn new(why: impl Into<Arc<str>>, span: Option<Span>) -> UnknownValue {
+        UnknownValue { why: why.into(), span, about: About::Fact, candidates: Vec::new(), beginning: None }
+    }
+
+    /// It cannot be this text: it begins with another.
+    pub(super) fn excludes(&self, value: &CelValue) -> bool {
+        match (&self.beginning, value) {
+            (Some(beginning), CelValue::Text(text)) => !text.starts_with(&**beginning),
+            _ => false,
+        }
+    }
+
     /// The one of two to tell about: a fact silences a rule, a price does not.
     pub(crate) fn or_weightier(first: Option<Arc<UnknownValue>>, second: Arc<UnknownValue>) -> Arc<UnknownValue> {
         match first {
@@ -156,9 +170,9 @@ impl UnknownValue {
 
     /// The same cause for a value that was computed from it.
     pub(super) fn derived(self: &Arc<UnknownValue>) -> Arc<UnknownValue> {
-        match self.candidates.is_empty() {
+        match self.candidates.is_empty() && self.beginning.is_none() {
             true => self.clone(),
-            false => Arc::new(UnknownValue { candidates: Vec::new(), ..UnknownValue::clone(self) }),
+            false => Arc::new(UnknownValue { candidates: Vec::new(), beginning: None, ..UnknownValue::clone(self) }),
         }
     }
 }

@@ -137,7 +137,13 @@ fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) ->
 }
 
 fn unknown_because(why: Arc<str>) -> CelValue {
-    CelValue::Unknown(Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() }))
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why,
+        span: None,
+        about: About::Fact,
+        candidates: Vec::new(),
+        beginning: None,
+    }))
 }
 
 /// A place to hang a question on.

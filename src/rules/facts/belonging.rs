@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{FactContext, kinds, raw, unknown_fact, value_of};
-use crate::inventory::{Fact, Inventory, Raw, Resource, RunId};
+use super::{FactContext, kinds, raw, text_of, unknown_fact, value_of};
+use crate::inventory::{Inventory, Raw, Resource, RunId};
 use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wrong};
 use crate::source::parent;
 
@@ -60,11 +60,7 @@ impl<'w> Placed<'w> {
 
     fn label(self, key: &str) -> CelValue {
         match self {
-            Placed::Resource(resource) => match resource.labels.entries.get(key) {
-                Some(Fact::Known(known)) => CelValue::Text(known.value.clone()),
-                Some(Fact::Unknown(unknown)) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
-                Some(Fact::Absent) | None => CelValue::Absent,
-            },
+            Placed::Resource(resource) => resource.labels.entries.get(key).map_or(CelValue::Absent, text_of),
             Placed::Object(object) => raw::at(&object.tree, &["metadata", "labels", key]),
             Placed::Block(block) => {
                 let said = ["tags", "labels", "tags_all"].iter().map(|map| raw::at(&block.tree, &[map, key]));

@@ -9,6 +9,7 @@ mod hosted;
 mod market;
 mod measured;
 mod money;
+mod pod;
 mod raw;
 mod resource;
 mod scope;
@@ -136,6 +137,7 @@ mod kinds {
     pub(super) const ENDS: usize = 20;
     pub(super) const HOSTED: usize = 21;
     pub(super) const RUN: usize = 22;
+    pub(super) const POD: usize = 23;
 }
 
 /// The records of a kind.
@@ -149,6 +151,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.push(&hosted::HOSTED);
         all.extend(settings::all());
         all.extend(raw::all());
+        all.push(&pod::POD);
         all.extend(market::all());
         all.extend(measured::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
@@ -321,13 +324,32 @@ fn plain(value: &inventory::Value) -> CelValue {
     }
 }
 
+/// A text that is a fact by itself: a label.
+fn text_of(fact: &Fact<Arc<str>>) -> CelValue {
+    match fact {
+        Fact::Known(known) => CelValue::Text(known.value.clone()),
+        Fact::Unknown(unknown) => {
+            let candidates = unknown.candidates.iter().map(|it| CelValue::Text(it.clone())).collect();
+            unknown_fact(&unknown.why, unknown.span, candidates)
+        }
+        Fact::Absent => CelValue::Absent,
+    }
+}
+
 fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelValue {
-    CelValue::Unknown(Arc::new(UnknownValue { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why: why.clone(),
+        span: Some(span),
+        about: About::Fact,
+        candidates,
+        beginning: None,
+    }))
 }
 
 /// Something that is known of no line of the text, and without which a rule cannot judge.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
-    let unknown = UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new() };
+    let unknown =
+        UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new(), beginning: None };
     CelValue::Unknown(Arc::new(unknown))
 }
 
@@ -337,6 +359,7 @@ fn unknown_price(why: &str) -> CelValue {
         span: None,
         about: About::Price,
         candidates: Vec::new(),
+        beginning: None,
     }))
 }
 

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use super::belonging::{self, Together};
+use super::pod::{self, POD, PodNumbers};
 use super::resource::RESOURCE;
 use super::table::{Records, rows};
 use super::{FactContext, World, kinds};
 use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource, Run, RunId};
-use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
+use crate::languages::cel::{CelValue, Map, Type, UnknownValue};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
@@ -22,6 +23,7 @@ pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
             kind: Type::Text, "Its kind." => |asking, id| object(asking, id, |it| &it.kind);
             name: Type::Text, "Its name." => |asking, id| object(asking, id, |it| &it.name);
             address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
+            pods: Type::list(POD.holds()), "The pods that it makes, whatever it is: those of its templates, or itself." => |asking, id| pod::of_object(asking, id);
             path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, OBJECT.handle(id));
             root: Type::Text, "The directory that it is applied from: of its chart, its kustomization, its folder, or of the Terraform around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
             applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values that tell it from others of that root." => |asking, id| belonging::applied_in(asking, OBJECT.handle(id));
@@ -81,6 +83,7 @@ pub(in crate::rules) struct Raws {
     all_resources: OnceCell<CelValue>,
     places: OnceCell<Places>,
     edges: OnceCell<Edges>,
+    pods: OnceCell<PodNumbers>,
     /// Runs by their names.
     runs: OnceCell<HashMap<RunId, usize>>,
     pub(super) together: Together,
@@ -129,6 +132,10 @@ impl Raws {
     pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
         let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
         lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))
+    }
+
+    pub(super) fn pod_numbers(&self, inventory: &Inventory) -> &PodNumbers {
+        self.pods.get_or_init(|| PodNumbers::new(inventory))
     }
 
     /// The blocks that a block refers to, or that refer to it.
@@ -181,7 +188,9 @@ pub(super) fn at(tree: &RawTree, keys: &[&str]) -> CelValue {
     for key in keys {
         match (&here.data, here.member(key)) {
             (_, Some(member)) => here = member,
-            (RawData::Map(_, Some(open)) | RawData::Unknown(open), None) => return CelValue::Unknown(unknown(open)),
+            (RawData::Map(_, Some(open)) | RawData::Unknown(open) | RawData::Beginning(_, open), None) => {
+                return CelValue::Unknown(unknown(open));
+            }
             _ => return CelValue::Absent,
         }
     }
@@ -263,7 +272,7 @@ impl Edges {
 }
 
 /// A tree as a value: a missing key is absent, what is not known says why.
-fn value(tree: &RawTree) -> CelValue {
+pub(super) fn value(tree: &RawTree) -> CelValue {
     match &tree.data {
         RawData::Null => CelValue::Null,
         RawData::Flag(flag) => CelValue::Flag(*flag),
@@ -279,12 +288,16 @@ fn value(tree: &RawTree) -> CelValue {
             CelValue::Map(Arc::new(map))
         }
         RawData::Unknown(it) => CelValue::Unknown(unknown(it)),
+        RawData::Beginning(beginning, it) => {
+            let beginning = Some(beginning.clone());
+            CelValue::Unknown(Arc::new(UnknownValue { beginning, ..Arc::unwrap_or_clone(unknown(it)) }))
+        }
     }
 }
 
 fn unknown(it: &crate::inventory::Unknown<RawTree>) -> Arc<UnknownValue> {
     let candidates = it.candidates.iter().map(value).collect();
-    Arc::new(UnknownValue { why: it.why.clone(), span: Some(it.span), about: About::Fact, candidates })
+    Arc::new(UnknownValue { candidates, ..UnknownValue::new(it.why.clone(), Some(it.span)) })
 }
 
 /// A part of an object or a block: `object.metadata.labels`, as keys.
@@ -357,6 +370,7 @@ fn write(tree: &RawTree, into: &mut String, longest: usize) {
         RawData::Number(n) => write!(into, "{n}"),
         RawData::Text(text) => write!(into, "{text}"),
         RawData::Unknown(_) => write!(into, "unknown"),
+        RawData::Beginning(beginning, _) => write!(into, "{beginning}…"),
         RawData::List(items) => {
             into.push('[');
             for item in items {

@@ -7,6 +7,7 @@ use super::hosted::{self, HOSTED};
 use super::market::MARKET;
 use super::measured::{self, SMALLER};
 use super::money::BILL;
+use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
 use super::{End, FactContext, belonging, derived, kinds, unknown_fact};
@@ -76,6 +77,9 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         hosted: HOSTED.holds(), "What its model costs with those who serve it to everybody; nothing where its data are declared private." => hosted::hosted;
         object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
         block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
+        pod: POD.holds(), "The pod that it is, whatever makes it." => |asking, id| asking.of(id, |it| pod::of_resource(asking, it));
+        taints: Type::list(Type::Any), "The taints that the nodes of a pool get: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
+        node_labels: Type::map(Type::Text, Type::Text), "The labels that the nodes of a pool get." => |asking, id| asking.of(id, pod::node_labels);
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
         copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
         only_waits: Type::Flag, "A pod that holds its accelerators while nothing runs, and that neither requests nor an autoscaler are in charge of." => |asking, id| asking.of(id, derived::only_waits);
@@ -161,7 +165,7 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
             let (why, span) = (unknown.why.clone(), Some(unknown.span));
-            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new() })
+            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new(), beginning: None })
         });
         let mut map = Map::lenient(open);
         for (key, fact) in &resource.labels.entries {

@@ -127,6 +127,8 @@ pub(super) struct RawUse {
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
+    /// What objects make of pods.
+    pub(super) pods: bool,
     /// All resources, in a rule about one thing.
     pub(super) resources: bool,
 }
@@ -141,7 +143,7 @@ impl RawUse {
             _ if self.object => WantedObjects::OfResources,
             _ => WantedObjects::None,
         };
-        WantedRaw { blocks: self.block || self.blocks, objects }
+        WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
     /// It may look at each of them for each of them.
@@ -502,6 +504,7 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     let mut note = |name: &str| match name {
         "object" => used.object = true,
         "block" => used.block = true,
+        "pod" | "pods" => (used.pods, used.object) = (true, true),
         "resources" => used.resources = true,
         "objects" => used.objects = true,
         "blocks" | "references()" | "referenced_by()" => used.blocks = true,

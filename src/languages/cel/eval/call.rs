@@ -60,6 +60,9 @@ impl Evaluator<'_> {
             _ => None,
         });
         let (place, unknown) = unknowns.next()?;
+        if let Some(flag) = by_beginning(candidates, values) {
+            return Some(Ok(CelValue::Flag(flag)));
+        }
         let only_one = unknowns.next().is_none();
         let mut agreed = None;
         let possible = if only_one { unknown.candidates.as_slice() } else { &[] };
@@ -94,5 +97,17 @@ impl Evaluator<'_> {
             }
             other => Err(failed(node, format!("no matching overload: matches({}, string)", other.kind()))),
         }
+    }
+}
+
+/// What the beginning of a text is enough to tell.
+fn by_beginning(candidates: &[&'static Function], values: &[CelValue]) -> Option<bool> {
+    let [CelValue::Unknown(unknown), CelValue::Text(other)] = values else { return None };
+    let beginning = unknown.beginning.as_deref()?;
+    match candidates.first()?.name {
+        "startsWith" if beginning.starts_with(&**other) => Some(true),
+        "startsWith" if !other.starts_with(beginning) => Some(false),
+        "contains" if beginning.contains(&**other) => Some(true),
+        _ => None,
     }
 }

@@ -122,6 +122,7 @@ pub(super) const TYPE_NAMES: &[&str] = &[
 pub(crate) const MACROS: &[(&str, &str)] = &[
     ("has", "has(a.b): the text says it"),
     ("known", "known(x): it is not unknown"),
+    ("possible", "possible(x): all that it may be: itself where it is known, nothing where the text does not say it"),
     ("all", "list.all(x, condition): it holds for each member; for a map, x is the key"),
     ("exists", "list.exists(x, condition): it holds for at least one"),
     ("exists_one", "list.exists_one(x, condition): it holds for exactly one"),

@@ -36,7 +36,7 @@ pub use document::{contents, document, in_the_book, link};
 pub use example::{
     Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, examples, tell, unmarked,
 };
-pub use facts::{VocabularyEntry, World, functions, vocabulary};
+pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::admission_policy;
 pub use seen::{Seen, seen};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FactContext, belonging, kinds, unknown_price};
+use super::{FactContext, belonging, change, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
@@ -42,6 +42,7 @@ pub(super) fn ask(
             budget.spend(STEPS)?;
             alternatives(asking, *record, budget)
         }
+        ("by", [delta, CelValue::Text(label)]) => change::by(asking, delta, label, budget),
         ("references" | "referenced_by", [of]) => {
             let record = belonging::record_of(of).ok_or("a block or a resource is wanted here")?;
             references(asking, record, function == "referenced_by", budget)
@@ -55,7 +56,7 @@ pub(super) fn ask(
 
 fn resource<'a>(asking: &FactContext<'a>, record: Handle) -> Result<&'a Resource, Fault> {
     let is_resource = record.schema.number_of_kind == kinds::RESOURCE;
-    let found = asking.world.inventory.resources.get(record.id as usize).filter(|_| is_resource);
+    let found = asking.world.resource(record.id).filter(|_| is_resource);
     found.ok_or_else(|| "a resource is wanted here".to_owned().into())
 }
 
@@ -73,6 +74,7 @@ fn references(asking: &FactContext<'_>, record: Handle, back: bool, budget: &mut
     let inventory = asking.world.inventory;
     let block = match record.schema.number_of_kind {
         kinds::BLOCK => Some(record.id as usize),
+        kinds::RESOURCE if asking.world.is_earlier(record.id) => None,
         kinds::RESOURCE => {
             let raw = asking.raws.raw_of(inventory, resource(asking, record)?);
             raw.filter(|(is_object, _)| !is_object).map(|(_, id)| id)

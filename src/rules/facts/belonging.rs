@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{FactContext, kinds, raw, text_of, unknown_fact, value_of};
-use crate::inventory::{Inventory, Raw, Resource, RunId};
+use super::{FactContext, World, kinds, raw, text_of, unknown_fact, value_of};
+use crate::inventory::{Raw, Resource, RunId};
 use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wrong};
 use crate::source::parent;
 
@@ -28,10 +28,10 @@ pub(super) enum Placed<'w> {
 }
 
 impl<'w> Placed<'w> {
-    pub(super) fn of(inventory: &'w Inventory, record: Handle) -> Option<Placed<'w>> {
-        let id = record.id as usize;
+    pub(super) fn of(world: &World<'w>, record: Handle) -> Option<Placed<'w>> {
+        let (inventory, id) = (world.inventory, record.id as usize);
         match record.schema.number_of_kind {
-            kinds::RESOURCE => inventory.resources.get(id).map(Placed::Resource),
+            kinds::RESOURCE => world.resource(record.id).map(Placed::Resource),
             kinds::OBJECT => inventory.objects.get(id).map(Placed::Object),
             kinds::BLOCK => inventory.blocks.get(id).map(Placed::Block),
             _ => None,
@@ -108,7 +108,7 @@ pub(super) fn namespace(asking: &FactContext<'_>, record: Handle) -> CelValue {
 }
 
 fn of<'w>(asking: &FactContext<'w>, record: Handle, read: impl Fn(Placed<'w>) -> CelValue) -> CelValue {
-    Placed::of(asking.world.inventory, record).map_or(CelValue::Absent, read)
+    Placed::of(asking.world, record).map_or(CelValue::Absent, read)
 }
 
 /// What members of a list have in common with what is asked about.
@@ -138,7 +138,7 @@ impl Shared {
     fn of(self, asking: &FactContext<'_>, record: Handle) -> CelValue {
         match self {
             Shared::Run => {
-                let run = Placed::of(asking.world.inventory, record).and_then(Placed::run);
+                let run = Placed::of(asking.world, record).and_then(Placed::run);
                 run.map_or_else(|| root(asking, record), |run| CelValue::text(run.as_str()))
             }
             Shared::Root => root(asking, record),

@@ -3,7 +3,9 @@
 use super::raw::BLOCK;
 use crate::languages::cel::Gives as G;
 use crate::languages::cel::Takes as T;
-use crate::languages::cel::{CelBudget, CelValue, Fault, Function, Type, function, method, of_host, pattern, wrong};
+use crate::languages::cel::{
+    CelBudget, CelValue, Fault, Function, Type, function, method, method_of_host, of_host, pattern, wrong,
+};
 use crate::pricing::HOURS_PER_MONTH;
 
 /// Those that ask what belongs to the one thing that a rule looks at stand last: a rule about everything has no such thing.
@@ -15,7 +17,7 @@ pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [Function] {
     FUNCTIONS.get(..count).unwrap_or_default()
 }
 
-pub(in crate::rules) static FUNCTIONS: [Function; 13] = [
+pub(in crate::rules) static FUNCTIONS: [Function; 14] = [
     of_host("usd", &[T::Number], G::Text, "dollars as text: $1,234"),
     function(
         "month",
@@ -45,6 +47,13 @@ pub(in crate::rules) static FUNCTIONS: [Function; 13] = [
          [{machine, accelerator, count, hourly}]",
     ),
     of_host("linked", &[T::Record, T::Text], G::Flag, "the resource has a link of this kind"),
+    method_of_host(
+        "by",
+        &[T::Record, T::Text],
+        G::Host(shares),
+        "delta.by(label): what a change does for each value of a label: [{name, accelerators, monthly, resources}]; no name \
+         where there is no such label",
+    ),
     of_host(
         "references",
         &[T::Any],
@@ -74,6 +83,10 @@ pub(in crate::rules) static FUNCTIONS: [Function; 13] = [
         "those in the same namespace; where none is named, those of the same run that name none",
     ),
 ];
+
+fn shares() -> Type {
+    Type::list(Type::Any)
+}
 
 fn blocks() -> Type {
     Type::list(BLOCK.holds())

@@ -2,6 +2,7 @@
 
 mod ask;
 mod belonging;
+mod change;
 mod derived;
 mod fit;
 mod functions;
@@ -31,6 +32,7 @@ use crate::source::{Date, Span};
 
 use super::Settings;
 use super::{format, template};
+pub(super) use change::resource_of as changed_resource;
 pub(super) use functions::functions as functions_for;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
@@ -54,6 +56,28 @@ pub struct World<'a> {
     pub pricing: &'a pricing::PricingSettings,
     /// How it came to be, where it is compared with an earlier state.
     pub delta: Option<&'a Delta>,
+    /// That state, where it is at hand.
+    pub before: Option<Earlier<'a>>,
+}
+
+/// The state that a change starts from.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+}
+
+impl<'a> World<'a> {
+    /// A resource by its number: those of the earlier state are numbered behind those of this one.
+    fn resource(&self, id: u32) -> Option<&'a Resource> {
+        let (id, now) = (id as usize, &self.inventory.resources);
+        now.get(id).or_else(|| self.before?.inventory.resources.get(id - now.len()))
+    }
+
+    /// It is one of the earlier state.
+    fn is_earlier(&self, id: u32) -> bool {
+        id as usize >= self.inventory.resources.len()
+    }
 }
 
 /// Who is asked about, and how money is to be read.
@@ -138,6 +162,7 @@ mod kinds {
     pub(super) const HOSTED: usize = 21;
     pub(super) const RUN: usize = 22;
     pub(super) const POD: usize = 23;
+    pub(super) const CHANGED: usize = 24;
 }
 
 /// The records of a kind.
@@ -152,6 +177,7 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.extend(settings::all());
         all.extend(raw::all());
         all.push(&pod::POD);
+        all.push(&change::CHANGED);
         all.extend(market::all());
         all.extend(measured::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
@@ -289,11 +315,12 @@ impl CelHost for FactContext<'_> {
 
 impl FactContext<'_> {
     fn of(&self, id: u32, read: impl Fn(&Resource) -> CelValue) -> CelValue {
-        self.world.inventory.resources.get(id as usize).map_or(CelValue::Absent, read)
+        self.world.resource(id).map_or(CelValue::Absent, read)
     }
 
     fn item(&self, id: u32) -> Option<&BillItem> {
-        self.world.bill.items.get(id as usize)
+        let (id, now) = (id as usize, &self.world.bill.items);
+        now.get(id).or_else(|| self.world.before?.bill.items.get(id - now.len()))
     }
 
     fn today(&self) -> CelValue {

@@ -10,7 +10,7 @@ use super::money::BILL;
 use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
-use super::{End, FactContext, belonging, derived, kinds, unknown_fact};
+use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
 use crate::inventory::{self, Fact, Key, Purchase, Range};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 use crate::pricing;
@@ -75,9 +75,9 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         cost: COST.holds(), "What tokens, requests, seats and runs cost, where that can be said." => |_, id| COST.value(id);
         run: RUN.holds(), "How long training takes, where that can be said." => |_, id| RUN.value(id);
         hosted: HOSTED.holds(), "What its model costs with those who serve it to everybody; nothing where its data are declared private." => hosted::hosted;
-        object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
-        block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
-        pod: POD.holds(), "The pod that it is, whatever makes it." => |asking, id| asking.of(id, |it| pod::of_resource(asking, it));
+        object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
+        block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
+        pod: POD.holds(), "The pod that it is, whatever makes it." => |asking, id| text_of(asking, id, |it| pod::of_resource(asking, it));
         taints: Type::list(Type::Any), "The taints that the nodes of a pool get: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
         node_labels: Type::map(Type::Text, Type::Text), "The labels that the nodes of a pool get." => |asking, id| asking.of(id, pod::node_labels);
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
@@ -128,6 +128,14 @@ fn base_beside(asking: &FactContext<'_>, id: u32) -> CelValue {
         if machines >= 1.0 { CelValue::Double(machines) } else { CelValue::Absent }
     };
     asking.of(id, beside)
+}
+
+/// What the text says of it, which only the state at hand has.
+fn text_of(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Resource) -> CelValue) -> CelValue {
+    match asking.world.is_earlier(id) {
+        true => unknown_sum(&"of the earlier state only facts are at hand".into()),
+        false => asking.of(id, read),
+    }
 }
 
 fn is_paid(asking: &FactContext<'_>, id: u32) -> CelValue {

@@ -1,9 +1,11 @@
 //! Calls of functions.
 
+use std::sync::Arc;
+
 use super::super::functions::{Function, FunctionBody};
 use super::super::operators::Fault;
 use super::super::program::ProgramNode;
-use super::super::value::CelValue;
+use super::super::value::{CelValue, UnknownValue};
 use super::{Evaluated, Evaluator, exhausted, fail, failed};
 use crate::source::AdaptiveRegex;
 
@@ -41,6 +43,11 @@ impl Evaluator<'_> {
                 FunctionBody::Own(run) => run(self.budget, values),
                 FunctionBody::Host => self.host.ask(function.name, values, self.budget),
             },
+            // what is not known among the members of a list is of no type
+            None if values.iter().any(|value| unknown_member(value).is_some()) => {
+                let unknown = values.iter().find_map(unknown_member);
+                Ok(unknown.map_or(CelValue::Absent, |unknown| CelValue::Unknown(unknown.derived())))
+            }
             None => {
                 let name = candidates.first().map_or("", |function| function.name);
                 let kinds: Vec<&str> = values.iter().map(CelValue::kind).collect();
@@ -110,4 +117,9 @@ fn by_beginning(candidates: &[&'static Function], values: &[CelValue]) -> Option
         "contains" if beginning.contains(&**other) => Some(true),
         _ => None,
     }
+}
+
+fn unknown_member(value: &CelValue) -> Option<&Arc<UnknownValue>> {
+    let CelValue::List(items) = value else { return None };
+    items.iter().find_map(|item| if let CelValue::Unknown(unknown) = item { Some(unknown) } else { None })
 }

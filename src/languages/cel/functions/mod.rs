@@ -190,6 +190,16 @@ pub(crate) const fn of_host(
     Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
+/// The same, called as `x.f(y)`.
+pub(crate) const fn method_of_host(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Host }
+}
+
 impl Function {
     pub(super) fn accepts_types(&self, given: &[Type]) -> bool {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts_type(given))

@@ -29,7 +29,7 @@ use crate::source::Sources;
 
 pub use budgets::{Spent, budgets};
 pub(crate) use findings::{Judged, Reconsidered, findings, reconsider};
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, Threshold};
 pub(crate) use lost::{mark_saved, settle_saved, text_of};
 pub(crate) use unjudged::note as note_unjudged;
 

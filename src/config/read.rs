@@ -167,8 +167,10 @@ impl Reader {
         Ok(SettingValue::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
     }
 
+    /// Settings are shared by people with different systems: a path means the same to all of them.
     fn path(&self, written: &str) -> Result<String, Option<String>> {
-        let inside = if written.starts_with('/') { None } else { source::join(&self.directory, written) };
+        let path = written.replace('\\', "/");
+        let inside = if is_absolute(&path) { None } else { source::join(&self.directory, &path) };
         inside.ok_or_else(|| Some(format!("a path inside of the repository, and `{written}` leads out of it")))
     }
 
@@ -188,6 +190,12 @@ impl Reader {
     fn span(&self, range: std::ops::Range<usize>) -> Span {
         Span::new(self.file, self.start + range.start, self.start + range.end)
     }
+}
+
+/// From the root of a file system, on Windows too.
+fn is_absolute(path: &str) -> bool {
+    let drive = path.split_once(":/").map(|(drive, _)| drive);
+    path.starts_with('/') || drive.is_some_and(|it| it.len() == 1 && it.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// Sorts as the numbers do.

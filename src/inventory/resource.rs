@@ -135,6 +135,8 @@ pub struct Home {
     pub folder: Arc<str>,
     /// What applies it, as a sentence about two that share it.
     pub parts: Vec<Arc<str>>,
+    /// The providers that Terraform in the innermost folder around it configures, where one does.
+    pub clouds: Arc<[String]>,
 }
 
 /// What a block or an object is called, for those who look for it or for what names it.

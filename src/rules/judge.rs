@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::catalog::{Money, MoneyRange};
+use crate::diagnostic::Level;
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
@@ -16,6 +17,9 @@ use super::page::{At, Grouping, LooksAt, Page, PageExpression};
 use super::settings::Settings;
 use super::template::{self, MessageTemplate};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
+
+/// A page that comes to nothing so often is a mistake of the page, and asking on would only take time.
+const MOST_FAILURES: usize = 100;
 
 /// `is_meant` limits what rules about one thing look at.
 pub(super) fn judge(
@@ -36,8 +40,12 @@ pub(super) fn judge(
             LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
             LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
         };
+        let mut failed = 0;
         for place in (0..count).filter(|place| is_meant(subject, *place)) {
-            if !judge.look_at(Some((subject, place)), &mut judgement) {
+            failed += usize::from(!judge.look_at(Some((subject, place)), &mut judgement));
+            if failed == MOST_FAILURES {
+                judgement
+                    .fail(page, format!("it came to nothing for {MOST_FAILURES} of them, and the rest is not judged"));
                 break;
             }
         }
@@ -50,7 +58,7 @@ pub(super) fn judge(
             judge.look_at_all(&mut judgement);
         }
     }
-    combine(pages, &mut judgement.findings);
+    combine(pages, &settings.forced, &mut judgement.findings);
     judgement.findings.retain(|it| is_judged(world.inventory, it.resource));
     judgement.undetermined.retain(|it| is_judged(world.inventory, it.resource));
     judgement.failures.sort();
@@ -92,8 +100,8 @@ impl Judge<'_> {
             Ok(CelValue::List(all)) => all,
             Ok(CelValue::Absent | CelValue::Null) => return,
             Ok(CelValue::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
-            Ok(_) => return into.fail(self.page, "`each` is no list".to_owned()),
-            Err(message) => return into.fail(self.page, message),
+            Ok(_) => return self.cannot_judge(&asking, None, "`each` is no list".to_owned(), into),
+            Err(message) => return self.cannot_judge(&asking, None, message, into),
         };
         for each in all.iter() {
             let mut asking = self.ground.asking(Subject::Resource, 0);
@@ -104,15 +112,14 @@ impl Judge<'_> {
                 continue;
             }
             if let Err(message) = self.fill(grouping, &mut asking) {
-                return into.fail(self.page, message);
+                self.cannot_judge(&asking, None, message, into);
+                continue;
             }
             let total = total_of(&asking.one);
             if total.amount.is_some() {
                 into.totals.push((self.page.name.clone(), total.clone()));
             }
-            if !self.judge(asking, None, Some(&total), into) {
-                return;
-            }
+            self.judge(asking, None, Some(&total), into);
         }
     }
 
@@ -135,10 +142,47 @@ impl Judge<'_> {
         result.map_err(|failure| evaluate::place(self.page, expression.start + failure.at.start, &failure.message))
     }
 
-    /// False where the page fails, so that it is not asked again.
     fn look_at(&self, about: About, into: &mut Judgement) -> bool {
         let (subject, place) = about.unwrap_or((Subject::Resource, 0));
         self.judge(self.ground.asking(subject, place), about, None, into)
+    }
+
+    /// A value with which the page comes to nothing says nothing of the others: it is told where it stands, and stops
+    /// whoever asks, because what the rule would have said of it is not known.
+    fn cannot_judge(&self, asking: &FactContext<'_>, about: About, why: String, into: &mut Judgement) {
+        let Some(span) = self.span(asking, about, &[]) else { return into.fail(self.page, why) };
+        into.undetermined.push(Undetermined {
+            rule: self.page.name.clone(),
+            resource: resource_of(about),
+            piece: self.piece(about),
+            span,
+            cause: why.clone(),
+        });
+        into.findings.push(Finding {
+            rule: self.page.name.clone(),
+            group: self.page.group.clone(),
+            layer: self.page.layer.name().to_owned(),
+            level: Level::Error,
+            confidence: Confidence::High,
+            risk: self.page.risk,
+            resource: resource_of(about),
+            piece: self.piece(about),
+            total: None,
+            span,
+            message: format!("cannot be judged: {why}"),
+            help: Some(
+                "give what the rule reads a value of the kind that it takes, or let its page ask for that first"
+                    .to_owned(),
+            ),
+            saves: None,
+            is_estimated: false,
+            per: Period::Month,
+            also: Vec::new(),
+            related: Vec::new(),
+            edits: Vec::new(),
+            fix: None,
+            evidence: Vec::new(),
+        });
     }
 
     fn undecided(&self, asking: &FactContext<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
@@ -153,30 +197,29 @@ impl Judge<'_> {
         }
     }
 
+    /// False where the page came to nothing.
     fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
-        match evaluate(self.page, &asking) {
-            ConditionOutcome::No => {}
-            ConditionOutcome::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
+        let reads = match evaluate(self.page, &asking) {
+            ConditionOutcome::No => return true,
+            ConditionOutcome::Unknown(unknown) => {
+                self.undecided(&asking, about, &unknown, into);
+                return true;
+            }
             ConditionOutcome::Failed(message) => {
-                into.fail(self.page, message);
+                self.cannot_judge(&asking, about, message, into);
                 return false;
             }
-            ConditionOutcome::Yes(reads) => {
-                match self.saves(&asking) {
-                    Ok(saves) => asking.saves = saves,
-                    Err(message) => {
-                        into.fail(self.page, message);
-                        return false;
-                    }
-                }
-                match self.finding(&asking, about, &reads) {
-                    Ok(Some(finding)) => into.findings.push(Finding { total: total.cloned(), ..finding }),
-                    Ok(None) => {}
-                    Err(message) => {
-                        into.fail(self.page, message);
-                        return false;
-                    }
-                }
+            ConditionOutcome::Yes(reads) => reads,
+        };
+        let found = self.saves(&asking).and_then(|saves| {
+            asking.saves = saves;
+            self.finding(&asking, about, &reads)
+        });
+        match found {
+            Ok(finding) => into.findings.extend(finding.map(|it| Finding { total: total.cloned(), ..it })),
+            Err(message) => {
+                self.cannot_judge(&asking, about, message, into);
+                return false;
             }
         }
         true

@@ -38,10 +38,10 @@ pub use example::{
 };
 pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
-pub use policy::admission_policy;
+pub use policy::{Enforcement, admission_policy};
 pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, Limit, Override, PageText, Parameter, PathLayer, Profile, Settings};
+pub use settings::{Budget, Limit, Override, PackName, PageText, Parameter, PathLayer, Profile, Settings};
 pub use starter::template;
 
 /// A rule spoke about a resource, or about the repository.

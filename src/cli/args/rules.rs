@@ -76,6 +76,9 @@ pub(in crate::cli) enum RulesVerb {
         /// The oldest version of Kubernetes that must understand it
         #[arg(long, value_name = "VERSION", default_value = "1.30")]
         kubernetes: String,
+        /// What the server does: `audit` warns and audits, `deny` refuses
+        #[arg(long, value_name = "WHAT", value_parser = ["audit", "deny"], default_value = "audit")]
+        enforce: String,
         #[command(flatten)]
         input: Box<Input>,
         #[command(flatten)]

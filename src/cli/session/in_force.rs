@@ -13,7 +13,7 @@ use crate::cli::world::place::Place;
 use crate::config::{Config, Key, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::{PageText, Rules};
-use crate::source::{Sources, Span};
+use crate::source::{Date, Sources, Span};
 
 /// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
 pub(in crate::cli) fn catalog(
@@ -91,6 +91,7 @@ pub(in crate::cli) fn rules(
     asked: &Selection,
     place: &Place,
     packs: &[Pack],
+    today: Date,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut rule_settings = settings::rule_settings(config);
     rule_settings.change_labels.clone_from(&asked.change_labels.0);
@@ -107,6 +108,7 @@ pub(in crate::cli) fn rules(
         layer.ignore.take_if(|_| !asked.ignore.is_empty());
     }
     let relaxed = packs::add(packs, config, &mut rule_settings);
+    rule_settings.stage(today);
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
     for (directory, span) in config.texts(setting!("rules-dir")) {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);

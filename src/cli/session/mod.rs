@@ -10,6 +10,7 @@ pub(super) mod history;
 mod in_force;
 mod look;
 mod names;
+mod nobodys;
 mod options;
 pub(super) mod packs;
 pub(super) mod policy;
@@ -126,8 +127,14 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { not_checked: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong, own) =
-            in_force::rules(&session.sources, &session.policy.config, selection, &place, &session.policy.packs)?;
+        let (rules, wrong, own) = in_force::rules(
+            &session.sources,
+            &session.policy.config,
+            selection,
+            &place,
+            &session.policy.packs,
+            session.policy.today,
+        )?;
         session.settings.rules = Arc::new(rules);
         session.policy.wrong_rules = wrong;
         session.policy.own_pages = own;

@@ -188,6 +188,7 @@ pub(in crate::cli) const MODEL_CONFIG: &str =
 pub fn rule_settings(config: &Config) -> rules::Settings {
     rules::Settings {
         forced: Default::default(),
+        removed: config.texts(setting!("removed-rules")).iter().map(|(name, _)| name.clone()).collect(),
         profile: config.text(setting!("profile")).and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
         select: chosen(&[], config.texts(setting!("select"))),
         ignore: chosen(&[], config.texts(setting!("ignore"))),
@@ -278,7 +279,12 @@ pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(St
 pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
     let parameter =
         |(name, entry): &(&str, &config::Entry)| ((*name).to_owned(), parameter(&entry.value), Some(entry.span));
-    Override { span: Some(rule.span), level: rule.level, parameters: rule.parameters.iter().map(parameter).collect() }
+    Override {
+        span: Some(rule.span),
+        level: rule.level,
+        note_until: rule.note_until,
+        parameters: rule.parameters.iter().map(parameter).collect(),
+    }
 }
 
 /// A value as a parameter of a rule.
@@ -307,7 +313,7 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
         let file = sources
             .open(&path)
             .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
-        pages.push(PageText { text: sources.text(file), path, file });
+        pages.push(PageText { text: sources.text(file), path, file, pack: None });
     }
     Ok(pages)
 }

@@ -25,3 +25,4 @@ pub(super) mod reference;
 pub(super) mod replace;
 pub(super) mod secrets;
 pub(super) mod started;
+pub(super) mod terminal;

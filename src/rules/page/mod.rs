@@ -53,6 +53,10 @@ pub struct Page {
     constants: cel::Map,
     /// Rules that tell what to do instead of the same thing, and that come first.
     pub(super) yields_to: Vec<String>,
+    /// Where a cluster keeps the custom resources that it is about: `gpu.acme.example/v1/gpuleases`.
+    pub(super) api: Option<String>,
+    /// What it was called before: settings and suppressions may go on calling it so.
+    pub(super) replaces: Vec<String>,
     /// A rule about everything speaks of each of these by itself.
     grouping: OnceLock<Option<Grouping>>,
     when: OnceLock<Vec<PageExpression>>,
@@ -383,6 +387,8 @@ fn build(
     };
     demand_words(fields, looks_at, matches.is_empty());
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name.into_owned()).collect();
+    let api = fields.text("api");
+    let replaces = fields.texts("replaces").into_iter().map(|(name, _)| name.into_owned()).collect();
     if later.is_none() {
         fields.refuse_others();
     }
@@ -407,6 +413,8 @@ fn build(
         prose: prose + FENCE.len(),
         matches,
         yields_to,
+        api,
+        replaces,
         grouping: filled_grouping,
         when: filled_when,
         speech: filled,

@@ -26,8 +26,8 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
         RulesVerb::Test { dirs, require, watch, output } => test::run(dirs, *require, *watch, output),
         RulesVerb::Try { expression, scope, input } => attempt::run(expression, scope, input),
         RulesVerb::Vendor { check, force, config } => vendor::run(*check, *force, config.as_deref()),
-        RulesVerb::Export { names, kubernetes, input, selection, .. } => {
-            export::run(names, kubernetes, input, selection)
+        RulesVerb::Export { names, kubernetes, enforce, input, selection, .. } => {
+            export::run(names, (kubernetes, enforce), input, selection)
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
-use crate::rules::World;
+use crate::rules::{Earlier, World};
 use crate::source::Sources;
 
 pub use budgets::{Spent, budgets};
@@ -72,7 +72,8 @@ pub(crate) struct Touched {
 pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
     lost::settle(base, before, head, after);
     let change = difference(before.side(base.sources), after.side(head.sources));
-    let world = World { delta: Some(&change), ..after.world(head.settings) };
+    let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
+    let world = World { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
     let judgement = head.settings.rules.judge_change(&world);
     after.findings.extend(judgement.findings);
     after.undetermined.extend(judgement.undetermined);

@@ -18,7 +18,11 @@ const MOST_REACHED: usize = 10_000;
 pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
+        resource.home.path = path.as_str().into();
         resource.home.folder = resource.root.clone().unwrap_or_else(|| parent(path).into());
+    }
+    for raw in inventory.objects.iter_mut().chain(&mut inventory.blocks) {
+        raw.path = sources.path(sources.origin(raw.span).file).into();
     }
     let has = |role: Role| inventory.resources.iter().any(|it| it.role == role);
     if !has(Role::Rented) || !has(Role::Requested) {

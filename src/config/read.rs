@@ -110,6 +110,17 @@ impl Reader {
 
     /// An error without words means that the type is wrong.
     fn converted(&self, kind: SettingKind, value: &DeValue, span: Span) -> Result<SettingValue, Option<String>> {
+        let kind = match (kind, value) {
+            (SettingKind::RuleParameter, DeValue::Table(table)) => {
+                let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+                    let key: &str = AsRef::<str>::as_ref(key.get_ref());
+                    Ok((key.to_owned(), self.converted(kind, value.get_ref(), self.span(value.span()))?))
+                };
+                return Ok(SettingValue::Map(table.iter().map(entry).collect::<Result<_, Option<String>>>()?));
+            }
+            (SettingKind::RuleParameter, _) => SettingKind::Parameter,
+            _ => kind,
+        };
         Ok(match (kind, value) {
             (SettingKind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
                 Some(name) => SettingValue::Text((*name).to_owned()),

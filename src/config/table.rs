@@ -20,6 +20,8 @@ pub enum SettingKind {
     OneOf(&'static [&'static str]),
     /// A parameter that a rule declares; the rule checks it.
     Parameter,
+    /// The same, or a table of these.
+    RuleParameter,
 }
 
 impl SettingKind {
@@ -33,6 +35,9 @@ impl SettingKind {
             SettingKind::Date => "a date such as 2027-03-31".to_owned(),
             SettingKind::OneOf(names) => format!("one of {}", names.join(", ")),
             SettingKind::Parameter => "a string, a number, true, false or a list of strings".to_owned(),
+            SettingKind::RuleParameter => {
+                "a string, a number, true, false, a list of strings or a table of these".to_owned()
+            }
         }
     }
 }
@@ -131,7 +136,7 @@ settings! {
     "rules.*.note-until" SettingKind::Date, None, "up to that day, and with it, the rule only notes";
     "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
     "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that the repository below cannot change";
-    "rules.*.*" SettingKind::Parameter, None, "a parameter of the rule";
+    "rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule";
     "packs[].path" SettingKind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
     "packs[].git" SettingKind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
     "packs[].commit" SettingKind::Text, None, "its full commit, 40 digits";
@@ -146,7 +151,7 @@ settings! {
     "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use, there";
     "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified, there";
     "paths[].rules.*.level" LEVELS, None, "the level of a rule's findings, there";
-    "paths[].rules.*.*" SettingKind::Parameter, None, "a parameter of the rule, there";
+    "paths[].rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule, there";
     "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use";
     "budgets[].team" SettingKind::Text, None, "the team whose resources are added up";
     "budgets[].project" SettingKind::Text, None, "the project whose resources are added up";

@@ -76,6 +76,9 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
+/// Members of a group that stand beside its finding; what more there are its message can count.
+const MOST_RELATED: usize = 100;
+
 struct Judge<'a> {
     page: &'a Page,
     world: &'a World<'a>,
@@ -102,7 +105,12 @@ impl Judge<'_> {
         };
         for each in all.iter() {
             let mut asking = self.ground.asking(Subject::Resource, 0);
+            let (each, doubt) = each.if_there();
             asking.one.each = each.clone();
+            if let Some(doubt) = doubt {
+                self.undecided(&asking, None, doubt, into);
+                continue;
+            }
             if let Err(message) = self.fill(grouping, &mut asking) {
                 self.cannot_judge(&asking, None, message, into);
                 continue;
@@ -281,7 +289,7 @@ impl Judge<'_> {
             is_estimated,
             per: item.filter(|_| !of_month).map_or(Period::Month, |it| it.per),
             also: Vec::new(),
-            related: self.related(asking, span),
+            related: self.related(asking, span).into_iter().chain(self.beside(asking, about, span)).collect(),
             edits: Vec::new(),
             fix: self.fix(asking),
             evidence: self.evidence(asking, &stands),
@@ -331,6 +339,9 @@ impl Judge<'_> {
             if let Some(dearest) = self.dearest_member(asking) {
                 return inventory.resources.get(dearest).map(|it| it.span);
             }
+            if let Some(changed) = self.changed_most(asking) {
+                return inventory.resources.get(changed).map(|it| it.span);
+            }
             if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
                 return inventory.resources.get(dearest.0).map(|it| it.span);
             }
@@ -356,19 +367,46 @@ impl Judge<'_> {
         })
     }
 
+    /// What a change did most to: what became dearer, or else what came, moved or became something else.
+    fn changed_most(&self, asking: &FactContext<'_>) -> Option<usize> {
+        let changes = self.world.delta?.visible().filter(|it| it.after.is_some());
+        let first = changes.max_by_key(|it| (it.increase, Reverse(it.after)))?.after?;
+        asking.world.inventory.resources.get(first.0).map(|_| first.0)
+    }
+
     /// The member that became dearer most, or that costs most.
     fn dearest_member(&self, asking: &FactContext<'_>) -> Option<usize> {
-        let CelValue::List(members) = &asking.one.members else { return None };
+        let members = self.members(asking);
         let increase = |id: usize| {
             let changes = &self.world.delta?.changes;
             changes.iter().find(|it| it.after == Some(ResourceId(id))).map(|it| it.increase)
         };
         let cost = |id: usize| self.world.bill.items.get(id).and_then(|it| it.monthly).map(|it| it.expected);
-        let ids = members.iter().filter_map(|it| match it {
-            CelValue::Record(handle) => Some(handle.id as usize),
+        members.into_iter().max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
+    }
+
+    /// The resources that it is about: what `members` finds, or those that changed, where `each` is one of these or lists
+    /// them under `resources`.
+    fn members(&self, asking: &FactContext<'_>) -> Vec<usize> {
+        let listed = |value: &CelValue| match value {
+            CelValue::List(items) => items.to_vec(),
+            CelValue::Record(_) => vec![value.clone()],
+            _ => Vec::new(),
+        };
+        let of_each = || match asking.one.each.if_there().0 {
+            CelValue::Map(map) => map.get(&MapKey::Text("resources".into())).map(listed).unwrap_or_default(),
+            each => listed(each),
+        };
+        let all = match &asking.one.members {
+            members @ CelValue::List(_) => listed(members),
+            _ => of_each(),
+        };
+        let changes = self.world.delta.map_or(&[][..], |delta| &delta.changes);
+        let now = all.iter().filter_map(|it| match it.if_there().0 {
+            CelValue::Record(record) => facts::changed_resource(*record, changes),
             _ => None,
         });
-        ids.max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
+        now.map(|id| id.0).filter(|id| *id < self.world.inventory.resources.len()).collect()
     }
 
     /// What a rule about objects or blocks speaks of.
@@ -381,6 +419,16 @@ impl Judge<'_> {
         };
         let kind = if raw.kind.is_empty() { &raw.keyword } else { &raw.kind };
         Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
+    }
+
+    /// The others of a group.
+    fn beside(&self, asking: &FactContext<'_>, about: About, span: Span) -> Vec<(Span, String)> {
+        if about.is_some() {
+            return Vec::new();
+        }
+        let resources = self.members(asking).into_iter().filter_map(|id| self.world.inventory.resources.get(id));
+        let others = resources.filter(|it| it.span != span).take(MOST_RELATED);
+        others.map(|it| (it.span, it.address.clone())).collect()
     }
 
     fn related(&self, asking: &FactContext<'_>, span: Span) -> Vec<(Span, String)> {

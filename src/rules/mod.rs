@@ -36,7 +36,7 @@ pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, i
 pub use example::{
     Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, examples, tell, unmarked,
 };
-pub use facts::{VocabularyEntry, World, functions, vocabulary};
+pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
 pub use page::{Declared, LooksAt, Mistake, Page, is_name};
 pub use policy::{Enforcement, admission_policy};
 pub use seen::{Seen, seen};

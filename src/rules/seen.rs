@@ -144,6 +144,9 @@ fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
                 parts(format!("{name}[{place}]"), item, limit, into);
             }
         }
+        RawData::Beginning(beginning, unknown) => {
+            into.push(plain(String::new(), Some(format!("it begins with {beginning:?}, and {}", unknown.why))));
+        }
         RawData::Unknown(unknown) => into.push(plain(String::new(), Some(unknown.why.to_string()))),
         RawData::Null => into.push(plain("null".to_owned(), None)),
         RawData::Flag(flag) => into.push(plain(flag.to_string(), None)),

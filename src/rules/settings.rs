@@ -160,6 +160,8 @@ pub enum Parameter {
     Number(f64),
     Text(String),
     Texts(Vec<String>),
+    /// Laid over the map of the page, entry by entry.
+    Map(Vec<(String, Parameter)>),
 }
 
 /// The text of a page that somebody wrote.

@@ -142,7 +142,13 @@ impl MessageTemplate {
                     rendered.text.push_str("none");
                     rendered.missing.get_or_insert_with(|| {
                         let why = "the text does not say it".into();
-                        Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() })
+                        Arc::new(UnknownValue {
+                            why,
+                            span: None,
+                            about: About::Fact,
+                            candidates: Vec::new(),
+                            beginning: None,
+                        })
                     });
                 }
                 Ok(value) => match (part, value.as_number()) {
@@ -280,6 +286,7 @@ pub(super) fn plain(value: &CelValue) -> String {
         CelValue::Timestamp(time) => time.to_string(),
         CelValue::Duration(time) => format::time(time.seconds as f64),
         CelValue::Null | CelValue::Absent => "none".to_owned(),
+        CelValue::Perhaps(perhaps) => plain(&perhaps.0),
         CelValue::Unknown(_) => "unknown".to_owned(),
         _ => String::new(),
     }

@@ -39,7 +39,7 @@ pub(crate) fn settings(catalog: Catalog) -> Settings {
     Settings {
         catalog,
         rules: Arc::new(rules),
-        raw: WantedRaw { blocks: true, objects: WantedObjects::All },
+        raw: WantedRaw { blocks: true, objects: WantedObjects::All, pods: true },
         today: Some(today()),
         ..Settings::default()
     }

@@ -43,6 +43,7 @@ mod manifest_fixes;
 mod measured_oracle;
 mod measured_scores;
 mod names;
+mod own_facts;
 mod pages;
 mod paid;
 mod paid_oracle;

@@ -277,22 +277,28 @@ pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(St
 }
 
 pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
-    let parameter = |(name, entry): &(&str, &config::Entry)| {
-        let value = match &entry.value {
-            config::SettingValue::Text(text) => Parameter::Text(text.clone()),
-            config::SettingValue::Texts(_) => Parameter::Texts(entry.value.texts()),
-            config::SettingValue::Integer(n) => Parameter::Integer(*n),
-            config::SettingValue::Number(n) => Parameter::Number(*n),
-            config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
-            config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
-        };
-        ((*name).to_owned(), value, Some(entry.span))
-    };
+    let parameter =
+        |(name, entry): &(&str, &config::Entry)| ((*name).to_owned(), parameter(&entry.value), Some(entry.span));
     Override {
         span: Some(rule.span),
         level: rule.level,
         note_until: rule.note_until,
         parameters: rule.parameters.iter().map(parameter).collect(),
+    }
+}
+
+/// A value as a parameter of a rule.
+fn parameter(value: &config::SettingValue) -> Parameter {
+    match value {
+        config::SettingValue::Text(text) => Parameter::Text(text.clone()),
+        config::SettingValue::Texts(_) => Parameter::Texts(value.texts()),
+        config::SettingValue::Integer(n) => Parameter::Integer(*n),
+        config::SettingValue::Number(n) => Parameter::Number(*n),
+        config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
+        config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
+        config::SettingValue::Map(entries) => {
+            Parameter::Map(entries.iter().map(|(key, value)| (key.clone(), parameter(value))).collect())
+        }
     }
 }
 

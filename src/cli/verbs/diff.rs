@@ -18,7 +18,7 @@ use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, Format, Report, Saved};
-use crate::rules::{Finding, World};
+use crate::rules::{Earlier, Finding, World};
 use crate::source::{Sources, file_name};
 
 /// What can be compared where git keeps nothing.
@@ -195,6 +195,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         catalog: &session.settings.catalog,
         pricing: &pricing,
         delta: Some(&change),
+        before: Some(Earlier { inventory: earlier.inventory, bill: earlier.bill }),
     };
     let judgement = rules.judge_change(&world);
     let mut unjudged = later.inventory.unjudged.clone();

@@ -52,7 +52,7 @@ pub(crate) use budget::CelBudget;
 pub(crate) use check::{ExpressionScope, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
 pub(crate) use eval::{CelHost, Evaluation, Read};
-pub(crate) use functions::{Function, Gives, Takes, function, method, of_host, pattern, wrong};
+pub(crate) use functions::{Function, Gives, Takes, function, method, method_of_host, of_host, pattern, wrong};
 pub(crate) use map::{Map, MapKey};
 pub(crate) use nearest::nearest;
 pub(crate) use operators::Fault;

@@ -154,6 +154,10 @@ pub(super) fn names(expression: &Expr, into: &mut Vec<Vec<Arc<str>>>) {
     match path(expression) {
         Some(names) => into.push(names),
         None => {
+            // a function may look at more than what it is given
+            if let ExprKind::Call { of: None, name, .. } = &expression.kind {
+                into.push(vec![format!("{}()", name.text).into()]);
+            }
             for part in expression.kind.parts() {
                 names(part, into);
             }

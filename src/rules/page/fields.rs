@@ -258,6 +258,11 @@ impl<'a> Fields<'a> {
 
     /// A value, or `{ default: value, meaning: text }`.
     pub(super) fn described(&mut self, node: PageNode) -> (String, PageNode) {
+        let PageValue::Map(entries) = &node.value else { return (String::new(), node) };
+        let is_meant = |name: &PageName| nearest(&name.text, ["default", "meaning"]).is_some();
+        if !entries.is_empty() && !entries.iter().any(|(name, _)| is_meant(name)) {
+            return (String::new(), node);
+        }
         let PageValue::Map(entries) = node.value else { return (String::new(), node) };
         let mut meaning = String::new();
         let mut default = PageNode { value: PageValue::Null, at: node.at };

@@ -131,6 +131,10 @@ pub(super) struct RawUse {
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
+    /// What objects make of pods.
+    pub(super) pods: bool,
+    /// All resources, in a rule about one thing.
+    pub(super) resources: bool,
 }
 
 impl RawUse {
@@ -143,12 +147,12 @@ impl RawUse {
             _ if self.object => WantedObjects::OfResources,
             _ => WantedObjects::None,
         };
-        WantedRaw { blocks: self.block || self.blocks, objects }
+        WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
     /// It may look at each of them for each of them.
     pub(super) fn everything(self) -> bool {
-        self.objects || self.blocks
+        self.objects || self.blocks || self.resources
     }
 }
 
@@ -172,20 +176,40 @@ impl Declared {
 
     /// The value as a configuration would give it.
     pub fn as_parameter(&self) -> Option<Parameter> {
-        Some(match &self.value {
-            CelValue::Flag(flag) => Parameter::Flag(*flag),
-            CelValue::Integer(number) => Parameter::Integer(*number),
-            CelValue::Double(number) => Parameter::Number(*number),
-            CelValue::Text(text) => Parameter::Text(text.to_string()),
-            CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
-            _ => return None,
-        })
+        as_parameter(&self.value)
     }
 
     /// The value as a message shows it.
     pub fn text(&self) -> String {
-        super::template::plain(&self.value)
+        match &self.value {
+            CelValue::Map(map) => {
+                let entry = |(key, value): (&CelValue, &CelValue)| {
+                    let (key, value) = (super::template::plain(key), value.clone());
+                    let part = Declared { name: String::new(), meaning: String::new(), value };
+                    format!("{key}: {}", part.text())
+                };
+                format!("{{ {} }}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
+            value => super::template::plain(value),
+        }
     }
+}
+
+/// A value as a configuration would give it.
+fn as_parameter(value: &CelValue) -> Option<Parameter> {
+    Some(match value {
+        CelValue::Flag(flag) => Parameter::Flag(*flag),
+        CelValue::Integer(number) => Parameter::Integer(*number),
+        CelValue::Double(number) => Parameter::Number(*number),
+        CelValue::Text(text) => Parameter::Text(text.to_string()),
+        CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+        CelValue::Map(map) => {
+            let entries =
+                map.iter().filter_map(|(key, value)| Some((super::template::plain(key), as_parameter(value)?)));
+            Parameter::Map(entries.collect())
+        }
+        _ => return None,
+    })
 }
 
 #[derive(Debug)]
@@ -508,8 +532,10 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     let mut note = |name: &str| match name {
         "object" => used.object = true,
         "block" => used.block = true,
+        "pod" | "pods" => (used.pods, used.object) = (true, true),
+        "resources" => used.resources = true,
         "objects" => used.objects = true,
-        "blocks" => used.blocks = true,
+        "blocks" | "references()" | "referenced_by()" => used.blocks = true,
         _ => {}
     };
     pointed.for_each(&mut note);
@@ -566,7 +592,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
     ExpressionScope {
         variables,
         implied: facts::implied(looks_at),
-        functions: &facts::FUNCTIONS,
+        functions: facts::functions_for(facts::implied(looks_at).is_some()),
         ..ExpressionScope::default()
     }
 }
@@ -577,7 +603,7 @@ fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared
     for (name, node) in fields.map("params") {
         let (meaning, node) = fields.described(node);
         let Some(default) = constant(&node) else {
-            fields.wrong(&node.at, "a parameter is a bool, a number, a text or a list of texts", None);
+            fields.wrong(&node.at, "a parameter is a bool, a number, a text, a list of texts or a map of these", None);
             continue;
         };
         let value = match given.iter().rev().find(|(given, _)| *given == name.text) {
@@ -596,7 +622,14 @@ fn constant(node: &PageNode) -> Option<CelValue> {
         yaml::PageValue::Number(n) => CelValue::Double(*n),
         yaml::PageValue::Text(text) => CelValue::text(&**text),
         yaml::PageValue::List(items) => CelValue::list(items.iter().map(constant).collect::<Option<Vec<CelValue>>>()?),
-        yaml::PageValue::Null | yaml::PageValue::Map(_) => return None,
+        yaml::PageValue::Map(entries) => {
+            let mut map = cel::Map::lenient(None);
+            for (name, node) in entries.iter() {
+                map.set(&name.text, constant(node)?);
+            }
+            CelValue::Map(map.into())
+        }
+        yaml::PageValue::Null => return None,
     })
 }
 
@@ -614,8 +647,58 @@ pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue>
         (Parameter::Texts(texts), CelValue::List(_)) => {
             CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str())))
         }
+        (Parameter::Map(entries), CelValue::Map(default)) => {
+            let mut all = cel::Map::clone(default);
+            for (key, given) in entries {
+                all.set(key, conform_entry(given, key, default)?);
+            }
+            CelValue::Map(all.into())
+        }
         _ => return None,
     })
+}
+
+/// An entry of a map is what the default has under its name, or what the others of it are: of maps, with the names that any
+/// of these has.
+fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<CelValue> {
+    let own = default.get(&cel::MapKey::Text(key.into()));
+    let members = || default.iter().map(|(_, value)| value);
+    if default.len() == 0 {
+        return Some(free(given));
+    }
+    match (given, own.or_else(|| members().next())?) {
+        (Parameter::Map(entries), CelValue::Map(_)) => {
+            let mut all = match own {
+                Some(CelValue::Map(own)) => cel::Map::clone(own),
+                _ => cel::Map::lenient(None),
+            };
+            for (name, given) in entries {
+                let known = |value: &CelValue| match value {
+                    CelValue::Map(map) => map.get(&cel::MapKey::Text(name.as_str().into())).cloned(),
+                    _ => None,
+                };
+                all.set(name, conform(given, &members().find_map(known)?)?);
+            }
+            Some(CelValue::Map(all.into()))
+        }
+        (given, like) => conform(given, like),
+    }
+}
+
+/// A value of which the page says nothing.
+fn free(given: &Parameter) -> CelValue {
+    match given {
+        Parameter::Flag(flag) => CelValue::Flag(*flag),
+        Parameter::Integer(n) => CelValue::Integer(*n),
+        Parameter::Number(n) => CelValue::Double(*n),
+        Parameter::Text(text) => CelValue::text(text.as_str()),
+        Parameter::Texts(texts) => CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str()))),
+        Parameter::Map(entries) => {
+            let mut map = cel::Map::lenient(None);
+            entries.iter().for_each(|(key, value)| map.set(key, free(value)));
+            CelValue::Map(map.into())
+        }
+    }
 }
 
 /// The type of a parameter as a message names it.
@@ -625,6 +708,7 @@ pub(super) fn kind_of(value: &CelValue) -> String {
         CelValue::Double(_) => "a number".to_owned(),
         CelValue::Flag(_) => "true or false".to_owned(),
         CelValue::Text(_) => "a text".to_owned(),
+        CelValue::Map(_) => "a map with such entries as the page has".to_owned(),
         _ => "a list of texts".to_owned(),
     }
 }

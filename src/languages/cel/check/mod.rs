@@ -189,6 +189,7 @@ pub(crate) fn type_of(value: &CelValue) -> Type {
         CelValue::Opaque(thing) => Type::Opaque(thing.kind()),
         CelValue::Record(handle) => Type::Record(handle.schema),
         CelValue::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
+        CelValue::Perhaps(perhaps) => type_of(&perhaps.0),
         CelValue::Map(_) | CelValue::Optional(_) | CelValue::Unknown(_) => Type::Any,
     }
 }

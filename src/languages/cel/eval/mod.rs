@@ -104,6 +104,14 @@ impl Evaluator<'_> {
             What::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
             What::Has(of) => self.has(of),
             What::Known(of) => Ok(CelValue::Flag(!matches!(self.eval(of)?, CelValue::Unknown(_)))),
+            What::Possible(of) => Ok(match self.eval(of)? {
+                CelValue::Unknown(unknown) if !unknown.candidates.is_empty() => {
+                    CelValue::list(unknown.candidates.iter().cloned())
+                }
+                CelValue::Unknown(unknown) => CelValue::Unknown(unknown),
+                CelValue::Absent => CelValue::list([]),
+                value => CelValue::list([value]),
+            }),
             What::Walk(walk) => self.walk(node, walk),
             What::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
                 CelValue::Optional(Some(inner)) => {

@@ -235,7 +235,7 @@ fn taints(scope: &RowScope<'_>, place: &LabelsAt) -> Vec<Taint> {
                 let element = RowScope { part: node, defaults: Vec::new(), ..scope.clone() };
                 let text = |path| element.find(path).first().and_then(ValueNode::text);
                 let key = text(&list.key)?.into();
-                let effect = EFFECT.as_ref().and_then(|path| text(path)).map(Arc::from);
+                let effect = EFFECT.as_ref().and_then(&text).map(Arc::from);
                 Some(Taint { key, value: text(&list.value).map(Arc::from), effect, span })
             };
             nodes.filter_map(taint).collect()

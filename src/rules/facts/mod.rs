@@ -512,6 +512,19 @@ pub fn vocabulary() -> Vec<VocabularyEntry> {
 }
 
 fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
+    // what is listed has its facts under its own name, where it has some
+    if let Type::List(of) = holds
+        && let Type::Record(schema) = **of
+        && !schema.has_facts
+    {
+        let entry = |field: &cel::SchemaField| VocabularyEntry {
+            name: format!("{path}[].{}", field.name),
+            holds: field.holds.to_string(),
+            meaning: field.meaning.to_owned(),
+            values: field.values.to_vec(),
+        };
+        return entries.extend(schema.fields.iter().map(entry));
+    }
     let Type::Record(schema) = holds else { return };
     for field in &schema.fields {
         let name = format!("{path}.{}", field.name);

@@ -176,8 +176,11 @@ fn recipes_hold_against_settings_folders_and_tags_of_the_change() {
         let tools = sandbox.path("tools");
         let gpulint =
             format!("#!/bin/sh\n[ \"$1\" = comment ] && exit 0\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_gpulint"));
-        write(&tools, &[("cargo", "#!/bin/sh\n"), ("gpulint", &gpulint)]);
-        for tool in ["cargo", "gpulint"] {
+        // What installs it finds it there.
+        let installers = ["pip", "pipx", "curl"];
+        write(&tools, &[("gpulint", &gpulint)]);
+        installers.iter().for_each(|name| write(&tools, &[(name, "#!/bin/sh\n")]));
+        for tool in installers.iter().chain(&["gpulint"]) {
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
             fs::set_permissions(tools.join(tool), mode).unwrap();
         }

@@ -13,8 +13,10 @@ mod session;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
+pub use session::known::all as known_names;
 pub use session::prices::settings as pricing_settings;
 pub use session::settings::{paid as paid_options, rule_settings};
+pub use verbs::rules::prove_built_in;
 
 use args::{Arguments, Verb};
 use world::failure::Failure;

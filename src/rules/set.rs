@@ -8,12 +8,13 @@ use crate::languages::cel::nearest;
 use crate::pricing::Period;
 use crate::source::{Sources, Span};
 
-use super::example::examples;
 use super::facts::World;
+use super::fences::examples;
 use super::judge::judge;
 use super::layers::{self, LayersInForce};
 use super::page::{self, Front, LooksAt, Mistake, Page};
 use super::settings::{Override, PackName, PageText, Parameter, Settings};
+use super::why::{self, Reason};
 use super::{Broken, Confidence, Finding, Judgement};
 
 /// The built-in pages as the build script read them.
@@ -180,6 +181,14 @@ impl Rules {
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
             return;
         }
+        let slips = match &settings.names {
+            Some(names) if own.is_some() => page.unknown_names(names),
+            _ => Vec::new(),
+        };
+        if !slips.is_empty() {
+            wrong.extend(slips.into_iter().map(|mistake| diagnostic(mistake, path, text, own)));
+            return;
+        }
         if let Some(set) = set {
             check_override(&page, set, wrong);
             page.level = set.level.unwrap_or(page.level);
@@ -255,6 +264,11 @@ impl Rules {
         judgement.failures.sort();
         judgement.failures.dedup();
         judgement
+    }
+
+    /// What a rule makes of everything that it looks at, and which part of its condition decided.
+    pub fn reasons(&self, name: &str, world: &World<'_>) -> Vec<Reason> {
+        self.page(name).map(|page| why::reasons(page, world, &self.settings)).unwrap_or_default()
     }
 
     /// What the rules about a change say; the world knows the change.

@@ -1,7 +1,9 @@
 //! What a configuration says about rules. The rules are told; they never read a configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::Names;
 use crate::diagnostic::Level;
 use crate::source::{Date, FileId, Span};
 
@@ -34,6 +36,8 @@ pub struct Settings {
     pub change_labels: Vec<String>,
     /// Settings for some paths, in the order in which they replace each other.
     pub layers: Vec<PathLayer>,
+    /// What own pages may call things; none where nobody knows.
+    pub names: Option<Arc<Names>>,
 }
 
 impl Settings {

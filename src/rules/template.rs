@@ -60,6 +60,9 @@ impl MessageTemplate {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let rest = &text[at..];
+            if let Some(problem) = doubled(text, at, scope) {
+                return Err(problem);
+            }
             if rest.starts_with("{{") || rest.starts_with("}}") {
                 plain.push(c);
                 at += 2;
@@ -173,6 +176,19 @@ impl Rendered {
         self.text.push_str(if most.is_some() { "up to " } else { "" });
         self.text.push_str(&format::amount(most.unwrap_or_default(), currency));
     }
+}
+
+/// Two braces around something that a page can compute: whoever writes them wants its value, and would get the braces.
+fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem> {
+    let inner = text.get(at..)?.strip_prefix("{{")?;
+    let inner = inner.get(..inner.find("}}")?)?;
+    let expression = split_format(inner).map_or(inner, |bar| &inner[..bar]).trim();
+    let names = Program::compile(expression, scope).ok().filter(|_| !scope.proven)?.names;
+    let end = at + inner.len() + 4;
+    (!names.is_empty()).then(|| {
+        Problem::new(at..end, format!("`{{{{{inner}}}}}` prints braces, and not what is in them"))
+            .with_help(format!("write `{{{inner}}}`"))
+    })
 }
 
 /// Where a placeholder ends: at the brace that is neither in quotes nor closes one inside.

@@ -34,6 +34,7 @@ pub use block::{Attribute, Block, Provider};
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use plan::{PlanSide, is_plan};
+pub(crate) use rows::{providers, types, words};
 pub(crate) use terragrunt::is_read_by_itself;
 pub use write::Writer;
 

@@ -12,7 +12,7 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::world::place::Place;
 use crate::config::{Config, Key, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::rules::{PageText, Rules};
+use crate::rules::{Names, PageText, Rules};
 use crate::source::{Date, Sources, Span};
 
 /// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
@@ -92,6 +92,7 @@ pub(in crate::cli) fn rules(
     place: &Place,
     packs: &[Pack],
     today: Date,
+    names: impl FnOnce() -> Names,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut rule_settings = settings::rule_settings(config);
     rule_settings.change_labels.clone_from(&asked.change_labels.0);
@@ -119,6 +120,7 @@ pub(in crate::cli) fn rules(
     // a directory may be both configured and named
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));
+    rule_settings.names = (!pages.is_empty()).then(|| Arc::new(names()));
     let (rules, mut wrong) = Rules::load(&pages, rule_settings);
     wrong.extend(relaxed);
     Ok((rules, wrong, pages))

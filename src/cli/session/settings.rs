@@ -116,16 +116,22 @@ pub(in crate::cli) fn measured(
     let files = rows_of(sources, config.texts(setting!("measured.files")), usual, place, help)?;
     let help = "`paid.files` in gpulint.toml names it; `gpulint usage bill` writes one";
     let paid_files = rows_of(sources, config.texts(setting!("paid.files")), usual_paid, place, help)?;
+    let options = usage_options(config);
+    Ok(UsageOptions { files, paid: PaidOptions { files: paid_files, ..options.paid }, ..options })
+}
+
+/// What settings say of measured use, save where it lies: that is where it usually does.
+pub(in crate::cli) fn usage_options(config: &Config) -> UsageOptions {
     let clusters = config.below(setting!("measured.clusters"));
     let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));
     let default = UsageOptions::default();
-    Ok(UsageOptions {
-        files,
+    UsageOptions {
         max_age_days: config.number(setting!("measured.max-age-days")).unwrap_or(default.max_age_days),
         min_days: config.number(setting!("measured.min-days")).unwrap_or(default.min_days),
         clusters: clusters.collect(),
-        paid: PaidOptions { files: paid_files, ..paid(config) },
-    })
+        paid: PaidOptions { files: default.paid.files, ..paid(config) },
+        files: default.files,
+    }
 }
 
 /// What settings say of bills.
@@ -208,6 +214,7 @@ pub fn rule_settings(config: &Config) -> rules::Settings {
         approving_label: config.text(setting!("approvals.label")).map(|(label, _)| label.to_owned()),
         change_labels: Vec::new(),
         layers: config.layers().iter().map(layer).collect(),
+        names: None,
     }
 }
 

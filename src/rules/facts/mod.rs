@@ -326,7 +326,7 @@ impl FactContext<'_> {
     fn today(&self) -> CelValue {
         match self.world.today.and_then(|date| cel::midnight(&date.to_string())) {
             Some(time) => time,
-            None => unknown_price("no date was given"),
+            None => unknown_sum(&"no date was given".into()),
         }
     }
 }

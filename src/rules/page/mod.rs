@@ -9,7 +9,7 @@ mod matching;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
@@ -18,6 +18,7 @@ use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVaria
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
+use super::names::{Names, Unknown};
 use super::settings::{Parameter, Profile};
 use super::template::MessageTemplate;
 use super::yaml::{self, PageName, PageNode};
@@ -217,8 +218,44 @@ pub(super) struct PageExpression {
     pub(super) program: Program,
     /// Where it starts in the page, to tell where it failed.
     pub(super) start: usize,
+    /// Its text, and where that stands in the page; nothing where it is that of the page that this one extends.
+    pub(super) written: Option<(String, Range<usize>)>,
     /// Where each conjunct that compares a fact with plain values stands in the page.
     compares: Vec<(cel::Comparison, Range<usize>)>,
+    /// Names and paths that it writes out, with their places in the page.
+    named: Vec<(Named, Range<usize>)>,
+}
+
+/// What an expression calls something.
+#[derive(Debug)]
+enum Named {
+    Said(cel::SaidTo, Arc<str>),
+    Path(Vec<Arc<str>>),
+}
+
+/// A part of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    pub text: String,
+    /// Of the page, counted from 1.
+    pub line: usize,
+    /// Bytes of the page.
+    pub at: Range<usize>,
+    /// The value in its place that leaves the rest as it is.
+    neutral: bool,
+}
+
+impl Operand {
+    /// The page without it.
+    pub fn dropped(&self, page: &str) -> String {
+        let (before, behind) = (page.get(..self.at.start), page.get(self.at.end..));
+        format!("{}{}{}", before.unwrap_or_default(), self.neutral, behind.unwrap_or_default())
+    }
+}
+
+/// A text of several lines on one.
+pub(super) fn one_blank(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What is wrong with a page, and where: bytes from its start.
@@ -272,9 +309,77 @@ impl Page {
         }
     }
 
+    /// Names in `match` and in conditions that nothing has.
+    pub fn unknown_names(&self, names: &Names) -> Vec<Mistake> {
+        let mistake = |unknown: Unknown, at: &Range<usize>| Mistake {
+            at: at.clone(),
+            message: unknown.message,
+            help: unknown.help,
+        };
+        let mut all = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
+        let schema = facts::implied(self.looks_at).map(|(_, schema)| schema);
+        for wanted in &self.matches {
+            let Some(fact) = schema.and_then(|schema| Some((schema.name, schema.fields.get(wanted.fact)?.name))) else {
+                continue;
+            };
+            for (value, at) in wanted.accepts.iter().zip(&wanted.places) {
+                let Some(text) = value.as_text() else { continue };
+                if fact.1 == "kind" {
+                    kinds.push(text);
+                }
+                let unknown = names.unknown(cel::SaidTo::Fact(fact.0, fact.1), text);
+                all.extend(unknown.map(|it| mistake(it, at)));
+            }
+        }
+        let conditions = self.grouping().into_iter().flat_map(Grouping::expressions).chain(self.when());
+        for (named, at) in conditions.chain(&self.speech().saves).flat_map(|it| &it.named) {
+            let unknown = match named {
+                Named::Said(to, text) => names.unknown(*to, text),
+                Named::Path(path) => names.misspelt(path, &kinds).map(|(_, unknown)| unknown),
+            };
+            all.extend(unknown.map(|it| mistake(it, at)));
+        }
+        all
+    }
+
+    /// The parts of its condition that could be left out: each operand of `&&` and `||`, else all of it.
+    pub fn operands(&self) -> Vec<Operand> {
+        let of = |when: &PageExpression| {
+            let Some((text, at)) = &when.written else { return Vec::new() };
+            let mut all = when.program.operands();
+            if all.is_empty() {
+                all.push((0..text.len(), true));
+            }
+            let operand = |(part, neutral): (Range<usize>, bool)| {
+                let place = |offset| expression::place_in(&self.text, at, text, offset);
+                let place = place(part.start)..place(part.end);
+                let line = self.text.get(..place.start)?.matches('\n').count() + 1;
+                Some(Operand { text: one_blank(text.get(part)?), line, at: place, neutral })
+            };
+            all.into_iter().filter_map(operand).collect::<Vec<Operand>>()
+        };
+        self.when().iter().flat_map(of).collect()
+    }
+
+    /// The line of the page where a part of an expression stands.
+    pub(super) fn line_of(&self, when: &PageExpression, offset: usize) -> usize {
+        let place = when.written.as_ref().map(|(text, at)| expression::place_in(&self.text, at, text, offset));
+        self.text.get(..place.unwrap_or(when.start)).unwrap_or_default().matches('\n').count() + 1
+    }
+
     /// It says what to write instead.
     pub fn has_fix(&self) -> bool {
         self.speech().fix.is_some()
+    }
+
+    /// Whether what it says, or when, depends on this variable.
+    pub fn names(&self, variable: &str) -> bool {
+        let (speech, grouping) = (self.speech(), self.grouping());
+        let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);
+        let told = speech.messages.iter().chain(&speech.help).flat_map(MessageTemplate::programs);
+        let mut named = conditions.map(|it| &it.program).chain(told).flat_map(|program| &program.names);
+        named.any(|names| names.first().is_some_and(|first| &**first == variable))
     }
 
     pub(super) fn grouping(&self) -> Option<&Grouping> {
@@ -394,6 +499,10 @@ fn build(
     }
     let conditions = filled_when.get().into_iter().flatten();
     fields.mistakes.extend(conditions.flat_map(|when| never_true(when, &matches, looks_at)));
+    // what uses it may be what is wrong
+    if later.is_none() && fields.mistakes.is_empty() {
+        fields.refuse_unused_parameters();
+    }
     Some(Page {
         name: name?,
         group: group?,

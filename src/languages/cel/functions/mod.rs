@@ -32,6 +32,22 @@ pub(crate) struct Function {
     pub(super) run: FunctionBody,
 }
 
+impl Function {
+    /// Whoever evaluates answers it.
+    pub(super) fn is_of_host(&self) -> bool {
+        matches!(self.run, FunctionBody::Host)
+    }
+
+    /// Why it fails on these values, where it needs nothing else and does.
+    pub(super) fn fails_on(&self, given: &[CelValue]) -> Option<String> {
+        let FunctionBody::Own(run) = self.run else { return None };
+        match run(&mut CelBudget::standard(), given) {
+            Err(Fault::Failed(why)) => Some(why),
+            _ => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.signature())

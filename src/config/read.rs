@@ -114,7 +114,10 @@ impl Reader {
             (SettingKind::RuleParameter, DeValue::Table(table)) => {
                 let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
                     let key: &str = AsRef::<str>::as_ref(key.get_ref());
-                    Ok((key.to_owned(), self.converted(kind, value.get_ref(), self.span(value.span()))?))
+                    let converted = self.converted(kind, value.get_ref(), self.span(value.span()));
+                    let takes = "a table of strings, numbers, true, false and lists of strings";
+                    let what = || format!("{takes}, and `{key}` is {}", kind_of(value.get_ref()));
+                    Ok((key.to_owned(), converted.map_err(|why| Some(why.unwrap_or_else(what)))?))
                 };
                 return Ok(SettingValue::Map(table.iter().map(entry).collect::<Result<_, Option<String>>>()?));
             }

@@ -232,6 +232,12 @@ pub fn language_of_data(path: &str, text: &[u8]) -> Option<&'static Language> {
     languages.get(first.get()).copied().or(called)
 }
 
+/// What of the name of a file decides about the language of its text: two files of one text and one of these are in one
+/// language.
+pub fn class_of_data(path: &str) -> [u8; 2] {
+    [called(path).map_or(0, Language::number), u8::from(path.ends_with(".json"))]
+}
+
 /// The languages of a file that is called as no data is.
 pub fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Language> {
     let is_marked = |it: &&Language| it.marks.is_empty() || it.marks.iter().any(|mark| has(text, mark.as_bytes()));
@@ -244,6 +250,16 @@ pub fn is_program(path: &str) -> bool {
 }
 
 impl Language {
+    /// Its place in the table, from 1.
+    pub fn number(&self) -> u8 {
+        let place = LANGUAGES.iter().position(|it| std::ptr::eq(it, self));
+        place.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or_default()
+    }
+
+    pub fn from_number(number: u8) -> Option<&'static Language> {
+        LANGUAGES.get(usize::from(number).checked_sub(1)?)
+    }
+
     /// It has words of its own that ask for accelerators: then nothing else counts.
     pub fn asks_in_own_words(&self) -> bool {
         self.asks.is_some()

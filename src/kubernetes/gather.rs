@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Foreign, Language, Run, Skipped, language_of_data, may_have_sign};
+use crate::inventory::{Foreign, Language, Run, Skipped, class_of_data, language_of_data, may_have_sign};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
@@ -48,10 +48,13 @@ pub struct Looks {
     /// The files of the second state that are the same; nothing for the first.
     same: Option<Arc<HashSet<String>>>,
     is_kept: bool,
+    /// What is known from an earlier run.
+    remembered: Arc<HashMap<String, Look>>,
 }
 
+/// What was found of a file.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+pub struct Look {
     matter: Matter,
     may_have_sign: bool,
     language: Option<&'static Language>,
@@ -61,6 +64,18 @@ impl Looks {
     /// Notes what is found, for another state.
     pub fn kept() -> Self {
         Looks { is_kept: true, ..Looks::default() }
+    }
+
+    /// Notes what is found, and takes these files for what they were found to be by an earlier run.
+    pub fn remembered(known: HashMap<String, Look>) -> Self {
+        Looks { is_kept: true, remembered: Arc::new(known), ..Looks::default() }
+    }
+
+    /// What was found so far, and was not known before.
+    pub fn new_ones(&self) -> Vec<(String, Look)> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = found.iter().filter(|(path, _)| !self.remembered.contains_key(*path));
+        new.map(|(path, look)| (path.clone(), *look)).collect()
     }
 
     /// The same for the other state, in which these files are the same.
@@ -99,11 +114,31 @@ impl Looks {
 
     /// What was found of the files that are the same.
     fn known(&self) -> HashMap<String, Look> {
-        let Some(same) = &self.same else { return HashMap::new() };
+        let Some(same) = &self.same else { return self.remembered.as_ref().clone() };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = std::mem::take(&mut *found);
         known.retain(|path, _| same.contains(path));
         known
+    }
+}
+
+impl Look {
+    /// What of a file's name decides about what is found of its text.
+    pub fn class(path: &str) -> [u8; 2] {
+        class_of_data(path)
+    }
+
+    /// As two bytes, for another run of this program.
+    pub fn code(self) -> [u8; 2] {
+        let matter = Matter::ALL.iter().position(|it| *it == self.matter).unwrap_or_default();
+        let matter = u8::try_from(matter).unwrap_or_default();
+        [matter * 2 + u8::from(self.may_have_sign), self.language.map_or(0, Language::number)]
+    }
+
+    pub fn from_code([found, language]: [u8; 2]) -> Option<Look> {
+        let matter = *Matter::ALL.get(usize::from(found / 2))?;
+        let known = Language::from_number(language);
+        (language == 0 || known.is_some()).then_some(Look { matter, may_have_sign: found % 2 == 1, language: known })
     }
 }
 

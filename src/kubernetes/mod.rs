@@ -32,10 +32,11 @@ use relations::sharing::Sharing;
 use rows::table::{KINDS, KindRow};
 
 pub use crate::languages::helm::Cluster;
-pub use gather::Looks;
+pub use gather::{Look, Looks};
 pub use render::{Content, Input, Plan, RefusedRendering, Rendered, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
 pub use rows::words::{FIELDS, METADATA, kinds};
+pub use text::filter::is_manifest;
 pub use text::trail::Renderer;
 pub use write::{label, write};
 

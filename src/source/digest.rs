@@ -1,6 +1,6 @@
 //! Checksums of the family SHA.
 
-use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
+use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA512, digest};
 
 /// As two digits a byte.
 pub fn to_hex(bytes: &[u8]) -> String {
@@ -18,4 +18,12 @@ pub fn sha256(message: &[u8]) -> Vec<u8> {
 
 pub fn sha512(message: &[u8]) -> Vec<u8> {
     digest(&SHA512, message).as_ref().to_vec()
+}
+
+/// What git makes the name of a text from: SHA-256 in repositories that say so, else SHA-1.
+pub(crate) fn blob_digest(text: &[u8], is_long: bool) -> Vec<u8> {
+    let mut context = Context::new(if is_long { &SHA256 } else { &SHA1_FOR_LEGACY_USE_ONLY });
+    context.update(format!("blob {}\0", text.len()).as_bytes());
+    context.update(text);
+    context.finish().as_ref().to_vec()
 }

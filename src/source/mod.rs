@@ -25,7 +25,7 @@ mod unified;
 pub use base64::{from_base64, to_base64};
 pub use comment::{Directive, EXAMPLE as DIRECTIVE_EXAMPLE, Mistake, directive};
 pub use date::{Date, civil_from_days, days_from_civil, days_in_month, moment};
-pub(crate) use digest::sha1;
+pub(crate) use digest::{blob_digest, sha1};
 pub use digest::{sha256, sha512, to_hex};
 pub use expression::AdaptiveRegex;
 pub use files::{Edit, FileId, Location, Segment, Sources, Span, decoded, from_utf16};

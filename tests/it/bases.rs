@@ -197,6 +197,9 @@ fn what_is_staged_is_compared_and_nothing_else() {
     let here = &repository.directory;
     write(here, &[("draft.tf", &pool("draft"))]);
     assert_eq!(staged(here, &[]), NOTHING, "nobody added it");
+    let (code, told, said) = run(here, &["diff", "--staged", "."]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(told.contains("nothing is staged") && told.contains("`gpulint check`"), "{told}");
     git(here, &["add", "draft.tf"]);
     write(here, &[("draft.tf", &pool("later"))]);
     assert_eq!(staged(here, &[]), ["added aws_eks_node_group.draft"], "the index, not the file as it lies there");

@@ -58,6 +58,7 @@ mod references;
 mod refresh;
 mod refresh_faults;
 mod refresh_hostile;
+mod remembered;
 mod rendering;
 mod renewal;
 mod rooms;

@@ -99,7 +99,7 @@ impl Work {
     }
 
     fn try_hook(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        self.try_named("gpulint-system", arguments)
+        self.try_named("gpulint-files", arguments)
     }
 
     fn try_named(&self, hook: &str, arguments: &[&str]) -> (Option<i32>, String) {
@@ -137,13 +137,23 @@ fn what_was_there_before_holds_no_commit_back() {
     work.commit(&[("old/main.tf", &wasteful())]);
     work.stage(&[("old/main.tf", &format!("# known\n{}", wasteful()))]);
     write(&work.directory, &[("draft/main.tf", &wasteful())]);
-    let (code, said) = work.try_named("gpulint-diff", &[]);
-    assert_eq!(code, Some(0), "{said}");
+    for hook in ["gpulint-system", "gpulint-diff"] {
+        let (code, said) = work.try_named(hook, &[]);
+        assert_eq!(code, Some(0), "{said}");
+    }
 
     work.stage(&[]);
-    let (code, said) = work.try_named("gpulint-diff", &[]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("on-demand-batch") && said.contains("draft/main.tf"), "{said}");
+    for hook in ["gpulint-system", "gpulint-diff"] {
+        let (code, said) = work.try_named(hook, &[]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("on-demand-batch") && said.contains("draft/main.tf"), "{said}");
+        assert!(!said.contains("old/main.tf:"), "what nobody touched is told:\n{said}");
+    }
+    work.commit(&[]);
+    // Where nothing is staged, that is said.
+    let (code, said) = work.try_named("gpulint-system", &["--all-files"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("nothing is staged") && said.contains("gpulint check"), "{said}");
 }
 
 #[test]
@@ -268,16 +278,20 @@ fn hooks_take_the_files_that_the_program_looks_for() {
     let endings: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
     assert!(endings.len() > 5);
     for hook in hooks.as_array().unwrap() {
-        let is_diff = hook["id"] == "gpulint-diff";
-        assert_eq!(hook["always_run"] == true, is_diff, "a change of any file may be one that nobody explains");
-        let Some(pattern) = hook["files"].as_str().map(|it| regex::Regex::new(it).unwrap()) else { continue };
+        let is_of_files = hook["id"] == "gpulint-files";
+        assert_eq!(hook["always_run"] == true, !is_of_files, "a change of any file may be one that nobody explains");
+        assert_eq!(hook["pass_filenames"] == false, !is_of_files);
+        assert_eq!(hook["require_serial"], true);
+        let Some(pattern) = hook["files"].as_str().map(|it| regex::Regex::new(it).unwrap()) else {
+            assert_eq!((&hook["entry"], &hook["args"]), (&hooks[0]["entry"], &hooks[0]["args"]), "{}", hook["id"]);
+            continue;
+        };
         for ending in &endings {
             assert!(pattern.is_match(&format!("a/b{ending}")), "{} leaves out {ending}", hook["id"]);
         }
         for other in ["README.md", "main.tfx", "tf", "main.py"] {
             assert!(!pattern.is_match(other), "{} takes {other}", hook["id"]);
         }
-        assert_eq!((&hook["require_serial"], &hook["entry"]), (&Value::Bool(true), &hooks[0]["entry"]));
         assert!(hook["entry"].as_str().unwrap().contains("--allow-empty"));
     }
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::look::names_of;
+use super::remembered::StagedFiles;
 use super::{absent, discover, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
-use crate::cli::world::git::{Base, GitTree};
+use crate::cli::world::git::{Base, Entries, GitTree};
 use crate::cli::world::place;
 use crate::compare::Touched;
 use crate::front_ends::files;
@@ -21,16 +22,20 @@ use crate::terraform;
 
 const NOT_IN_BASE: &str = "it belongs to a submodule, which git does not show in the base";
 
+/// A hook that is run on all files has nothing to compare, and must not look like one that found nothing.
+const NOTHING_STAGED: &str = "nothing is staged: what is there already is judged by `gpulint check`";
+
 /// The earlier state, under the same settings, as it was named, and which files differ; `notes` are what a reader of the comparison must know. What a
 /// name means never depends on what the change itself has brought.
 pub(in crate::cli) fn earlier(
     arguments: &Diff,
     head: &mut Session,
+    staged: Option<&StagedFiles>,
     notes: &mut Vec<String>,
 ) -> Result<(Session, Touched), Failure> {
     let named = BaseNamed {
         base: arguments.base.as_deref(),
-        staged: arguments.staged,
+        staged,
         base_dir: arguments.base_dir.as_deref(),
         base_file: arguments.base_file.as_deref(),
     };
@@ -41,7 +46,7 @@ pub(in crate::cli) fn earlier(
 #[derive(Default)]
 pub(in crate::cli) struct BaseNamed<'a> {
     pub(in crate::cli) base: Option<&'a str>,
-    pub(in crate::cli) staged: bool,
+    pub(in crate::cli) staged: Option<&'a StagedFiles>,
     pub(in crate::cli) base_dir: Option<&'a Path>,
     pub(in crate::cli) base_file: Option<&'a Path>,
 }
@@ -52,7 +57,7 @@ pub(in crate::cli) fn earlier_named(
     head: &mut Session,
     notes: &mut Vec<String>,
 ) -> Result<(Session, Touched), Failure> {
-    let base = named.base.or(named.staged.then_some("HEAD"));
+    let base = named.base.or(named.staged.map(|_| "HEAD"));
     match (base, named.base_dir, named.base_file) {
         (Some(reference), ..) => {
             commit(reference, named.staged, head, notes).map_err(|failure| other_option(reference, failure))
@@ -85,14 +90,16 @@ fn other_option(reference: &str, failure: Failure) -> Failure {
     failure.with_help(format!("--base takes a commit; to compare with what lies there, write {option} {reference}"))
 }
 
-/// What the next commit will hold, in the place of the files as they lie here.
-pub(in crate::cli) fn staged(head: &Session) -> Result<Session, Failure> {
-    let repository = head.scope.root.clone();
+/// What the next commit will hold, in the place of the files as they lie here, and the list of it.
+pub(in crate::cli) fn staged(settings: &Session) -> Result<(Session, StagedFiles), Failure> {
+    let repository = settings.scope.root.clone();
     demand_repository(&repository, "HEAD")?;
-    let tree = GitTree::staged(&repository)?.up_to(head.sources.limits().file_bytes).over(&repository);
-    let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(head, file);
+    let staged = StagedFiles::of(settings, Entries::of_index(&repository)?);
+    let tree = GitTree::with_entries(&repository, staged.index.clone()).up_to(settings.sources.limits().file_bytes);
+    let tree = tree.proven_by(&repository, None).remembering(&staged.memory);
+    let wanted = |file: &&str| files::is_candidate(Path::new(file)) && is_wanted(settings, file);
     let files: Vec<String> = tree.files().filter(wanted).map(str::to_owned).collect();
-    Ok(head.at(tree, files))
+    Ok((settings.at(tree, files), staged))
 }
 
 fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
@@ -105,7 +112,7 @@ fn demand_repository(root: &Path, reference: &str) -> Result<(), Failure> {
 
 fn commit(
     reference: &str,
-    is_staged: bool,
+    staged: Option<&StagedFiles>,
     head: &mut Session,
     notes: &mut Vec<String>,
 ) -> Result<(Session, Touched), Failure> {
@@ -113,7 +120,14 @@ fn commit(
     demand_repository(&repository, reference)?;
     let base = Base::find(&repository, reference)?;
     notes.extend(base.note.clone());
-    let tree = base.tree()?.up_to(head.sources.limits().file_bytes).over(&repository);
+    let is_staged = staged.is_some();
+    let largest = head.sources.limits().file_bytes;
+    let tree = match staged {
+        Some(StagedFiles { index, memory, .. }) => {
+            base.tree_beside(index)?.up_to(largest).proven_by(&repository, Some(index)).remembering(memory)
+        }
+        None => base.tree()?.up_to(largest).over(&repository),
+    };
     if !is_staged {
         let mut tracked = tracked::left_out(&repository, &head.files)?;
         tracked.retain(|file| is_wanted(head, file));
@@ -141,10 +155,13 @@ fn commit(
     let of_base: BTreeSet<String> = tree.files().filter(|file| left_out.contains(*file)).map(str::to_owned).collect();
     let files: Vec<String> =
         tree.files().filter(wanted).filter(|file| !left_out.contains(*file)).map(str::to_owned).collect();
-    let touched = touched::since(&tree, &repository, is_staged, |file| is_wanted(head, file))?;
+    let touched = touched::since(&tree, &repository, staged.map(|it| &it.index), |file| is_wanted(head, file))?;
+    if is_staged && touched.files.is_empty() && touched.submodules.is_empty() {
+        notes.push(NOTHING_STAGED.to_owned());
+    }
     let missing = tree.missing();
     let same = tree.same_files();
-    head.settings.kubernetes.looks = Looks::kept();
+    head.settings.kubernetes.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));

@@ -17,6 +17,7 @@ mod options;
 pub(super) mod packs;
 pub(super) mod policy;
 pub(super) mod prices;
+pub(super) mod remembered;
 pub(super) mod settings;
 pub(super) mod touched;
 mod tracked;
@@ -115,6 +116,17 @@ impl Session {
     /// With the rules that were asked for.
     pub(super) fn judging(input: &Input, selection: &Selection) -> Result<Session, Failure> {
         Self::with_rules(input, selection, Found::add)
+    }
+
+    /// With the rules that were asked for, and without a walk where git lists all files that will be read.
+    pub(super) fn of_index(input: &Input, selection: &Selection) -> Result<Session, Failure> {
+        // Values of charts that are named here are looked for among what lies here.
+        let needs_walk = |place: &Place| !input.values.is_empty() || place.named.iter().any(|it| it.is_file());
+        Self::with_rules(input, selection, |found, path, place| {
+            if needs_walk(place) {
+                found.add(path, place);
+            }
+        })
     }
 
     /// Only the settings and the rules that hold for what was named.

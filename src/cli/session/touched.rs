@@ -7,22 +7,23 @@ use super::look::names_of;
 use super::{Session, discover};
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
-use crate::cli::world::git::GitTree;
+use crate::cli::world::git::{Entries, GitTree};
 use crate::compare::Touched;
 
 /// Between a commit and the work tree, or what is staged.
 pub(super) fn since(
     base: &GitTree,
     repository: &Path,
-    is_staged: bool,
+    index: Option<&Entries>,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Touched, Failure> {
     let same = base.same_files();
-    let staged = match base.tracked() {
-        Some(_) if !is_staged => None,
-        _ => Some(GitTree::staged(repository)?),
+    let is_staged = index.is_some();
+    let listed = match (index, base.tracked()) {
+        (None, None) => Some(Entries::of_index(repository)?),
+        _ => None,
     };
-    let now: BTreeMap<&str, &str> = match &staged {
+    let now: BTreeMap<&str, &str> = match index.or(listed.as_ref()) {
         Some(staged) => staged.ids().collect(),
         None => base.tracked().into_iter().flatten().collect(),
     };

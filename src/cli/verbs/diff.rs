@@ -9,6 +9,7 @@ use crate::catalog::Currency;
 use crate::cli::args::Diff;
 use crate::cli::session::base_revision::{self, earlier};
 use crate::cli::session::gate::gate_of_change;
+use crate::cli::session::remembered::StagedFiles;
 use crate::cli::session::{Session, demand};
 use crate::cli::world::git::Base;
 use crate::cli::world::{output, place};
@@ -59,16 +60,16 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     if let Some((before, after)) = saved_reports(arguments)? {
         return compare_saved(arguments, &before, after);
     }
-    let mut head = Session::judging(&arguments.input, &arguments.selection)?;
-    if arguments.staged {
-        head = base_revision::staged(&head)?;
-    }
+    let (mut head, staged) = later(arguments)?;
     let mut notes = Vec::new();
-    let (base, touched) = earlier(arguments, &mut head, &mut notes)?;
+    let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
     notes.extend(measured_otherwise(&head, &touched));
     let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
     after.drop_blocks();
+    if let Some(staged) = &staged {
+        staged.keep(&head);
+    }
     let before = base.analyze_before(&head);
     demand_whole(&base)?;
     let (base_state, head_state) = (base.state(), head.state());
@@ -93,6 +94,15 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     demand::demand_read(&head, &after)?;
     // A change that removes the last file was checked too.
     if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+}
+
+/// The state after the change, with what is known of the index where that is what is compared.
+fn later(arguments: &Diff) -> Result<(Session, Option<StagedFiles>), Failure> {
+    if !arguments.staged {
+        return Ok((Session::judging(&arguments.input, &arguments.selection)?, None));
+    }
+    let settings = Session::of_index(&arguments.input, &arguments.selection)?;
+    base_revision::staged(&settings).map(|(head, staged)| (head, Some(staged)))
 }
 
 /// A change to what was measured changes no machine, and what is said of many of them.

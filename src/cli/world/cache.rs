@@ -26,6 +26,11 @@ pub(in crate::cli) fn history_directory(environment: Environment) -> Option<Path
     Some(home(environment)?.join("history"))
 }
 
+/// Where is kept what is known of the texts of repositories.
+pub(in crate::cli) fn remembered_directory(environment: Environment) -> Option<PathBuf> {
+    Some(home(environment)?.join("texts"))
+}
+
 /// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again.
 fn home(environment: Environment) -> Option<PathBuf> {
     if let Some(named) = environment("GPULINT_CACHE_DIR") {

@@ -1,32 +1,43 @@
 //! Trees and commits, read by the user's own git without touching anything.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file_tree::{DiskTree, below, read_limited};
-use super::git_changes::Changed;
+use super::git_changes;
+use super::git_entries::{GitEntry, GitEntryKind, not_understood};
 use super::git_index::{Indexed, makes_other_text};
-use super::git_objects::GitObjects;
-use super::git_program::{ask, first_line, index_of_hook, is_commit, run, run_on};
+use super::git_objects::{GitObjects, is_called};
+use super::git_program::{ask, is_commit};
+use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Entry, Limits, ReadError, Tree, join, named, parent};
+use crate::source::{Entry, Limits, ReadError, Tree, demand_text, join, parent};
+
+pub(in crate::cli) use super::git_entries::Entries;
 
 /// Links that lead to links that lead to links: more than this is a ring.
 const MOST_LINKS: usize = 16;
+
+/// The character behind the one that ends the name of a directory.
+const BEHIND_SLASH: char = '0';
 
 /// Longer than any list of attributes.
 const LONGEST_ATTRIBUTES: u64 = 1 << 20;
 
 /// A tree of git objects, read without touching the work tree, the index or the network.
 pub(in crate::cli) struct GitTree {
-    entries: BTreeMap<String, Object>,
+    entries: Entries,
+    /// Without one, every path leads where it says.
+    has_links: bool,
     /// Objects that a partial clone does not hold.
     missing: Arc<Mutex<Vec<String>>>,
     objects: Arc<GitObjects>,
     largest_file: u64,
     laid_under: Option<Laid>,
+    /// Texts that are known from an earlier run.
+    memory: Option<Arc<Memory>>,
     /// git's own list of the work tree that it was laid over, where that can be read.
     tracked: Option<Vec<Indexed>>,
 }
@@ -35,19 +46,16 @@ pub(in crate::cli) struct GitTree {
 struct Laid {
     same: Arc<HashSet<String>>,
     disk: DiskTree,
+    proof: Proof,
 }
 
-#[derive(Debug, Clone)]
-struct Object {
-    kind: ObjectKind,
-    id: String,
-}
-
+/// What tells that a file has the text of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ObjectKind {
-    File,
-    Link,
-    Submodule,
+enum Proof {
+    /// git put it there, and nobody touched it since: it is among those that are the same.
+    Untouched,
+    /// The digest of what was read. Nothing is asked of files that are not read.
+    Digest,
 }
 
 /// The commit that a change started from.
@@ -90,91 +98,43 @@ impl Base {
 
     pub(in crate::cli) fn tree(&self) -> Result<GitTree, Failure> {
         let entries = Entries::of(&self.repository, &self.commit)?;
-        GitTree::with_entries(&self.repository, entries)
-    }
-}
-
-/// Every path of a tree with what stands there.
-#[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Entries(BTreeMap<String, Object>);
-
-impl Entries {
-    /// Those of a commit or a tree.
-    pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<Entries, Failure> {
-        let listed = run(repository, &["ls-tree", "-r", "-z", "--full-tree", tree])?;
-        if !listed.status.success() {
-            return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
-        }
-        Self::listed(&listed.stdout)
+        Ok(GitTree::with_entries(&self.repository, entries))
     }
 
-    /// What `git ls-tree -r -z` printed.
-    fn listed(lines: &[u8]) -> Result<Entries, Failure> {
-        let mut entries = BTreeMap::new();
-        for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
-            let line = named(line);
-            let (path, object) = entry(&line).ok_or_else(|| not_understood(&line))?;
-            entries.insert(path, object);
-        }
-        Ok(Entries(entries))
-    }
-
-    /// Makes it the tree after a change.
-    pub(in crate::cli) fn apply(&mut self, changes: &[Changed]) {
-        for change in changes {
-            match &change.now {
-                Some((mode, id)) => {
-                    self.0.insert(change.path.clone(), Object { kind: kind_of(mode), id: id.clone() });
-                }
-                None => drop(self.0.remove(&change.path)),
+    /// The same where the index is known, from which it differs in little.
+    pub(in crate::cli) fn tree_beside(&self, index: &Entries) -> Result<GitTree, Failure> {
+        let entries = match git_changes::of_index(&self.repository, &self.commit)? {
+            Some(changes) => {
+                let mut entries = index.clone();
+                entries.apply(&changes);
+                entries
             }
-        }
-    }
-
-    /// Something lies below a directory.
-    pub(in crate::cli) fn has_directory(&self, directory: &str) -> bool {
-        let prefix = format!("{directory}/");
-        self.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
-    }
-
-    pub(in crate::cli) fn has_links(&self) -> bool {
-        self.0.values().any(|it| it.kind == ObjectKind::Link)
+            None => Entries::of(&self.repository, &self.commit)?,
+        };
+        Ok(GitTree::with_entries(&self.repository, entries))
     }
 }
 
 impl GitTree {
     /// What `git ls-tree -r -z` printed.
     pub(in crate::cli) fn listed(repository: &Path, lines: &[u8]) -> Result<GitTree, Failure> {
-        Self::with_entries(repository, Entries::listed(lines)?)
+        Ok(Self::with_entries(repository, Entries::listed(lines)?))
     }
 
-    /// What the next commit will hold.
-    pub(in crate::cli) fn staged(repository: &Path) -> Result<GitTree, Failure> {
-        let listed = run_on(repository, &["ls-files", "--stage", "-z", "--full-name"], index_of_hook(repository))?;
-        if !listed.status.success() {
-            return Err(Failure::new(format!("git cannot list the index: {}", first_line(&listed.stderr))));
-        }
-        let mut entries = BTreeMap::new();
-        for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
-            let line = named(line);
-            let (path, object) = staged_entry(&line).ok_or_else(|| not_understood(&line))?;
-            entries.insert(path, object);
-        }
-        Self::with_entries(repository, Entries(entries))
-    }
-
-    fn with_entries(repository: &Path, entries: Entries) -> Result<GitTree, Failure> {
-        Ok(Self::reading(entries, Arc::new(GitObjects::start(repository, 0)?)))
+    pub(in crate::cli) fn with_entries(repository: &Path, entries: Entries) -> GitTree {
+        Self::reading(entries, Arc::new(GitObjects::new(repository, 0)))
     }
 
     /// A tree whose texts are read by a process that others use too.
     pub(in crate::cli) fn reading(entries: Entries, objects: Arc<GitObjects>) -> GitTree {
         GitTree {
-            entries: entries.0,
+            has_links: entries.has_links(),
+            entries,
             missing: Arc::default(),
             objects,
             largest_file: Limits::DEFAULT.file_bytes,
             laid_under: None,
+            memory: None,
             tracked: None,
         }
     }
@@ -187,12 +147,6 @@ fn before_the_first(repository: &Path) -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     ask(repository, &["hash-object", "-t", "tree", "/dev/null"])
-}
-
-/// A base of which nothing can be understood would make everything look new.
-fn not_understood(line: &str) -> Failure {
-    let line: String = line.chars().take(80).collect();
-    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
 }
 
 fn commit_of(reference: &str) -> String {
@@ -211,30 +165,6 @@ fn unknown_base(repository: &Path, reference: &str) -> Result<Failure, Failure> 
     })
 }
 
-/// A line of `git ls-tree`: mode, type, id, a tab, the path.
-fn entry(line: &str) -> Option<(String, Object)> {
-    let (about, path) = line.split_once('\t')?;
-    let mut words = about.split(' ');
-    let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
-    Some((path.to_owned(), Object { kind: kind_of(mode), id: id.to_owned() }))
-}
-
-/// A line of `git ls-files --stage`: mode, id, stage, a tab, the path. Of a conflict, the last of its versions.
-fn staged_entry(line: &str) -> Option<(String, Object)> {
-    let (about, path) = line.split_once('\t')?;
-    let mut words = about.split(' ');
-    let (mode, id) = (words.next()?, words.next()?);
-    is_commit(id).then(|| (path.to_owned(), Object { kind: kind_of(mode), id: id.to_owned() }))
-}
-
-fn kind_of(mode: &str) -> ObjectKind {
-    match mode {
-        "120000" => ObjectKind::Link,
-        "160000" => ObjectKind::Submodule,
-        _ => ObjectKind::File,
-    }
-}
-
 impl GitTree {
     /// Smaller or larger files than usual are read.
     #[must_use]
@@ -248,19 +178,55 @@ impl GitTree {
         let tracked = git_index::tracked(work_tree);
         let same = Arc::new(self.same(work_tree, tracked.as_deref().unwrap_or_default()));
         let disk = DiskTree::new(work_tree.to_owned(), vec![work_tree.to_owned()]).up_to(self.largest_file);
-        GitTree { laid_under: Some(Laid { same, disk }).filter(|it| !it.same.is_empty()), tracked, ..self }
+        let laid = Laid { same, disk, proof: Proof::Untouched };
+        GitTree { laid_under: Some(laid).filter(|it| !it.same.is_empty()), tracked, ..self }
+    }
+
+    /// Takes from it the texts that it holds.
+    #[must_use]
+    pub(in crate::cli) fn remembering(self, memory: &Arc<Memory>) -> Self {
+        GitTree { memory: Some(memory.clone()), ..self }
+    }
+
+    /// The text of an object as an earlier run read it.
+    fn remembered(&self, object: &GitEntry) -> Option<Result<Vec<u8>, ReadError>> {
+        let text = self.memory.as_ref()?.text(&id_of(&object.id)?)?;
+        (text.len() as u64 <= self.largest_file).then(|| demand_text(text.to_vec()))
+    }
+
+    /// Reads from the work tree what has the digest of its object. The same are those that `other` has too.
+    #[must_use]
+    pub(in crate::cli) fn proven_by(self, work_tree: &Path, other: Option<&Entries>) -> Self {
+        let is_same = |(path, object): &(&String, &GitEntry)| {
+            object.kind == GitEntryKind::File && other.is_some_and(|it| it.0.get(*path) == Some(*object))
+        };
+        let same = self.entries.0.iter().filter(is_same).map(|(path, _)| path.clone()).collect();
+        let disk = DiskTree::new(work_tree.to_owned(), vec![work_tree.to_owned()]).up_to(self.largest_file);
+        GitTree { laid_under: Some(Laid { same: Arc::new(same), disk, proof: Proof::Digest }), ..self }
+    }
+
+    /// The text of a file of the tree as it lies in the work tree, where that is known to be the same.
+    fn laid(&self, path: &str, object: &GitEntry) -> Option<Result<Vec<u8>, ReadError>> {
+        let Laid { same, disk, proof } = self.laid_under.as_ref()?;
+        match proof {
+            Proof::Untouched => same
+                .contains(path)
+                .then(|| disk.read(path))
+                .filter(|read| read.is_ok() || matches!(read, Err(ReadError::TooLarge { .. } | ReadError::Pointer(_)))),
+            Proof::Digest => disk.read(path).ok().filter(|text| is_called(text, &object.id)).map(Ok),
+        }
     }
 
     fn same(&self, work_tree: &Path, tracked: &[Indexed]) -> HashSet<String> {
         let is_attributes = |path: &str| path.rsplit('/').next() == Some(".gitattributes");
-        let before = self.entries.keys().filter(|path| is_attributes(path)).filter_map(|path| self.read(path).ok());
+        let before = self.entries.0.keys().filter(|path| is_attributes(path)).filter_map(|path| self.read(path).ok());
         let now = tracked.iter().filter(|it| is_attributes(&it.path));
         let now = now.filter_map(|it| read_limited(&below(work_tree, &it.path), LONGEST_ATTRIBUTES).ok());
         if before.chain(now).chain([git_files::own_attributes(work_tree)]).any(|it| makes_other_text(&it)) {
             return HashSet::new();
         }
         git_index::same(work_tree, tracked, |path| {
-            self.entries.get(path).filter(|it| it.kind == ObjectKind::File).map(|it| it.id.as_str())
+            self.entries.0.get(path).filter(|it| it.kind == GitEntryKind::File).map(|it| it.id.as_str())
         })
     }
 
@@ -270,18 +236,22 @@ impl GitTree {
     }
 
     pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().filter(|(_, object)| object.kind != ObjectKind::Submodule).map(|(path, _)| path.as_str())
+        self.entries
+            .0
+            .iter()
+            .filter(|(_, object)| object.kind != GitEntryKind::Submodule)
+            .map(|(path, _)| path.as_str())
     }
 
     /// All files; what is no plain file is named.
     pub(in crate::cli) fn plain_files(&self) -> Result<Vec<&str>, String> {
-        let plain = |(path, object): (&'_ String, &Object)| match object.kind {
-            ObjectKind::File => Ok(()),
-            ObjectKind::Link => Err(format!("`{}` is a symbolic link", path.escape_debug())),
-            ObjectKind::Submodule => Err(format!("`{}` is a submodule", path.escape_debug())),
+        let plain = |(path, object): (&'_ String, &GitEntry)| match object.kind {
+            GitEntryKind::File => Ok(()),
+            GitEntryKind::Link => Err(format!("`{}` is a symbolic link", path.escape_debug())),
+            GitEntryKind::Submodule => Err(format!("`{}` is a submodule", path.escape_debug())),
         };
-        self.entries.iter().try_for_each(plain)?;
-        Ok(self.entries.keys().map(String::as_str).collect())
+        self.entries.0.iter().try_for_each(plain)?;
+        Ok(self.entries.0.keys().map(String::as_str).collect())
     }
 
     /// What git tracks in the work tree, each path with what git calls its text.
@@ -291,26 +261,26 @@ impl GitTree {
 
     /// What git calls what stands at a path.
     pub(in crate::cli) fn id(&self, path: &str) -> Option<&str> {
-        self.entries.get(path).map(|object| object.id.as_str())
+        self.entries.0.get(path).map(|object| object.id.as_str())
     }
 
     /// Each path with what git calls what stands there.
     pub(in crate::cli) fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.entries.iter().map(|(path, object)| (path.as_str(), object.id.as_str()))
+        self.entries.ids()
     }
 
     /// Links that lead to nothing of the tree.
     pub(in crate::cli) fn links_to_nothing(&self) -> Vec<String> {
-        let links = self.entries.iter().filter(|(_, object)| object.kind == ObjectKind::Link).map(|(path, _)| path);
+        let links = self.entries.0.iter().filter(|(_, object)| object.kind == GitEntryKind::Link).map(|(path, _)| path);
         let is_there = |path: &String| {
-            self.resolve(path).is_ok_and(|target| self.entries.contains_key(&target)) || self.leads_to_directory(path)
+            self.resolve(path).is_ok_and(|target| self.entries.0.contains_key(&target)) || self.leads_to_directory(path)
         };
         links.filter(|path| !is_there(path)).cloned().collect()
     }
 
     pub(in crate::cli) fn submodules(&self) -> Vec<String> {
-        let all = self.entries.iter();
-        all.filter(|(_, object)| object.kind == ObjectKind::Submodule).map(|(path, _)| path.clone()).collect()
+        let all = self.entries.0.iter();
+        all.filter(|(_, object)| object.kind == GitEntryKind::Submodule).map(|(path, _)| path.clone()).collect()
     }
 
     /// Filled while the tree is read: what a partial clone does not hold.
@@ -321,6 +291,9 @@ impl GitTree {
     /// The path behind links, whether the last part or a directory on the way is one.
     pub(in crate::cli) fn resolve(&self, path: &str) -> Result<String, ReadError> {
         let mut path = path.to_owned();
+        if !self.has_links {
+            return Ok(path);
+        }
         for _ in 0..MOST_LINKS {
             let Some((link, object)) = self.first_link(&path) else { return Ok(path) };
             let target = String::from_utf8_lossy(&self.object(&link, &object)?).into_owned();
@@ -333,15 +306,15 @@ impl GitTree {
         Err(ReadError::Other("its links lead in a ring".to_owned()))
     }
 
-    fn first_link(&self, path: &str) -> Option<(String, Object)> {
+    fn first_link(&self, path: &str) -> Option<(String, GitEntry)> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.get(..end)).find_map(|part| {
-            let object = self.entries.get(part)?;
-            (object.kind == ObjectKind::Link).then(|| (part.to_owned(), object.clone()))
+            let object = self.entries.0.get(part)?;
+            (object.kind == GitEntryKind::Link).then(|| (part.to_owned(), object.clone()))
         })
     }
 
-    fn object(&self, path: &str, object: &Object) -> Result<Vec<u8>, ReadError> {
+    fn object(&self, path: &str, object: &GitEntry) -> Result<Vec<u8>, ReadError> {
         let read = self.objects.read(&object.id, self.largest_file);
         if matches!(read, Err(ReadError::Missing)) {
             self.missing.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
@@ -353,13 +326,11 @@ impl GitTree {
 impl Tree for GitTree {
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let path = self.resolve(path)?;
-        if let Some(read) = self.laid_under.as_ref().filter(|it| it.same.contains(&path)).map(|it| it.disk.read(&path))
-            && (read.is_ok() || matches!(read, Err(ReadError::TooLarge { .. } | ReadError::Pointer(_))))
-        {
-            return read;
-        }
-        match self.entries.get(&path) {
-            Some(object) if object.kind == ObjectKind::File => self.object(&path, object),
+        match self.entries.0.get(&path) {
+            Some(object) if object.kind == GitEntryKind::File => {
+                let known = self.remembered(object).or_else(|| self.laid(&path, object));
+                known.unwrap_or_else(|| self.object(&path, object))
+            }
             _ => Err(ReadError::Missing),
         }
     }
@@ -367,17 +338,25 @@ impl Tree for GitTree {
     fn list(&self, directory: &str) -> Vec<Entry> {
         let Ok(directory) = self.resolve(directory) else { return Vec::new() };
         let prefix = if directory.is_empty() { directory } else { format!("{directory}/") };
-        let below = self.entries.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
-        let mut entries: Vec<Entry> = below
-            .filter_map(|(path, object)| match path.get(prefix.len()..)?.split_once('/') {
-                Some((name, _)) => Some(Entry { name: name.to_owned(), is_directory: true }),
-                None if object.kind == ObjectKind::Submodule => None,
-                None => Some(Entry {
-                    name: path.get(prefix.len()..)?.to_owned(),
-                    is_directory: object.kind == ObjectKind::Link && self.leads_to_directory(path),
-                }),
-            })
-            .collect();
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut from = prefix.clone();
+        while let Some((path, object)) = self.entries.0.range(from.clone()..).next() {
+            let Some(inside) = path.strip_prefix(&prefix) else { break };
+            match inside.split_once('/') {
+                Some((name, _)) => {
+                    entries.push(Entry { name: name.to_owned(), is_directory: true });
+                    // Behind all that lies below it.
+                    from = format!("{prefix}{name}{BEHIND_SLASH}");
+                }
+                None => {
+                    if object.kind != GitEntryKind::Submodule {
+                        let is_directory = object.kind == GitEntryKind::Link && self.leads_to_directory(path);
+                        entries.push(Entry { name: inside.to_owned(), is_directory });
+                    }
+                    from = format!("{path}\0");
+                }
+            }
+        }
         entries.sort();
         entries.dedup();
         entries
@@ -388,6 +367,6 @@ impl GitTree {
     fn leads_to_directory(&self, path: &str) -> bool {
         let Ok(target) = self.resolve(path) else { return false };
         let prefix = format!("{target}/");
-        self.entries.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+        self.entries.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
     }
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use super::git_program::{git, is_commit, not_started};
+use super::git_program::{git, index_of_hook, is_commit, not_started, run_on};
 use crate::cli::Failure;
 use crate::source::named;
 
@@ -73,6 +73,27 @@ impl GitChanges {
         piece.pop();
         Ok(named(&piece).into_owned())
     }
+}
+
+/// What a commit has otherwise than the index: from the index to the commit. None where the index holds a conflict, or git
+/// says something else: then the commit is listed.
+pub(super) fn of_index(repository: &Path, commit: &str) -> Result<Option<Vec<Changed>>, Failure> {
+    // What will be added has a name and no text yet; the list of the index has it too.
+    let ask = ["diff-index", "--cached", "-R", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff"];
+    let how = ["--no-textconv", "--ignore-submodules=none", "--ita-visible-in-index", "-O/dev/null", commit, "--"];
+    let answer = run_on(repository, &[&ask[..], &how].concat(), index_of_hook(repository))?;
+    if !answer.status.success() {
+        return Ok(None);
+    }
+    let mut pieces = answer.stdout.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+    let mut changes = Vec::new();
+    while let Some(about) = pieces.next() {
+        let about = String::from_utf8_lossy(about);
+        let Some(path) = pieces.next().filter(|_| !about.ends_with('U')) else { return Ok(None) };
+        let Some(change) = change(&about, named(path).into_owned()) else { return Ok(None) };
+        changes.push(change);
+    }
+    Ok(Some(changes))
 }
 
 /// `:100644 100644 <id> <id> M`

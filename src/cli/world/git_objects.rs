@@ -8,20 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::git_program::{git, not_started};
 use crate::cli::Failure;
-use crate::source::{ReadError, demand_text};
+use crate::source::{ReadError, blob_digest, demand_text, to_hex};
+
+/// The length of an id that is a SHA-256, in hexadecimal.
+const LONG_ID: usize = 64;
 
 /// Texts of objects, for all trees of one repository.
 pub(in crate::cli) struct GitObjects {
     repository: PathBuf,
-    reader: Mutex<Reader>,
+    /// Nothing is started before something is asked for.
+    reader: Mutex<Option<Reader>>,
     kept: Mutex<Kept>,
 }
 
 impl GitObjects {
     /// Keeps texts of so many bytes, so that states that share files read them once.
-    pub(in crate::cli) fn start(repository: &Path, room: usize) -> Result<GitObjects, Failure> {
-        let reader = Mutex::new(Reader::start(repository)?);
-        Ok(GitObjects { repository: repository.to_owned(), reader, kept: Mutex::new(Kept::with_room(room)) })
+    pub(in crate::cli) fn new(repository: &Path, room: usize) -> GitObjects {
+        GitObjects {
+            repository: repository.to_owned(),
+            reader: Mutex::default(),
+            kept: Mutex::new(Kept::with_room(room)),
+        }
     }
 
     pub(super) fn read(&self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
@@ -43,14 +50,24 @@ impl GitObjects {
     /// Where a clone is not to fetch, older versions of git end at the first object that it does not hold.
     fn ask(&self, id: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = reader.read(id, limit);
-        if reader.is_over
-            && let Ok(another) = Reader::start(&self.repository)
-        {
-            *reader = another;
+        let started = match &mut *reader {
+            Some(started) => started,
+            empty => {
+                let new = Reader::start(&self.repository);
+                empty.insert(new.map_err(|failure| ReadError::Other(failure.message().to_owned()))?)
+            }
+        };
+        let read = started.read(id, limit);
+        if started.is_over {
+            *reader = None;
         }
         read
     }
+}
+
+/// Whether this is what git calls a text, by the digest that makes its name.
+pub(in crate::cli) fn is_called(text: &[u8], id: &str) -> bool {
+    to_hex(&blob_digest(text, id.len() == LONG_ID)) == id
 }
 
 fn within(text: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {

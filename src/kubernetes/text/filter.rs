@@ -44,6 +44,10 @@ pub(in crate::kubernetes) enum Matter {
 }
 
 impl Matter {
+    /// In the order in which they are written down.
+    pub(in crate::kubernetes) const ALL: [Matter; 4] =
+        [Matter::Asks, Matter::Scales, Matter::Configures, Matter::Nothing];
+
     /// The one that more follows from.
     fn or(self, other: Matter) -> Matter {
         let order = |it: Matter| match it {
@@ -57,7 +61,7 @@ impl Matter {
 }
 
 /// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
-pub(in crate::kubernetes) fn is_manifest(path: &str) -> bool {
+pub fn is_manifest(path: &str) -> bool {
     const ENDINGS: [&str; 10] =
         [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
     const NOT: [&str; 2] = [".tf.json", ".tofu.json"];

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::point::Computed;
 use crate::cli::session::Session;
-use crate::cli::world::{cache, ci};
+use crate::cli::world::{cache, ci, sealed};
 use crate::report::Snapshot;
 use crate::source::{sha256, to_hex};
 
@@ -68,20 +68,10 @@ impl KeptPoints {
         }
     }
 
-    /// A digest comes first: what was torn, by whatever, is computed again.
     fn read(&self, key: &str) -> Option<Saved<Snapshot>> {
         let is_key = key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
         let path = is_key.then(|| self.path(key))?;
-        let metadata = fs::symlink_metadata(&path).ok()?;
-        if !metadata.is_file() || metadata.len() > LONGEST_FILE_BYTES {
-            return None;
-        }
-        let text = fs::read_to_string(&path).ok()?;
-        let (digest, text) = text.split_once('\n')?;
-        if digest != to_hex(&sha256(text.as_bytes())) {
-            return None;
-        }
-        let saved = serde_json::from_str(text).ok()?;
+        let saved = serde_json::from_slice(&sealed::read(&path, LONGEST_FILE_BYTES)?).ok()?;
         self.use_it(key);
         Some(saved)
     }
@@ -95,18 +85,9 @@ impl KeptPoints {
         self.write(key, &Saved::<&Snapshot>::As(other.to_owned()));
     }
 
-    /// Nobody is told where nothing can be kept: the next run takes longer.
     fn write(&self, key: &str, saved: &Saved<&Snapshot>) {
         let Ok(text) = serde_json::to_string(saved) else { return };
-        let text = format!("{}\n{text}", to_hex(&sha256(text.as_bytes())));
-        let path = self.path(key);
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        let written = fs::create_dir_all(&self.directory)
-            .and_then(|()| fs::write(&beside, text))
-            .and_then(|()| fs::rename(&beside, &path));
-        if written.is_err() {
-            drop(fs::remove_file(&beside));
-        }
+        sealed::write(&self.path(key), text.as_bytes());
         self.use_it(key);
     }
 
@@ -135,7 +116,7 @@ impl KeptPoints {
 
 /// A digest of the program, the settings, the rules, the prices, the day and what was asked.
 fn ground(session: &Session, asked: &str) -> String {
-    let mut text = format!("{SHAPE} {} {}\n{asked}\n", env!("CARGO_PKG_VERSION"), program());
+    let mut text = format!("{SHAPE} {}\n{asked}\n", sealed::program());
     text.push_str(&format!("{:?}\n{:?}\n", session.settings.terraform, session.policy.today));
     text.push_str(&format!("{:?} {:?}\n", session.scope.named, session.scope.here));
     for (path, file) in session.texts_of_settings() {
@@ -145,13 +126,6 @@ fn ground(session: &Session, asked: &str) -> String {
         text.push_str(&format!("{path:?} {}\n", to_hex(&sha256(file.as_bytes()))));
     }
     to_hex(&sha256(text.as_bytes()))
-}
-
-/// Another build of one version may say something else.
-fn program() -> String {
-    let metadata = std::env::current_exe().and_then(fs::metadata);
-    let told = metadata.map(|it| format!("{} {:?}", it.len(), it.modified().ok()));
-    told.unwrap_or_default()
 }
 
 /// The prices that were refreshed; a file that was named is among what was asked.

@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
             analyst: Analyst {
                 session: request.session,
                 gate: request.gate,
-                objects: Arc::new(GitObjects::start(repository, ROOM_BYTES)?),
+                objects: Arc::new(GitObjects::new(repository, ROOM_BYTES)),
             },
             kept: KeptPoints::open(request.session, &request.asked),
             known: Mutex::default(),

@@ -1,0 +1,128 @@
+//! Every path of a tree with what stands there: of a commit, of the index, or of either after a change.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::git_changes::Changed;
+use super::git_program::{first_line, index_of_hook, is_commit, run, run_on};
+use crate::cli::Failure;
+use crate::source::named;
+
+/// Every path of a tree with what stands there.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Entries(pub(super) Arc<BTreeMap<String, GitEntry>>);
+
+impl Entries {
+    /// Those of a commit or a tree.
+    pub(in crate::cli) fn of(repository: &Path, tree: &str) -> Result<Entries, Failure> {
+        let listed = run(repository, &["ls-tree", "-r", "-z", "--full-tree", tree])?;
+        if !listed.status.success() {
+            return Err(Failure::new(format!("git cannot list the base: {}", first_line(&listed.stderr))));
+        }
+        Self::listed(&listed.stdout)
+    }
+
+    /// What `git ls-tree -r -z` printed.
+    pub(super) fn listed(lines: &[u8]) -> Result<Entries, Failure> {
+        let mut entries = BTreeMap::new();
+        for line in lines.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            let line = named(line);
+            let (path, object) = entry(&line).ok_or_else(|| not_understood(&line))?;
+            entries.insert(path, object);
+        }
+        Ok(Entries(Arc::new(entries)))
+    }
+
+    /// What the next commit will hold.
+    pub(in crate::cli) fn of_index(repository: &Path) -> Result<Entries, Failure> {
+        let listed = run_on(repository, &["ls-files", "--stage", "-z", "--full-name"], index_of_hook(repository))?;
+        if !listed.status.success() {
+            return Err(Failure::new(format!("git cannot list the index: {}", first_line(&listed.stderr))));
+        }
+        let mut entries = BTreeMap::new();
+        for line in listed.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty()) {
+            let line = named(line);
+            let (path, object) = staged_entry(&line).ok_or_else(|| not_understood(&line))?;
+            entries.insert(path, object);
+        }
+        Ok(Entries(Arc::new(entries)))
+    }
+
+    /// Makes it the tree after a change.
+    pub(in crate::cli) fn apply(&mut self, changes: &[Changed]) {
+        let entries = Arc::make_mut(&mut self.0);
+        for change in changes {
+            match &change.now {
+                Some((mode, id)) => {
+                    entries.insert(change.path.clone(), GitEntry { kind: kind_of(mode), id: id.clone() });
+                }
+                None => drop(entries.remove(&change.path)),
+            }
+        }
+    }
+
+    /// What git calls what stands at a path.
+    pub(in crate::cli) fn id(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(|object| object.id.as_str())
+    }
+
+    /// Each path with what git calls what stands there.
+    pub(in crate::cli) fn ids(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(path, object)| (path.as_str(), object.id.as_str()))
+    }
+
+    /// Something lies below a directory.
+    pub(in crate::cli) fn has_directory(&self, directory: &str) -> bool {
+        let prefix = format!("{directory}/");
+        self.0.range(prefix.clone()..).next().is_some_and(|(path, _)| path.starts_with(&prefix))
+    }
+
+    pub(in crate::cli) fn has_links(&self) -> bool {
+        self.0.values().any(|it| it.kind == GitEntryKind::Link)
+    }
+}
+
+/// What stands at a path, and what git calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct GitEntry {
+    pub(super) kind: GitEntryKind,
+    pub(super) id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GitEntryKind {
+    File,
+    Link,
+    Submodule,
+}
+
+/// A base of which nothing can be understood would make everything look new.
+pub(super) fn not_understood(line: &str) -> Failure {
+    let line: String = line.chars().take(80).collect();
+    Failure::new(format!("git answered something else than a list of files: `{}`", line.escape_debug()))
+}
+
+/// A line of `git ls-tree`: mode, type, id, a tab, the path.
+fn entry(line: &str) -> Option<(String, GitEntry)> {
+    let (about, path) = line.split_once('\t')?;
+    let mut words = about.split(' ');
+    let (mode, _, id) = (words.next()?, words.next()?, words.next()?);
+    Some((path.to_owned(), GitEntry { kind: kind_of(mode), id: id.to_owned() }))
+}
+
+/// A line of `git ls-files --stage`: mode, id, stage, a tab, the path. Of a conflict, the last of its versions.
+fn staged_entry(line: &str) -> Option<(String, GitEntry)> {
+    let (about, path) = line.split_once('\t')?;
+    let mut words = about.split(' ');
+    let (mode, id) = (words.next()?, words.next()?);
+    is_commit(id).then(|| (path.to_owned(), GitEntry { kind: kind_of(mode), id: id.to_owned() }))
+}
+
+fn kind_of(mode: &str) -> GitEntryKind {
+    match mode {
+        "120000" => GitEntryKind::Link,
+        "160000" => GitEntryKind::Submodule,
+        _ => GitEntryKind::File,
+    }
+}

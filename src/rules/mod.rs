@@ -39,7 +39,7 @@ pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, i
 pub use example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, tell, unmarked};
 pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
 pub use fences::{Slip, examples, slips};
-pub use names::Names;
+pub use names::KnownNames;
 pub use page::{Declared, LooksAt, Mistake, Operand, Page, is_name};
 pub use policy::{Enforcement, admission_policy};
 pub use seen::{Seen, seen};

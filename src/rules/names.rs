@@ -10,7 +10,7 @@ use crate::languages::cel::{SaidTo, nearest, slip_of};
 
 /// What is known of names, with what a user adds to it.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub struct KnownNames {
     /// With the prices of one's own.
     pub catalog: Catalog,
     /// Of resources, as Terraform and Kubernetes call them, and of other objects.
@@ -35,7 +35,7 @@ pub(super) struct Unknown {
     pub(super) help: Option<String>,
 }
 
-impl Names {
+impl KnownNames {
     /// A text that is compared with a fact or given to a function, where nothing is called so.
     pub(super) fn unknown(&self, to: SaidTo, text: &str) -> Option<Unknown> {
         let what = match to {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Names;
+use super::KnownNames;
 use crate::diagnostic::Level;
 use crate::source::{Date, FileId, Span};
 
@@ -37,7 +37,7 @@ pub struct Settings {
     /// Settings for some paths, in the order in which they replace each other.
     pub layers: Vec<PathLayer>,
     /// What own pages may call things; none where nobody knows.
-    pub names: Option<Arc<Names>>,
+    pub names: Option<Arc<KnownNames>>,
 }
 
 impl Settings {

@@ -12,7 +12,7 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::world::place::Place;
 use crate::config::{Config, Key, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::rules::{Names, PageText, Rules};
+use crate::rules::{KnownNames, PageText, Rules};
 use crate::source::{Date, Sources, Span};
 
 /// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
@@ -92,7 +92,7 @@ pub(in crate::cli) fn rules(
     place: &Place,
     packs: &[Pack],
     today: Date,
-    names: impl FnOnce() -> Names,
+    names: impl FnOnce() -> KnownNames,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut rule_settings = settings::rule_settings(config);
     rule_settings.change_labels.clone_from(&asked.change_labels.0);

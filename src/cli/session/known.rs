@@ -2,15 +2,15 @@
 
 use crate::catalog::Catalog;
 use crate::config::{Config, setting};
-use crate::rules::Names;
+use crate::rules::KnownNames;
 use crate::{kubernetes, terraform};
 
 /// The names that hold under these settings.
-pub(in crate::cli) fn names(config: &Config, catalog: &Catalog) -> Names {
+pub(in crate::cli) fn names(config: &Config, catalog: &Catalog) -> KnownNames {
     let hardware = config.tables(setting!("hardware"));
     let own = hardware.filter_map(|table| table.text(setting!("hardware[].accelerator")).map(str::to_owned));
     let declared = config.below(setting!("labels.declare"));
-    Names {
+    KnownNames {
         // What stands for all of them names none.
         accelerators: own.filter(|pattern| pattern != "*").collect(),
         declared: declared.filter_map(|(_, entry)| Some(entry.value.text()?.to_owned())).collect(),
@@ -19,8 +19,8 @@ pub(in crate::cli) fn names(config: &Config, catalog: &Catalog) -> Names {
 }
 
 /// Those that hold everywhere.
-pub fn all(catalog: Catalog) -> Names {
-    Names {
+pub fn all(catalog: Catalog) -> KnownNames {
+    KnownNames {
         catalog,
         types: terraform::types().collect(),
         kinds: kubernetes::kinds(),
@@ -28,6 +28,6 @@ pub fn all(catalog: Catalog) -> Names {
         attributes: Some(terraform::words),
         metadata: kubernetes::METADATA,
         fields: kubernetes::FIELDS,
-        ..Names::default()
+        ..KnownNames::default()
     }
 }

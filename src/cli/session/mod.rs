@@ -550,7 +550,7 @@ fn is_manifest(text: &str) -> bool {
 }
 
 /// What pages may call things. Pages that are named are read without settings; what these add to names holds all the same.
-fn names_here(session: &Session, is_without_settings: bool) -> rules::Names {
+fn names_here(session: &Session, is_without_settings: bool) -> rules::KnownNames {
     let around = is_without_settings.then(|| Session::settings_only(&Input::here()).ok()).flatten();
     let SessionPolicy { config, .. } = &around.as_ref().unwrap_or(session).policy;
     known::names(config, &around.as_ref().unwrap_or(session).settings.catalog)

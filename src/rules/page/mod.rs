@@ -18,7 +18,7 @@ use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVaria
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
-use super::names::{Names, Unknown};
+use super::names::{KnownNames, Unknown};
 use super::settings::{Parameter, Profile};
 use super::template::MessageTemplate;
 use super::yaml::{self, PageName, PageNode};
@@ -310,7 +310,7 @@ impl Page {
     }
 
     /// Names in `match` and in conditions that nothing has.
-    pub fn unknown_names(&self, names: &Names) -> Vec<Mistake> {
+    pub fn unknown_names(&self, names: &KnownNames) -> Vec<Mistake> {
         let mistake = |unknown: Unknown, at: &Range<usize>| Mistake {
             at: at.clone(),
             message: unknown.message,

@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
         }
         RulesVerb::New { name, scope, dir } => new::run(name, scope, dir.as_deref()),
         RulesVerb::Test { dirs, require, why, watch, output } => {
-            test::run(dirs, test::Asked { require: *require, why: *why }, *watch, output)
+            test::run(dirs, test::TestsAsked { require: *require, why: *why }, *watch, output)
         }
         RulesVerb::Try { expression, scope, base, base_dir, input } => {
             attempt::run(expression, scope, (base.clone(), base_dir.clone()), input)

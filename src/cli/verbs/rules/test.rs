@@ -28,14 +28,19 @@ struct Tested {
 
 /// What is asked of pages beside their examples.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct TestsAsked {
     /// They must have examples of every kind.
     pub(super) require: bool,
     /// What decided is told, and what no example needs.
     pub(super) why: bool,
 }
 
-pub(super) fn run(directories: &[PathBuf], asked: Asked, watch: bool, output: &Output) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    directories: &[PathBuf],
+    asked: TestsAsked,
+    watch: bool,
+    output: &Output,
+) -> Result<Outcome, Failure> {
     if !watch {
         return once(directories, asked, output);
     }
@@ -53,7 +58,7 @@ pub(super) fn run(directories: &[PathBuf], asked: Asked, watch: bool, output: &O
     }
 }
 
-fn once(directories: &[PathBuf], asked: Asked, output: &Output) -> Result<Outcome, Failure> {
+fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<Outcome, Failure> {
     let (session, own_pages) = pages(directories)?;
     let tested: Vec<Tested> = own_pages
         .iter()

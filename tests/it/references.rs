@@ -177,7 +177,7 @@ fn recipes_hold_against_settings_folders_and_tags_of_the_change() {
         let gpulint =
             format!("#!/bin/sh\n[ \"$1\" = comment ] && exit 0\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_gpulint"));
         // What installs it has nothing to do: it is there.
-        let installs = ["cargo", "pip", "pipx", "uv"];
+        let installs = ["cargo", "curl", "pip", "pipx", "uv"];
         let scripts = installs.map(|tool| (tool, "#!/bin/sh\n"));
         write(&tools, &[&scripts[..], &[("gpulint", gpulint.as_str())]].concat());
         for tool in installs.into_iter().chain(["gpulint"]) {

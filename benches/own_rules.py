@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fifty pages of rules over a thousand resources, beside the same run without them: python3 benches/own_rules.py GPULINT"""
+"""A hundred pages of rules over a thousand resources, beside the same run without them: python3 benches/own_rules.py GPULINT"""
 
 import os
 import resource
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-PAGES, RESOURCES, ROUNDS = 50, 1000, 5
+PAGES, RESOURCES, ROUNDS = 100, 1000, 5
 
 CONDITIONS = [
     "accelerator_count > {}.0 && !has(time_limit_seconds)",
@@ -16,7 +16,29 @@ CONDITIONS = [
     "!(labels.team in ['a{}', 'b', 'c'])",
     "bill.monthly.expected > {0}000.0 && labels.team.startsWith('t{0}')",
     "count.ceiling > {}.0 && labels.all(key, value, key != 'x')",
+    # joins: what belongs together, what refers to what, pods, groups
+    "!here(objects).exists(it, it.kind == 'PodDisruptionBudget{}' && it.metadata.namespace == object.metadata.namespace)",
+    "referenced_by(resource).exists(it, it.kind == 'aws_appautoscaling_target{}')",
+    "references(resource).all(it, it.kind == 'aws_subnet' && it.block.cidr_block != '10.0.{}.0/24')",
+    "pod.containers.exists(c, c.registry == 'old{}.example' || c.mounts.exists(m, has(m.volume.emptyDir)))",
+    "!('example.com/pool-{}' in pod.node_labels) && same_namespace(resources).size() > 2000",
 ]
+
+GROUP = """---
+name: own-{page}
+for: repository
+params: {{ teams: {{ t0: 10, t1: 20, t2: 30, t3: 40, t4: 50, t5: 60, t6: 70 }} }}
+each: params.teams.map(team, team)
+members: resources.filter(it, it.is_paid && it.labels.team == each)
+amount: members.map(it, it.bill.monthly.expected).sum()
+when: amount > double(params.teams[each]) * 1000000.0
+message: "{{each}}"
+untested: true
+---
+# own-{page}
+
+Text.
+"""
 
 JOB = """apiVersion: batch/v1
 kind: Job
@@ -34,17 +56,34 @@ spec:
           resources: {{ limits: {{ nvidia.com/gpu: {gpus} }} }}
 """
 
+MACHINE = """resource "aws_subnet" "s{number}" {{
+  cidr_block = "10.0.{gpus}.0/24"
+}}
+resource "aws_instance" "m{number}" {{
+  instance_type = "g5.xlarge"
+  subnet_id     = aws_subnet.s{number}.id
+  tags          = {{ team = "t{team}" }}
+}}
+"""
+
 
 def write(directory, pages):
     os.makedirs(os.path.join(directory, "policy"))
     for page in range(pages):
         condition = CONDITIONS[page % len(CONDITIONS)].format(page % 10)
         with open(os.path.join(directory, "policy", f"own-{page}.md"), "w") as out:
+            if page % 20 == 19:
+                out.write(GROUP.format(page=page))
+                continue
             out.write(f'---\nname: own-{page}\nwhen: >-\n  {condition}\nmessage: "{{gpus}}"\nuntested: true\n---\n# own-{page}\n\nText.\n')
+    # half of them pods in folders of fifty, half of them machines in roots of fifty
     for start in range(0, RESOURCES, 10):
-        jobs = (JOB.format(number=n, team=n % 7, pods=n % 5 + 1, gpus=n % 8 + 1) for n in range(start, start + 10))
-        with open(os.path.join(directory, f"jobs-{start}.yaml"), "w") as out:
-            out.write("---\n".join(jobs))
+        numbers = [dict(number=n, team=n % 7, pods=n % 5 + 1, gpus=n % 8 + 1) for n in range(start, start + 10)]
+        is_pods = start < RESOURCES // 2
+        folder = os.path.join(directory, f"{'apps' if is_pods else 'roots'}-{start // 50}")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{start}.{'yaml' if is_pods else 'tf'}"), "w") as out:
+            out.write("---\n".join(JOB.format(**it) for it in numbers) if is_pods else "".join(MACHINE.format(**it) for it in numbers))
     with open(os.path.join(directory, "gpulint.toml"), "w") as out:
         out.write('rules-dir = ["policy"]\n' if pages else "")
 

@@ -77,7 +77,7 @@ pub fn page(data: &[u8]) {
     for page in alone.pages() {
         rules::document(page);
         for version in ["1.30", "1.34"] {
-            let _ = rules::admission_policy(page, rules::Kubernetes::parse(version).unwrap());
+            let _ = rules::admission_policy(page, rules::Kubernetes::parse(version).unwrap(), rules::Enforcement::Deny);
         }
     }
     let world = USUAL.analysis.world(&SETTINGS);
@@ -90,7 +90,7 @@ pub fn page(data: &[u8]) {
     if data.len() < 2_000 || text.contains("extends") {
         let sources = Sources::new(MemoryTree::new().with(&path, text));
         let Ok(file) = sources.open(&path) else { return };
-        let own = PageText { path: path.clone(), text: sources.text(file), file };
+        let own = PageText { path: path.clone(), text: sources.text(file), file, pack: None };
         let (_, wrong) = Rules::load(&[own], rules::Settings::default());
         for it in &wrong {
             it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));

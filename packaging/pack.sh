@@ -4,7 +4,8 @@
 #   pack.sh BINARIES OUT NATIVE REPOSITORY [LICENCES]
 #
 # BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
-# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote.
+# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote. Wheels that lie in
+# OUT already are listed with their checksums.
 #
 # The same programs make the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
 set -euo pipefail
@@ -56,7 +57,9 @@ for directory in "$binaries"/*/; do
   chmod +x "$work/$name"/gpulint*
   archive "$work" "$name" >"$out/$name.tar.gz"
 done
-(cd "$out" && sha256 gpulint-*.tar.gz | sed 's/ \*/  /' >SHA256SUMS)
+(cd "$out" && find . -name 'gpulint-*.tar.gz' -o -name 'gpulint-*.whl' | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
+  sha256 "$file" | sed 's/ \*/  /'
+done >SHA256SUMS)
 
 # The first line of a template says that it is one.
 fill() {
@@ -72,3 +75,10 @@ fill() {
 }
 fill "$source/packaging/gpulint.rb" >"$out/gpulint.rb"
 fill "$source/packaging/Containerfile" >"$out/Containerfile"
+
+# The installer of a release knows its version and what its files are.
+text=$(cat "$source/packaging/install.sh")
+text=${text/"own_version=''"/"own_version='$version'"}
+text=${text/"own_repository=''"/"own_repository='$repository'"}
+text=${text/"own_checksums=''"/"own_checksums='$(cat "$out/SHA256SUMS")'"}
+printf '%s\n' "$text" >"$out/install.sh"

@@ -47,6 +47,7 @@ impl Analysis {
             fit: &self.fits,
             today: settings.today,
             delta: None,
+            before: None,
             catalog: &settings.catalog,
             pricing: &settings.pricing,
         }

@@ -86,6 +86,7 @@ pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Anal
         fit: &fits,
         today: settings.today,
         delta: None,
+        before: None,
         catalog: &catalog,
         pricing: &settings.pricing,
     };

@@ -13,8 +13,10 @@ mod session;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
+pub use session::known::all as known_names;
 pub use session::prices::settings as pricing_settings;
 pub use session::settings::{paid as paid_options, rule_settings};
+pub use verbs::rules::prove_built_in;
 
 use args::{Arguments, Verb};
 use world::failure::Failure;
@@ -27,7 +29,11 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version are printed on purpose and are no failure.
             let code = if error.use_stderr() { 2 } else { 0 };
-            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(2) };
+            return match error.print() {
+                // Whoever reads may stop reading.
+                Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(2),
+                _ => ExitCode::from(code),
+            };
         }
     };
     let done = catch_unwind(|| run(arguments)).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic)));

@@ -1,15 +1,26 @@
 //! What makes a run fail, and what it shows.
 
+use std::collections::BTreeSet;
+
 use crate::decide::{Decided, Growth, Verdict};
 use crate::diagnostic::Level;
 use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
-/// What makes a run fail, and what it shows.
-pub(crate) struct Gate {
+/// From where on a finding stops, and is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Threshold {
     pub(crate) level: Level,
     pub(crate) confidence: Confidence,
     pub(crate) shown: Confidence,
+}
+
+/// What makes a run fail, and what it shows.
+pub(crate) struct Gate {
+    pub(crate) usual: Threshold,
+    /// Rules that a pack forbids to change, and what stops for them: nothing that the repository says of failing.
+    pub(crate) forced: BTreeSet<String>,
+    pub(crate) of_forced: Threshold,
     pub(crate) fails_on_unread: bool,
     /// Of a change: what is not explained fails as growth does.
     pub(crate) fails_on_unexplained: bool,
@@ -32,11 +43,15 @@ impl Gate {
 
     /// A note never stops anything, whatever was asked for.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
-        let finding = &decided.finding;
+        let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
             && finding.level != Level::Note
-            && finding.level >= self.level
-            && finding.confidence >= self.confidence
+            && finding.level >= threshold.level
+            && finding.confidence >= threshold.confidence
+    }
+
+    fn threshold(&self, decided: &Decided) -> Threshold {
+        if self.forced.contains(&decided.finding.rule) { self.of_forced } else { self.usual }
     }
 
     /// The verdict, and whether it ends the run with a failure. What was judged before a change and is not any more could
@@ -59,6 +74,6 @@ impl Gate {
     }
 
     pub(crate) fn shows(&self, decided: &Decided) -> bool {
-        decided.finding.confidence >= self.shown
+        decided.finding.confidence >= self.threshold(decided).shown
     }
 }

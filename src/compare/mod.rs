@@ -24,12 +24,12 @@ use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
-use crate::rules::World;
+use crate::rules::{Earlier, World};
 use crate::source::Sources;
 
 pub use budgets::{Spent, budgets};
 pub(crate) use findings::{Judged, Reconsidered, findings, reconsider};
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, Threshold};
 pub(crate) use lost::{mark_saved, settle_saved, text_of};
 pub(crate) use unjudged::note as note_unjudged;
 
@@ -72,7 +72,8 @@ pub(crate) struct Touched {
 pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
     lost::settle(base, before, head, after);
     let change = difference(before.side(base.sources), after.side(head.sources));
-    let world = World { delta: Some(&change), ..after.world(head.settings) };
+    let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
+    let world = World { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
     let judgement = head.settings.rules.judge_change(&world);
     after.findings.extend(judgement.findings);
     after.undetermined.extend(judgement.undetermined);

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::catalog::{AWS, AZURE, GCP};
 use crate::inventory::{Home, Inventory, LinkKind, Resource, Role};
 use crate::source::{Sources, join, parent};
 
@@ -17,7 +18,11 @@ const MOST_REACHED: usize = 10_000;
 pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
     let paths: Vec<String> = inventory.resources.iter().map(|it| sources.path(sources.origin(it.span).file)).collect();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
+        resource.home.path = path.as_str().into();
         resource.home.folder = resource.root.clone().unwrap_or_else(|| parent(path).into());
+    }
+    for raw in inventory.objects.iter_mut().chain(&mut inventory.blocks) {
+        raw.path = sources.path(sources.origin(raw.span).file).into();
     }
     let has = |role: Role| inventory.resources.iter().any(|it| it.role == role);
     if !has(Role::Rented) || !has(Role::Requested) {
@@ -39,13 +44,45 @@ pub(super) fn settle_homes(inventory: &mut Inventory, sources: &Sources) {
             }
         }
     }
+    let mut clouds: HashMap<&str, Arc<[String]>> = HashMap::new();
     for (resource, path) in inventory.resources.iter_mut().zip(&paths) {
+        for folder in around(parent(path)) {
+            let found = clouds.entry(folder).or_insert_with(|| clouds_in(sources, folder));
+            if !found.is_empty() {
+                resource.home.clouds = found.clone();
+                break;
+            }
+        }
         let chart = around(parent(path)).filter_map(|folder| charts.get(folder));
         let kustomizations = reached.get(path).into_iter().flatten();
         let by = resource.links.iter().filter(|link| link.kind == LinkKind::Settings);
         let by: Vec<Arc<str>> = by.map(|link| format!("`{}` makes both", link.to).into()).collect();
         resource.home.parts = chart.chain(kustomizations).cloned().chain(by).collect();
     }
+}
+
+/// More files of Terraform than any root has.
+const MOST_FILES: usize = 200;
+
+/// The clouds for which Terraform in that very folder configures a provider.
+fn clouds_in(sources: &Sources, folder: &str) -> Arc<[String]> {
+    let entries = sources.tree().list(folder).into_iter();
+    let files = entries.filter(|entry| !entry.is_directory && entry.name.ends_with(".tf")).take(MOST_FILES);
+    let texts = files.filter_map(|entry| Some(sources.text(sources.open(&join(folder, &entry.name)?).ok()?)));
+    let clouds: BTreeSet<String> =
+        texts.flat_map(|text| text.lines().filter_map(cloud_of).collect::<Vec<_>>()).collect();
+    clouds.into_iter().collect()
+}
+
+/// `provider "azurerm" {`
+fn cloud_of(line: &str) -> Option<String> {
+    let name = line.strip_prefix("provider")?.trim_start().strip_prefix('"')?.split('"').next()?;
+    Some(match name {
+        "awscc" => AWS.to_owned(),
+        "azurerm" | "azapi" => AZURE.to_owned(),
+        "google" | "google-beta" => GCP.to_owned(),
+        other => other.to_owned(),
+    })
 }
 
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -189,7 +226,7 @@ mod tests {
     use crate::source::{FileId, MemoryTree, Span};
 
     fn home(folder: &str) -> Home {
-        Home { folder: folder.into(), parts: Vec::new() }
+        Home { folder: folder.into(), ..Home::default() }
     }
 
     fn file() -> FileId {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{AWS, Catalog, GCP, Host, Machine, Recognized};
+use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, Machine, Recognized};
 use crate::inventory::{
     CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value, accelerators,
 };
@@ -419,7 +419,7 @@ impl Completion<'_> {
             let name = machine.value().and_then(Value::as_text);
             if let Some(provider) = name.and_then(|name| self.catalog.provider_of(name)) {
                 infer_provider(resource, provider, &machine);
-            } else if let Some(provider) = only_provider {
+            } else if let Some(provider) = only_provider.filter(|only| may_be_of(resource, only)) {
                 let origin = Origin::Inferred("the only provider in this tree".into());
                 resource.set(Key::Provider, Fact::known(Value::text(provider), resource.span, origin));
             } else if let Some(provider) = &self.defaults.provider {
@@ -618,6 +618,13 @@ fn infer_provider(resource: &mut Resource, provider: &str, machine: &Fact<Value>
     };
     let span = machine.span().unwrap_or(resource.span);
     resource.set(Key::Provider, Fact::known(Value::text(provider), span, Origin::Inferred(why.into())));
+}
+
+/// A folder whose Terraform is for another cloud has nothing to do with the machines of this one.
+fn may_be_of(resource: &Resource, provider: &str) -> bool {
+    let clouds = &resource.home.clouds;
+    let names = |cloud: &str| clouds.iter().any(|it| it == cloud);
+    names(provider) || ![AWS, AZURE, GCP].into_iter().any(names)
 }
 
 /// The provider of all rented machines, if it is only one.

@@ -416,12 +416,12 @@ mod tests {
     fn a_pod_without_selectors_runs_on_the_only_pool_whose_taint_it_tolerates() {
         let tainted = |name: &str, machine: &str, key: &str| {
             let mut it = pool(name, machine, &[]);
-            it.selector.taints.push(Taint { key: key.into(), value: None, span: span() });
+            it.selector.taints.push(Taint { key: key.into(), value: None, effect: None, span: span() });
             it
         };
         let pod = |key: &str| {
             let mut it = resource(Role::Requested, "pod", &[]);
-            it.selector.taints.push(Taint { key: key.into(), value: None, span: span() });
+            it.selector.taints.push(Taint { key: key.into(), value: None, effect: None, span: span() });
             it
         };
         let a = tainted("a", "g5.xlarge", "nvidia.com/gpu");
@@ -447,7 +447,7 @@ mod tests {
         let named = [("karpenter.sh/nodepool", "gpu"), ("disk", "ssd")];
         assert_eq!(linked(vec![a, resource(Role::Requested, "pod", &named)]).as_deref(), Some("a"));
         let mut owned = pool("b", "g5.xlarge", &[("team", "x"), ("disk", "hdd")]);
-        let taint = Taint { key: "dedicated".into(), value: None, span: span() };
+        let taint = Taint { key: "dedicated".into(), value: None, effect: None, span: span() };
         owned.selector.taints.push(taint.clone());
         let asks = |labels: &[(&str, &str)]| {
             let mut pod = resource(Role::Requested, "pod", labels);
@@ -465,9 +465,9 @@ mod tests {
         assert_eq!(role("node-role.kubernetes.io/gpu").as_deref(), Some("a"));
         assert_eq!(role("node-role.kubernetes.io/worker-gpu"), None);
         let mut other = resource(Role::Requested, "pod", &[("node-role.kubernetes.io/worker-gpu", "")]);
-        other.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, span: span() });
+        other.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
         let mut tainted = a;
-        tainted.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, span: span() });
+        tainted.selector.taints.push(Taint { key: "nvidia.com/gpu".into(), value: None, effect: None, span: span() });
         assert_eq!(linked(vec![tainted, other]), None, "another role, and the taint that all have");
     }
 
@@ -495,10 +495,10 @@ mod tests {
         let a = pool("a", "g5.xlarge", &[("team", "x")]);
         assert_eq!(linked(vec![a.clone(), resource(Role::Requested, "pod", &[("team", "x"), ("disk", "ssd")])]), None);
         let mut tainted = a;
-        tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, span: span() });
+        tainted.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
         let mut pod = resource(Role::Requested, "pod", &[("team", "x")]);
         assert_eq!(linked(vec![tainted.clone(), pod.clone()]), None);
-        pod.selector.taints.push(Taint { key: "dedicated".into(), value: None, span: span() });
+        pod.selector.taints.push(Taint { key: "dedicated".into(), value: None, effect: None, span: span() });
         assert_eq!(linked(vec![tainted, pod]).as_deref(), Some("a"));
     }
 }

@@ -64,6 +64,9 @@ fn described(setting: &Setting) -> Value {
         SettingKind::Date => json!({"type": "string", "format": "date"}),
         SettingKind::OneOf(names) => json!({"enum": names}),
         SettingKind::Parameter => json!({"anyOf": [{"type": ["string", "number", "boolean"]}, texts()]}),
+        SettingKind::RuleParameter => {
+            json!({"anyOf": [{"type": ["string", "number", "boolean", "object"]}, texts()]})
+        }
     };
     schema["description"] = json!(setting.meaning);
     // The defaults are written so that they are JSON as well as TOML.
@@ -198,7 +201,7 @@ fn sample(path: &str, kind: SettingKind) -> String {
             SettingKind::Date => "2027-03-31".to_owned(),
             SettingKind::Texts | SettingKind::Paths | SettingKind::Patterns => "[]".to_owned(),
             SettingKind::OneOf(names) => format!("\"{}\"", names.last().unwrap_or(&"")),
-            SettingKind::Parameter => "200".to_owned(),
+            SettingKind::Parameter | SettingKind::RuleParameter => "200".to_owned(),
             SettingKind::Text | SettingKind::Path | SettingKind::Pattern => "\"search\"".to_owned(),
         },
     }

@@ -18,6 +18,7 @@ pub enum SettingValue {
     Number(f64),
     Flag(bool),
     Date(Date),
+    Map(Vec<(String, SettingValue)>),
 }
 
 impl SettingValue {

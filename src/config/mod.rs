@@ -28,7 +28,7 @@ use key::{Any, Flag, Names, Number, Tables, Text, Texts};
 
 pub(crate) use super::setting;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::{Sources, Span};
+use crate::source::{Date, Sources, Span};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "gpulint.toml";
@@ -49,9 +49,13 @@ pub struct Rule<'a> {
     /// Where the rule is named.
     pub span: Span,
     pub level: Option<Level>,
+    /// Up to that day it only notes.
+    pub note_until: Option<Date>,
     pub ignorable: Option<bool>,
     /// In a pack: the repository below cannot change or ignore it.
     pub forbid: Option<bool>,
+    /// In a pack: of these parameters.
+    pub forbidden_parameters: Vec<String>,
     pub parameters: Vec<(&'a str, &'a Entry)>,
 }
 
@@ -170,14 +174,18 @@ impl Config {
                 name,
                 span: entry.key,
                 level: None,
+                note_until: None,
                 ignorable: None,
                 forbid: None,
+                forbidden_parameters: Vec::new(),
                 parameters: Vec::new(),
             });
             match key.as_str() {
                 "level" => rule.level = entry.value.text().and_then(Level::from_name),
                 "ignorable" => rule.ignorable = entry.value.flag(),
+                "note-until" => rule.note_until = entry.value.date(),
                 "forbid" => rule.forbid = entry.value.flag(),
+                "forbid-parameters" => rule.forbidden_parameters = entry.value.texts(),
                 _ => rule.parameters.push((key, entry)),
             }
         }

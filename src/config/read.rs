@@ -110,6 +110,20 @@ impl Reader {
 
     /// An error without words means that the type is wrong.
     fn converted(&self, kind: SettingKind, value: &DeValue, span: Span) -> Result<SettingValue, Option<String>> {
+        let kind = match (kind, value) {
+            (SettingKind::RuleParameter, DeValue::Table(table)) => {
+                let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue>)| {
+                    let key: &str = AsRef::<str>::as_ref(key.get_ref());
+                    let converted = self.converted(kind, value.get_ref(), self.span(value.span()));
+                    let takes = "a table of strings, numbers, true, false and lists of strings";
+                    let what = || format!("{takes}, and `{key}` is {}", kind_of(value.get_ref()));
+                    Ok((key.to_owned(), converted.map_err(|why| Some(why.unwrap_or_else(what)))?))
+                };
+                return Ok(SettingValue::Map(table.iter().map(entry).collect::<Result<_, Option<String>>>()?));
+            }
+            (SettingKind::RuleParameter, _) => SettingKind::Parameter,
+            _ => kind,
+        };
         Ok(match (kind, value) {
             (SettingKind::OneOf(names), DeValue::String(text)) => match names.iter().find(|name| *name == text) {
                 Some(name) => SettingValue::Text((*name).to_owned()),
@@ -156,8 +170,10 @@ impl Reader {
         Ok(SettingValue::Texts(items.iter().map(text).collect::<Result<_, _>>()?))
     }
 
+    /// Settings are shared by people with different systems: a path means the same to all of them.
     fn path(&self, written: &str) -> Result<String, Option<String>> {
-        let inside = if written.starts_with('/') { None } else { source::join(&self.directory, written) };
+        let path = written.replace('\\', "/");
+        let inside = if is_absolute(&path) { None } else { source::join(&self.directory, &path) };
         inside.ok_or_else(|| Some(format!("a path inside of the repository, and `{written}` leads out of it")))
     }
 
@@ -177,6 +193,12 @@ impl Reader {
     fn span(&self, range: std::ops::Range<usize>) -> Span {
         Span::new(self.file, self.start + range.start, self.start + range.end)
     }
+}
+
+/// From the root of a file system, on Windows too.
+fn is_absolute(path: &str) -> bool {
+    let drive = path.split_once(":/").map(|(drive, _)| drive);
+    path.starts_with('/') || drive.is_some_and(|it| it.len() == 1 && it.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// Sorts as the numbers do.

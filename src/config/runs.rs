@@ -62,6 +62,8 @@ fn assigned(value: &SettingValue) -> String {
         SettingValue::Number(number) => number.to_string(),
         SettingValue::Flag(flag) => flag.to_string(),
         SettingValue::Date(date) => date.to_string(),
+        // no variable is a table
+        SettingValue::Map(_) => String::new(),
         SettingValue::Texts(texts) => {
             let quoted =
                 texts.iter().map(|(text, _)| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")));

@@ -20,6 +20,8 @@ pub enum SettingKind {
     OneOf(&'static [&'static str]),
     /// A parameter that a rule declares; the rule checks it.
     Parameter,
+    /// The same, or a table of these.
+    RuleParameter,
 }
 
 impl SettingKind {
@@ -33,6 +35,9 @@ impl SettingKind {
             SettingKind::Date => "a date such as 2027-03-31".to_owned(),
             SettingKind::OneOf(names) => format!("one of {}", names.join(", ")),
             SettingKind::Parameter => "a string, a number, true, false or a list of strings".to_owned(),
+            SettingKind::RuleParameter => {
+                "a string, a number, true, false, a list of strings or a table of these".to_owned()
+            }
         }
     }
 }
@@ -99,6 +104,12 @@ settings! {
     "ignore" SettingKind::Texts, Some("[]"), "rules and groups to leave out";
     "rules-dir" SettingKind::Paths, Some("[]"), "directories with pages of your own rules";
     "require-reason" SettingKind::Flag, Some("false"), "a suppression without a reason suppresses nothing";
+    "require-until" SettingKind::Flag, Some("false"), "a suppression without a last day suppresses nothing";
+    "longest-suppression-days" SettingKind::Number, None, "a suppression whose last day is farther off suppresses nothing";
+    "forbid-settings" SettingKind::Texts, Some("[]"), "in a pack: settings that the repository below cannot make, as in \"exclude\" or \"prices.discount\"";
+    "version" SettingKind::Text, None, "in a pack: its version, told with what its rules find";
+    "rules-url" SettingKind::Text, None, "in a pack: where people read about its rules; `{rule}` stands for the name of one";
+    "removed-rules" SettingKind::Texts, Some("[]"), "in a pack: names of rules that are gone; settings and comments that still say them are no mistake";
     "baseline" SettingKind::Path, Some("\".gpulint-baseline.json\""), "the file of findings that were accepted at once";
     "render" SettingKind::Flag, Some("false"), "render charts with helm, and kustomizations with kustomize or kubectl, instead of by ourselves";
     "values" SettingKind::Texts, Some("[]"), "files of values to render charts with; \"*\": once more with each of them";
@@ -121,9 +132,11 @@ settings! {
     "models.file" SettingKind::Path, None, "a CSV file with your own models, in the columns of `pricing/models.csv`";
     "models.configs.*" SettingKind::Path, None, "the config.json of a model of your own, as in \"acme/legal-9b\" = \"models/legal/config.json\"";
     "rules.*.level" LEVELS, None, "the level of a rule's findings";
-    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule";
+    "rules.*.ignorable" SettingKind::Flag, Some("true"), "false: comments, annotations and the baseline cannot silence the rule; in a pack, as `forbid`";
+    "rules.*.note-until" SettingKind::Date, None, "up to that day, and with it, the rule only notes";
     "rules.*.forbid" SettingKind::Flag, Some("false"), "in a pack, true: the repository below cannot change or ignore the rule";
-    "rules.*.*" SettingKind::Parameter, None, "a parameter of the rule";
+    "rules.*.forbid-parameters" SettingKind::Texts, Some("[]"), "in a pack: parameters of the rule that the repository below cannot change";
+    "rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule";
     "packs[].path" SettingKind::Path, None, "a directory with pages, and a gpulint.toml and a prices.csv of its own; for a pack from git, where its copy lies";
     "packs[].git" SettingKind::Text, None, "the repository that it comes from: https://, ssh://, file:// or user@host:path";
     "packs[].commit" SettingKind::Text, None, "its full commit, 40 digits";
@@ -138,7 +151,7 @@ settings! {
     "paths[].tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use, there";
     "paths[].approvals.above_monthly_usd" SettingKind::Number, None, "a change above it must be justified, there";
     "paths[].rules.*.level" LEVELS, None, "the level of a rule's findings, there";
-    "paths[].rules.*.*" SettingKind::Parameter, None, "a parameter of the rule, there";
+    "paths[].rules.*.*" SettingKind::RuleParameter, None, "a parameter of the rule, there";
     "tiers.*" SettingKind::Texts, None, "the accelerators that a purpose may use";
     "budgets[].team" SettingKind::Text, None, "the team whose resources are added up";
     "budgets[].project" SettingKind::Text, None, "the project whose resources are added up";

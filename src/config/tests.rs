@@ -79,7 +79,7 @@ rules = []
 team = "search"
 [rules.x]
 level = "fatal"
-limit = { a = 1 }
+limit = { a = 2027-01-01 }
 "#;
     let (_, _, wrong) = loaded(&[("a/gpulint.toml", text)]);
     assert_eq!(
@@ -93,7 +93,7 @@ limit = { a = 1 }
             "9: `suppress` is written as [[suppress]], not as a table",
             "12: a budget says `monthly_usd`, in dollars",
             "14: `rules.x.level` takes one of note, warning, error, not \"fatal\"",
-            "15: `rules.x.limit` takes a string, a number, true, false or a list of strings, not a table",
+            "15: `rules.x.limit` takes a table of strings, numbers, true, false and lists of strings, and `a` is a date",
         ]
     );
 }

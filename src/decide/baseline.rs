@@ -13,7 +13,7 @@ use super::{Decided, Decision};
 use crate::catalog::Money;
 use crate::inventory::Inventory;
 use crate::pricing::Bill;
-use crate::rules::{Evidence, Finding};
+use crate::rules::{Evidence, Finding, Rules};
 use crate::source::{Date, Sources};
 
 /// The name of the file.
@@ -122,6 +122,16 @@ impl Baseline {
             };
         }
         baseline
+    }
+
+    /// With rules as they are called now.
+    #[must_use]
+    pub fn renamed(&self, rules: &Rules) -> Baseline {
+        let entries = self.entries.iter().map(|(key, accepted)| {
+            let key = Key { rule: rules.current(&key.rule).to_owned(), ..key.clone() };
+            (key, accepted.clone())
+        });
+        Baseline { entries: entries.collect() }
     }
 
     /// Marks the findings that are accepted; `is_fixed` are rules that nobody may accept.

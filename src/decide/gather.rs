@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::cover::{Layout, Lines, Target};
-use super::{Complaints, Grounds};
+use super::{Complaints, FixedBy, Grounds};
 use crate::inventory::{FrontEnd, RawData, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
@@ -130,25 +130,51 @@ fn annotation(text: Option<&str>) -> Result<(Option<Date>, Option<String>), Stri
     Ok((until, Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
 }
 
+/// What the settings demand of a suppression and this one does not say, with what to do.
+fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String)> {
+    let demands = grounds.demands;
+    if demands.reason && suppression.reason.is_none() {
+        let help = "write the reason after `--`; `require-reason` is set".to_owned();
+        return Some(("a suppression must say why".to_owned(), help));
+    }
+    let Some(until) = suppression.until else {
+        let help = "write `until=2027-01-31` in front of `--`; `require-until` or `longest-suppression-days` is set"
+            .to_owned();
+        let is_demanded = demands.until || demands.longest_days.is_some();
+        return is_demanded.then(|| ("a suppression must say its last day".to_owned(), help));
+    };
+    let (days, most) = (until.since(grounds.today), demands.longest_days?);
+    (days as f64 > most).then(|| {
+        let help = format!("`longest-suppression-days` is {most}: choose a nearer day, and renew it if that must be");
+        (format!("a suppression may last {most} days, and this one ends in {days}"), help)
+    })
+}
+
 /// Leaves out the rules that a suppression may not silence, and says why; false where nothing is left of it.
 fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Complaints) -> bool {
-    if grounds.require_reason && suppression.reason.is_none() {
-        let message = "a suppression must say why".to_owned();
-        complaints.broken(message, "write the reason after `--`; `require-reason` is set".to_owned(), suppression.span);
+    if let Some((message, help)) = lacks(suppression, grounds) {
+        complaints.broken(message, help, suppression.span);
         return false;
     }
     let is_configured = matches!(suppression.target, Target::Pattern { .. });
-    suppression.rules.retain(|(rule, span)| {
+    suppression.rules.retain_mut(|(rule, span)| {
+        if grounds.rules.is_removed(rule) {
+            return false;
+        }
+        *rule = grounds.rules.current(rule).to_owned();
         let wrong = if grounds.rules.page(rule).is_none() {
             let help = match grounds.rules.nearest(rule) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "`gpulint rules list` names every rule".to_owned(),
             };
             Some((format!("there is no rule `{rule}`"), help))
-        } else if grounds.fixed.contains_key(rule) && !is_configured {
-            Some((format!("`{rule}` may not be ignored here"), "gpulint.toml says `ignorable = false`".to_owned()))
         } else {
-            None
+            let help = match grounds.fixed.get(rule) {
+                Some(FixedBy::Settings) if !is_configured => Some("gpulint.toml says `ignorable = false`".to_owned()),
+                Some(FixedBy::Pack(pack)) => Some(format!("the pack `{pack}` forbids it: ask its owners")),
+                _ => None,
+            };
+            help.map(|help| (format!("`{rule}` may not be ignored here"), help))
         };
         match wrong {
             None => true,

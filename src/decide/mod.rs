@@ -69,10 +69,28 @@ pub struct Grounds<'a> {
     /// Their names are those that a suppression may use; only of the ones that are on can it be said that a suppression
     /// was not needed.
     pub rules: &'a Rules,
-    /// Rules that may not be silenced in the repository, with the place that says so.
-    pub fixed: &'a BTreeMap<String, Span>,
-    pub require_reason: bool,
+    /// Rules that comments, annotations and the baseline may not silence, and who says so.
+    pub fixed: &'a BTreeMap<String, FixedBy>,
+    pub demands: Demands,
     pub today: Date,
+}
+
+/// What a suppression must say to suppress anything.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Demands {
+    pub reason: bool,
+    pub until: bool,
+    /// Its last day is no farther off.
+    pub longest_days: Option<f64>,
+}
+
+/// Who says that a rule may not be silenced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixedBy {
+    /// The settings of the repository, which may say otherwise in an entry of theirs.
+    Settings,
+    /// A pack, against which nothing in the repository holds.
+    Pack(String),
 }
 
 /// A suppression of the configuration. In both patterns `*` stands for anything.

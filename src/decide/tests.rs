@@ -47,6 +47,7 @@ fn rules(sources: &Sources) -> Rules {
         )
         .into(),
         file,
+        pack: None,
     };
     let names = ["whole", "header", "above", "unneeded", "behind", "old", "module", "free", "misspelt"];
     let (rules, wrong) = Rules::load(&names.map(page), rules::Settings::default());
@@ -134,7 +135,7 @@ fn decided(change: impl FnOnce(&mut Grounds)) -> (Vec<(String, bool)>, Vec<Strin
         configured: Vec::new(),
         rules: &rules,
         fixed: &fixed,
-        require_reason: false,
+        demands: Demands::default(),
         today: "2026-11-21".parse().unwrap(),
     };
     change(&mut grounds);
@@ -176,11 +177,10 @@ fn comments_cover_their_line_their_block_their_call_or_their_file() {
 
 #[test]
 fn reasons_can_be_required_and_rules_can_be_fixed() {
-    let (findings, complaints) = decided(|grounds| grounds.require_reason = true);
+    let (findings, complaints) = decided(|grounds| grounds.demands.reason = true);
     assert!(findings.contains(&("behind".to_owned(), false)));
     assert!(complaints.iter().any(|it| it == "6:broken-suppression a suppression must say why"), "{complaints:?}");
-    let case = case();
-    let fixed: &'static _ = Box::leak(Box::new(BTreeMap::from([("header".to_owned(), case.comments[0])])));
+    let fixed: &'static _ = Box::leak(Box::new(BTreeMap::from([("header".to_owned(), FixedBy::Settings)])));
     let (findings, complaints) = decided(|grounds| grounds.fixed = fixed);
     assert!(findings.contains(&("header".to_owned(), false)));
     assert!(
@@ -238,7 +238,7 @@ fn annotations_cover_their_resource() {
         configured: Vec::new(),
         rules: &rules,
         fixed: &BTreeMap::new(),
-        require_reason: false,
+        demands: Demands::default(),
         today: "2026-11-21".parse().unwrap(),
     };
     let decision = decide(case.findings, &grounds);
@@ -277,7 +277,7 @@ fn thousands_of_comments_and_findings_are_joined_by_their_places() {
         configured: Vec::new(),
         rules: &rules,
         fixed: &fixed,
-        require_reason: false,
+        demands: Demands::default(),
         today: "2026-11-21".parse().unwrap(),
     };
     let decision = decide(findings, &grounds);

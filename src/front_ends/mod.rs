@@ -46,7 +46,7 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
         }
         embedded.push((job, path));
     }
-    let options = kubernetes::Options { objects: wanted.objects, ..settings.kubernetes.clone() };
+    let options = kubernetes::Options { objects: wanted.objects, pods: wanted.pods, ..settings.kubernetes.clone() };
     let kubernetes = kubernetes::read(sources, &others, &embedded, &options);
     comments.extend(kubernetes.comments);
     let plain = kubernetes.plain;
@@ -58,6 +58,11 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
             resource.run = Some(run.clone());
             resource.count =
                 none.map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
+        }
+    }
+    for object in &mut kubernetes.objects {
+        if let Some((_, run, _)) = carriers.get(&object.span.file) {
+            object.run = Some(run.clone());
         }
     }
     if let Some(scenario) = &settings.scenario {

@@ -13,20 +13,53 @@ use super::run::RunId;
 #[derive(Debug, Clone)]
 pub struct Raw {
     pub front_end: FrontEnd,
-    /// Terraform's word for the block: `resource`, `data`, `module`; empty for objects.
+    /// Terraform's word for the block: `resource`, `data`, `module`, `provider`, `variable`, `output`, `terraform`; empty for
+    /// objects.
     pub keyword: Arc<str>,
     /// The Terraform type or the Kubernetes kind.
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub address: Arc<str>,
-    /// What makes a block, where that is known.
+    /// The file that it stands in, as a path of the tree; settled once all text is read.
+    pub path: Arc<str>,
+    /// What makes it, where that is known.
     pub run: Option<RunId>,
+    /// Why there may be none of it, where that is open.
+    pub perhaps: Option<Arc<Unknown<RawTree>>>,
     /// The header: the first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
+    /// What its pods are, where rules ask for that.
+    pub pods: Vec<RawPod>,
+    /// The addresses of the blocks of its run that it refers to, by whatever expressions.
+    pub references: Vec<Arc<str>>,
     /// What all of it is known by, at best.
     pub origin: Origin,
+    pub tree: RawTree,
+}
+
+/// Pods of one description in an object, whatever holds them.
+#[derive(Debug, Clone)]
+pub struct RawPod {
+    /// What the object calls them, where it has several: worker, head.
+    pub name: Arc<str>,
+    /// The part of a resource that they are, where they ask for accelerators.
+    pub part: Option<Arc<str>>,
+    pub spec: RawTree,
+    pub containers: Vec<RawContainer>,
+    pub labels: Option<RawTree>,
+    pub annotations: Option<RawTree>,
+    /// The labels that a node must have, each with a list of the values that will do: empty where any will.
+    pub node_labels: RawTree,
+    pub origin: Origin,
+}
+
+/// A container, with what the kind of its object says of it elsewhere.
+#[derive(Debug, Clone)]
+pub struct RawContainer {
+    /// main, init, sidecar or ephemeral.
+    pub role: &'static str,
     pub tree: RawTree,
 }
 
@@ -48,6 +81,8 @@ pub enum Data {
     /// Sorted by key; there may be more keys, and why.
     Map(Vec<(Arc<str>, RawTree)>, Option<Arc<Unknown<RawTree>>>),
     Unknown(Arc<Unknown<RawTree>>),
+    /// A text of which only the beginning is known.
+    Beginning(Arc<str>, Arc<Unknown<RawTree>>),
 }
 
 /// Values of one object or block that are kept. What people write is far smaller; aliases and functions can make a few

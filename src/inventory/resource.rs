@@ -46,6 +46,8 @@ pub struct Inventory {
 pub struct WantedRaw {
     pub blocks: bool,
     pub objects: WantedObjects,
+    /// The pods of these objects too.
+    pub pods: bool,
 }
 
 /// The manifests that rules look at as they are written.
@@ -105,6 +107,7 @@ impl WantedRaw {
     pub fn add(&mut self, other: &WantedRaw) {
         use WantedObjects::{Kinds, None};
         self.blocks |= other.blocks;
+        self.pods |= other.pods;
         let objects = std::mem::take(&mut self.objects);
         self.objects = match (objects, &other.objects) {
             (Kinds(mut kinds), Kinds(more)) => {
@@ -126,10 +129,14 @@ pub struct ResourceId(pub usize);
 /// Where a resource is deployed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Home {
+    /// The file that it stands in, as a path of the tree.
+    pub path: Arc<str>,
     /// The folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
     /// What applies it, as a sentence about two that share it.
     pub parts: Vec<Arc<str>>,
+    /// The providers that Terraform in the innermost folder around it configures, where one does.
+    pub clouds: Arc<[String]>,
 }
 
 /// What a block or an object is called, for those who look for it or for what names it.
@@ -140,6 +147,8 @@ pub struct Declaration {
     /// The address without the key of one of several instances.
     pub block: Arc<str>,
     pub name: Arc<str>,
+    /// The namespace that its text says.
+    pub namespace: Fact<Value>,
     /// Which of several groups of pods, as the address says it.
     pub part: Arc<str>,
     /// How other blocks name it: `aws_instance.a`, `module.b` for what is in there.
@@ -435,6 +444,8 @@ impl LinkKind {
 pub struct Selector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
+    /// Why there may be more labels and taints.
+    pub open: Option<Unknown<()>>,
     /// What a pod wants of no node.
     pub refuses: Vec<(Arc<str>, Refused)>,
 }
@@ -469,6 +480,7 @@ impl Refused {
 pub struct Taint {
     pub key: Arc<str>,
     pub value: Option<Arc<str>>,
+    pub effect: Option<Arc<str>>,
     pub span: Span,
 }
 

@@ -17,8 +17,10 @@ mod write;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::inventory::{GivenRun, Inventory, Resource, Skipped, Unlisted, WantedObjects};
-use crate::source::{FileId, Sources, Span, each};
+use regex::Regex;
+
+use crate::inventory::{GivenRun, Inventory, Raw, RawTree, Resource, Skipped, Unknown, Unlisted, WantedObjects};
+use crate::source::{FileId, Sources, Span, each, static_regex};
 
 use crate::languages::yaml::{Node, Stream, YamlDocument};
 use objects::index::ObjectIndex;
@@ -33,6 +35,7 @@ pub use crate::languages::helm::Cluster;
 pub use gather::{Look, Looks};
 pub use render::{Content, Input, Plan, RefusedRendering, Rendered, plan};
 pub use rows::devices::{NodeLabel, node_label, word_of_label};
+pub use rows::words::{FIELDS, METADATA, kinds};
 pub use text::filter::is_manifest;
 pub use text::trail::Renderer;
 pub use write::{label, write};
@@ -42,6 +45,8 @@ pub use write::{label, write};
 pub struct Options {
     /// Which manifests are wanted as they are, for rules about any kind.
     pub objects: WantedObjects,
+    /// Their pods are wanted too.
+    pub pods: bool,
     /// What other programs made of charts and kustomizations; it is read instead of the files that it replaces.
     pub rendered: Vec<Rendered>,
     /// Files of values, by their names, with which charts are rendered; `*` stands for each of them once more.
@@ -107,9 +112,11 @@ pub fn read(
     reading.inventory.unjudged.extend(changed);
     let runs = runs::Runs::of(sources, &parsed, runs);
     runs.mark(&mut found);
-    reading.inventory.runs.extend(runs.finish());
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
-    keep_the_rest(&mut parsed, options, &mut reading);
+    let reader = WorkloadReader { sources, index: &index };
+    reading.inventory.objects = written_objects(&parsed, options, &runs, &reader);
+    keep_the_rest(&mut parsed, &mut reading);
+    reading.inventory.runs.extend(runs.finish());
     // Taking millions of nodes apart takes long, and nobody waits for it.
     rayon::spawn(|| drop(parsed));
     reading.carriers = found.iter().map(|(_, found)| found.carrier).collect();
@@ -128,8 +135,33 @@ fn relate(sources: &Sources, parsed: &[Parsed], found: &mut Vec<(Arc<str>, Found
     relations::versions::mark(found);
 }
 
-/// What files have beside resources: comments, objects as they are written, and what was said while they were read.
-fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut KubernetesReading) {
+/// Objects as they are written, where rules ask for them.
+fn written_objects(
+    parsed: &[Parsed],
+    options: &Options,
+    runs: &runs::Runs,
+    reader: &WorkloadReader<'_, '_>,
+) -> Vec<Raw> {
+    let mut all = Vec::new();
+    if options.objects == WantedObjects::None {
+        return all;
+    }
+    let pods = |root: &Node| if options.pods { reader.raw_pods(root) } else { Vec::new() };
+    for file in parsed.iter().filter(|file| !file.is_made() && !file.file.joined_only) {
+        let first = all.len();
+        for document in file.stream.documents.iter().take(file.written) {
+            objects::raw::add(&document.root, document.span, file.inferred.as_ref(), &pods, &mut all);
+        }
+        for object in all.iter_mut().skip(first) {
+            object.run = runs.at(file.place()).cloned();
+            object.perhaps = file.perhaps(reader.sources, object.span);
+        }
+    }
+    all
+}
+
+/// What files have beside resources: comments, and what was said while they were read.
+fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
     let written: HashSet<FileId> = parsed.iter().filter(|it| !it.is_made()).map(|it| it.file.id).collect();
     for file in parsed {
         if file.is_made() {
@@ -137,16 +169,6 @@ fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut Kuberne
                 reading.comments.append(&mut file.stream.comments);
             }
             continue;
-        }
-        if options.objects != WantedObjects::None && !file.file.joined_only {
-            for document in file.stream.documents.iter().take(file.written) {
-                objects::raw::add(
-                    &document.root,
-                    document.span,
-                    file.inferred.as_ref(),
-                    &mut reading.inventory.objects,
-                );
-            }
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
         reading.inventory.skipped.extend(file.skipped.take());
@@ -156,6 +178,12 @@ fn keep_the_rest(parsed: &mut [Parsed], options: &Options, reading: &mut Kuberne
         }
     }
 }
+
+static_regex!(
+    /// What opens a part of a template that may be there or not.
+    static OPENING: Regex = r"\{\{-?\s*(?:if|with|range)\b"
+);
+static_regex!(static CLOSING: Regex = r"\{\{-?\s*end\b");
 
 /// A file with what its text was found to be.
 struct Parsed {
@@ -198,6 +226,22 @@ impl Parsed {
             stood_for: BTreeSet::new(),
             file,
         }
+    }
+
+    /// Why an object of it may not be there: it stands inside a condition that is not known, or in a template that was not
+    /// rendered and has conditions before it.
+    fn perhaps(&self, sources: &Sources, span: Span) -> Option<Arc<Unknown<RawTree>>> {
+        let unrendered = || {
+            let text = sources.text(self.file.id);
+            let before = text.get(..span.start as usize)?;
+            let document = before.rsplit("\n---").next()?;
+            let opens = OPENING.find_iter(document).count();
+            let is_template = self.file.rendered.is_none() && self.file.of_chart && self.inferred.is_some();
+            (is_template && opens > CLOSING.find_iter(document).count())
+                .then(|| Arc::from("it stands in a template under a condition that was not evaluated"))
+        };
+        let why = self.file.perhaps.clone().or_else(unrendered)?;
+        Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
     }
 
     /// The same file as an object makes it.

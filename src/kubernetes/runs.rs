@@ -61,6 +61,11 @@ impl Runs {
         }
     }
 
+    /// The run of the objects at a place.
+    pub(super) fn at(&self, place: &Arc<str>) -> Option<&RunId> {
+        self.by_place.get(place)
+    }
+
     pub(super) fn finish(self) -> impl Iterator<Item = Run> {
         self.all.into_values().map(|mut run| {
             let inputs = std::mem::take(&mut run.inputs);

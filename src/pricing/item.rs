@@ -38,8 +38,13 @@ impl<'a> Pricing<'_, 'a> {
 
     /// The same without what age makes of prices.
     fn as_listed(&self, variants: &[PurchaseVariant<'a>]) -> Result<BillItem, String> {
-        let mut variants = variants.to_vec();
-        variants.iter_mut().for_each(|variant| variant.unit.forget_moves());
+        let listed = |variant: &PurchaseVariant<'a>| PurchaseVariant {
+            machine: variant.machine.clone(),
+            region: variant.region.clone(),
+            unit: variant.unit.as_listed(),
+            ..*variant
+        };
+        let variants: Vec<_> = variants.iter().map(listed).collect();
         let (priced, bought) = self.cheapest_to_dearest(&variants)?;
         Ok(self.total(&priced, bought))
     }
@@ -164,6 +169,7 @@ impl<'a> Pricing<'_, 'a> {
         let count = self.count();
         let runtime = runtime(self.resource, self.settings, count);
         let mut steps = first.unit.steps(&bought.ways);
+        steps.extend(first.unit.steps_of_age(&bought.ways));
         steps.extend(bought.steps);
         if variants.len() > 1 {
             let (low, high) = (dollars(per_hour.floor), dollars(per_hour.ceiling));

@@ -272,7 +272,8 @@ impl Line {
 
     /// Machines that always run and that a commitment may pay for.
     pub fn base(&self) -> f64 {
-        self.rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum()
+        // The sum of nothing is a negative zero, which people would see.
+        self.rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum::<f64>() + 0.0
     }
 
     fn commit(&mut self, most_years: u8) {

@@ -70,8 +70,22 @@ impl PricedUnit {
         self.moves.iter().any(Option::is_some)
     }
 
-    pub(super) fn forget_moves(&mut self) {
-        self.moves = Default::default();
+    /// The same at the prices of the rows; how they came to be is told once.
+    pub(super) fn as_listed(&self) -> PricedUnit {
+        PricedUnit {
+            prices: self.prices,
+            moves: Default::default(),
+            estimated: self.estimated.clone(),
+            steps: Vec::new(),
+            spot_in_doubt: self.spot_in_doubt.clone(),
+            unverified: self.unverified.clone(),
+            notes: self.notes.clone(),
+            as_of: self.as_of.clone(),
+            spot_as_of: self.spot_as_of.clone(),
+            may_not_run: self.may_not_run.clone(),
+            will_not_start: self.will_not_start.clone(),
+            ..*self
+        }
     }
 
     pub(super) fn status(&self) -> Status {
@@ -142,6 +156,16 @@ impl PricedUnit {
         };
         let steps = self.steps.iter().filter(|(of, _)| of.is_none_or(needs));
         steps.map(|(_, step)| step.clone()).collect()
+    }
+
+    /// How far the prices of these ways may have moved since the day of their row.
+    pub(super) fn steps_of_age(&self, ways: &[Scenario]) -> Vec<Step> {
+        let step = |way: &Scenario| {
+            let (price, moved) = (self.price(*way)?, self.price_move(*way)?);
+            let as_of = if *way == Scenario::Spot { &self.spot_as_of } else { self.as_of.as_ref()? };
+            Some(Step::said(moved_since(price, &moved, as_of)))
+        };
+        ways.iter().filter_map(step).collect()
     }
 
     /// Every price changed in the same way.
@@ -420,13 +444,11 @@ fn doubt_old_spot(unit: &mut PricedUnit, settings: &PricingSettings) {
 /// A price past its shelf life is no number of today, but one of those that such prices became.
 fn widen_by_age(unit: &mut PricedUnit, catalog: &Catalog, settings: &PricingSettings, machine: &Machine<'_>) {
     let Some(today) = settings.today.filter(|_| !unit.is_own) else { return };
+    let of_list = unit.as_of.as_deref().and_then(|as_of| catalog.price_move(&machine.provider, false, as_of, today));
+    let of_spot = catalog.price_move(&machine.provider, true, &unit.spot_as_of, today);
     for scenario in Scenario::ALL {
-        let is_spot = scenario == Scenario::Spot;
-        let as_of = if is_spot { unit.spot_as_of.clone() } else { unit.as_of.clone().unwrap_or_default() };
-        let Some(price) = unit.price(scenario) else { continue };
-        let Some(moved) = catalog.price_move(&machine.provider, is_spot, &as_of, today) else { continue };
-        unit.moves[scenario as usize] = Some(moved);
-        unit.push(scenario, Step::said(moved_since(price, &moved, &as_of)));
+        let moved = if scenario == Scenario::Spot { of_spot } else { of_list };
+        unit.moves[scenario as usize] = moved.filter(|_| unit.price(scenario).is_some());
     }
 }
 

@@ -61,6 +61,7 @@ pub use views::reconcile::AskedMonths;
 pub use views::suggestion::{Suggestion, suggestion};
 pub use views::teams::{Team, teams};
 pub use views::what_if::{Case, Cases};
+pub use views::wrapped::wrapped;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;

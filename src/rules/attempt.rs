@@ -4,6 +4,7 @@ use super::Settings;
 use super::evaluate::EvaluationContext;
 use super::facts::World;
 use super::page::{self, LooksAt, Mistake};
+use super::seen::{self, Seen};
 use super::template;
 use crate::fit::Market;
 use crate::inventory::WantedRaw;
@@ -25,6 +26,8 @@ pub struct Answer {
     /// true, false, unknown, error, or the value.
     pub answer: String,
     pub cause: Option<String>,
+    /// The facts that decided, with the lines that say them.
+    pub facts: Vec<Seen>,
 }
 
 impl Attempt {
@@ -55,14 +58,15 @@ impl Attempt {
         let many = inventory.resources.len() + inventory.objects.len() + inventory.blocks.len();
         let answer = |(place, (address, span)): (usize, (String, Option<Span>))| {
             let asking = ground.asking(self.looks_at.subject(), place);
-            let result = self.program.evaluate(&asking, &mut CelBudget::for_many(many)).result;
-            let (answer, cause) = match result {
+            let evaluation = self.program.evaluate(&asking, &mut CelBudget::for_many(many));
+            let facts = seen::of_reads(&asking, world, &evaluation.reads);
+            let (answer, cause) = match evaluation.result {
                 Ok(CelValue::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
                 Ok(CelValue::Absent) => ("absent".to_owned(), Some("the text does not say it".to_owned())),
                 Ok(value) => (shown(&value), None),
                 Err(failure) => ("error".to_owned(), Some(failure.message)),
             };
-            Answer { address, span, answer, cause }
+            Answer { address, span, answer, cause, facts }
         };
         named.into_iter().enumerate().map(answer).collect()
     }

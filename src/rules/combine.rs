@@ -1,6 +1,6 @@
 //! Findings that one act answers: of rules that exclude each other, and about one field that an object lacks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::inventory::{FrontEnd, Inventory, ResourceId};
 use crate::source::Span;
@@ -48,10 +48,12 @@ fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
 
 /// Where several rules tell what to do instead of the same thing, the one that comes first speaks, and the others become
 /// notes of it.
-pub(super) fn combine(pages: &[&Page], findings: &mut Vec<Finding>) {
+///
+/// One that a pack forces speaks for itself: whoever silences the one that it yields to would silence it too.
+pub(super) fn combine(pages: &[&Page], forced: &BTreeSet<String>, findings: &mut Vec<Finding>) {
     let yields: BTreeMap<&str, &[String]> = pages
         .iter()
-        .filter(|page| !page.yields_to.is_empty())
+        .filter(|page| !page.yields_to.is_empty() && !forced.contains(&page.name))
         .map(|page| (page.name.as_str(), page.yields_to.as_slice()))
         .collect();
     if yields.is_empty() {

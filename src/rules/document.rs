@@ -23,19 +23,35 @@ pub fn link(rule: &str) -> Option<String> {
 
 const EXAMPLES: &str = "\n## Examples\n";
 
+/// How a file begins that nobody writes by hand.
+pub const WRITTEN_FROM: &str = "<!-- written from ";
+
 /// What readers need to know of the lines below.
-const MARKS: &str = "A line that ends with `# <- reported` is found, one with `# <- undetermined` cannot be known, and all others are clean \
-                     ([how examples are tested](../own-rules/testing.md)).";
+const MARKS: &str = "A line that ends with `# <- reported` is found, one with `# <- undetermined` cannot be known, and all others are clean";
+
+/// A built-in page for readers of the book.
+pub fn document(page: &Page) -> String {
+    written(page, &format!("rules/{}.md", page.name), "../own-rules/testing.md")
+}
+
+/// A team's own page for its readers; `from` is its file.
+pub fn document_of(page: &Page, from: &str) -> String {
+    written(page, from, &in_the_book("own-rules/testing"))
+}
 
 /// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.
-pub fn document(page: &Page) -> String {
+fn written(page: &Page, from: &str, testing: &str) -> String {
     let body = page.body().trim();
     let (title, rest) = body.split_once('\n').unwrap_or((body, ""));
-    let mut text = format!("<!-- written from rules/{}.md; change that file -->\n\n{title}\n\n", page.name);
+    let mut text = format!("{WRITTEN_FROM}{}; change that file -->\n\n{title}\n\n", from.replace("--", "- -"));
     let _ = writeln!(text, "| group | layer | level | risk | profile |\n|---|---|---|---|---|");
     let (layer, level, risk, profile) = (page.layer.name(), page.level.name(), page.risk.name(), page.profile.name());
     let _ = writeln!(text, "| {} | {layer} | {level} | {risk} | {profile} |", page.group);
-    let _ = writeln!(text, "\n{}", rest.trim().replacen(EXAMPLES, &format!("{EXAMPLES}\n{MARKS}\n"), 1));
+    let _ = writeln!(
+        text,
+        "\n{}",
+        rest.trim().replacen(EXAMPLES, &format!("{EXAMPLES}\n{MARKS} ([how examples are tested]({testing})).\n"), 1)
+    );
     if !page.parameters.is_empty() {
         text.push_str("\n## Parameters\n\n| parameter | default | meaning |\n|---|---|---|\n");
         for parameter in &page.parameters {
@@ -48,17 +64,26 @@ pub fn document(page: &Page) -> String {
     text
 }
 
-/// All rules by group, with links to their documents.
+/// All built-in rules by group, with links to their documents.
 pub fn contents(pages: &[Page]) -> String {
+    let head = format!(
+        "{WRITTEN_FROM}the files of rules/; change those -->\n\n# Rules\n\n\
+         `essential` has the few that nobody argues with, `standard` is used unless another profile is named, and `all` adds \
+         advice that is not right for everybody.\n"
+    );
+    listed(head, &pages.iter().collect::<Vec<_>>())
+}
+
+/// A team's own.
+pub fn contents_of(pages: &[&Page]) -> String {
+    listed(format!("{WRITTEN_FROM}the pages of these rules; change those -->\n\n# Rules\n"), pages)
+}
+
+fn listed(mut text: String, pages: &[&Page]) -> String {
     let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
-    for page in pages {
+    for page in pages.iter().copied() {
         groups.entry(&page.group).or_default().push(page);
     }
-    let mut text = String::from(
-        "<!-- written from the files of rules/; change those -->\n\n# Rules\n\n\
-         `essential` has the few that nobody argues with, `standard` is used unless another profile is named, and `all` adds \
-         advice that is not right for everybody.\n",
-    );
     for (group, pages) in groups {
         let _ =
             writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | what it finds |\n|---|---|---|---|---|");

@@ -98,6 +98,11 @@ pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
     format!("line {line}: {message}")
 }
 
+/// Whether an entry of `match` holds, or may.
+pub(super) fn may_match(wanted: &Match, asking: &FactContext<'_>) -> bool {
+    !matches!(accepts(wanted, asking), Answer::No)
+}
+
 enum Answer {
     Yes,
     No,

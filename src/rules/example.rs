@@ -13,6 +13,8 @@ pub struct Example {
     /// Counted from 1 in the page.
     pub line: usize,
     pub files: Vec<ExampleFile>,
+    /// The files before the change, where the example shows one; `files` are those after it.
+    pub before: Option<Vec<ExampleFile>>,
     /// Own prices, as a price file.
     pub prices: Option<String>,
     /// A `gpulint.toml`.
@@ -89,66 +91,6 @@ pub struct Surprise {
     pub is_missing: bool,
 }
 
-/// The examples of a page. Fences between two headings belong together; a second file of the same name starts another.
-pub fn examples(page: &str) -> Vec<Example> {
-    let mut all: Vec<Example> = Vec::new();
-    let mut current = Example::default();
-    let mut title = "";
-    for part in parts(page) {
-        let Fence { info, text, line, at } = match part {
-            Part::Heading(heading) => {
-                finish(&mut current, &mut all);
-                title = heading;
-                continue;
-            }
-            Part::Fence(fence) => fence,
-        };
-        let mut words = info.split_whitespace();
-        let kind = words.next().unwrap_or_default();
-        let named = words.find_map(|word| word.strip_prefix("file="));
-        let file = match kind {
-            "hcl" => Some("main.tf"),
-            "yaml" => Some("manifest.yaml"),
-            "json" => Some("plan.json"),
-            _ => None,
-        };
-        let file = file.map(|default| named.unwrap_or(default));
-        let is_second = file.is_some_and(|path| current.files.iter().any(|file| file.path == path));
-        // what is told or fixed closes an example, and settings open the next one
-        let closes = current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
-        let is_next =
-            !current.files.is_empty() && (closes || matches!(kind, "prices" | "config" | "today" | "usage" | "paid"));
-        if is_second || is_next {
-            finish(&mut current, &mut all);
-        }
-        if current == Example::default() {
-            title.clone_into(&mut current.title);
-            current.line = line;
-        }
-        match (kind, file) {
-            ("prices", _) => current.prices = Some(text.to_owned()),
-            ("config", _) => current.config = Some(text.to_owned()),
-            ("usage", _) => current.usage = Some(text.to_owned()),
-            ("paid", _) => current.paid = Some(text.to_owned()),
-            ("today", _) => current.today = Some(text.trim().to_owned()),
-            ("fixed", _) if !current.files.is_empty() => {
-                let path = named.map(str::to_owned);
-                current.fixed.push(Fixed { path, text: text.to_owned(), at });
-            }
-            ("text", _) if !current.files.is_empty() => {
-                current.told = Some(ExpectedOutput { text: text.to_owned(), at })
-            }
-            (_, Some(path)) => {
-                current.expected.extend(markers(path, text));
-                current.files.push(ExampleFile { path: path.to_owned(), text: text.to_owned(), line });
-            }
-            _ => {}
-        }
-    }
-    finish(&mut current, &mut all);
-    all
-}
-
 impl Example {
     /// The same example with other texts of its files, by path.
     pub fn with(&self, texts: &BTreeMap<String, String>) -> Example {
@@ -175,7 +117,7 @@ impl Example {
         all
     }
 
-    fn is_told(&self) -> bool {
+    pub(super) fn is_told(&self) -> bool {
         self.told.is_some() || !self.fixed.is_empty()
     }
 }
@@ -196,40 +138,6 @@ pub fn unmarked(text: &str) -> String {
     shown
 }
 
-enum Part<'a> {
-    Heading(&'a str),
-    Fence(Fence<'a>),
-}
-
-struct Fence<'a> {
-    info: &'a str,
-    text: &'a str,
-    /// The line that opens it, from 1.
-    line: usize,
-    at: Range<usize>,
-}
-
-/// The headings and fences of a page.
-fn parts(page: &str) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    let mut open: Option<(&str, usize, usize)> = None;
-    let mut at = 0;
-    for (number, line) in page.split_inclusive('\n').enumerate() {
-        let next = at + line.len();
-        match (open, line.strip_prefix("```")) {
-            (None, Some(info)) => open = Some((info.trim(), number + 1, next)),
-            (Some((info, line, start)), Some(rest)) if rest.trim().is_empty() => {
-                parts.push(Part::Fence(Fence { info, text: &page[start..at], line, at: start..at }));
-                open = None;
-            }
-            (None, None) if line.starts_with('#') => parts.push(Part::Heading(line.trim_start_matches('#').trim())),
-            _ => {}
-        }
-        at = next;
-    }
-    parts
-}
-
 /// A finding as the examples of pages show it.
 pub fn tell(finding: &Finding) -> String {
     let mut text = format!("{}\n", finding.message);
@@ -246,26 +154,6 @@ pub fn tell(finding: &Finding) -> String {
     text
 }
 
-fn finish(current: &mut Example, all: &mut Vec<Example>) {
-    if !current.files.is_empty() {
-        all.push(std::mem::take(current));
-    }
-}
-
-/// `# <- reported` at the end of a line.
-fn markers(path: &str, text: &str) -> Vec<Expected> {
-    let mut expected = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let Some((_, mark)) = line.rsplit_once("<- ") else { continue };
-        for marker in Marker::ALL {
-            if mark.trim_end().trim_end_matches("*/").trim_end() == marker.name() {
-                expected.push(Expected { path: path.to_owned(), line: number + 1, marker });
-            }
-        }
-    }
-    expected
-}
-
 /// Compares what was said with what an example expects, line by line.
 pub fn compare(example: &Example, said: &[Expected]) -> Vec<Surprise> {
     let wanted: BTreeSet<&Expected> = example.expected.iter().collect();
@@ -276,28 +164,4 @@ pub fn compare(example: &Example, said: &[Expected]) -> Vec<Surprise> {
     let mut all: Vec<Surprise> = missing.chain(unexpected).collect();
     all.sort();
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fences_of_a_heading_are_one_example() {
-        let page = "# x\n\n## Examples\n\n```hcl\na # <- reported\n```\n\n```yaml\nb: 1\n```\n\n```hcl\nc\n```\n### Two\n```today\n2026-01-01\n```\n```hcl file=a/main.tf\nd\ne # <- undetermined\n```\n```text\nnot one\n```\n";
-        let all = examples(page);
-        let shape: Vec<(usize, Vec<&str>, usize)> = all
-            .iter()
-            .map(|it| (it.line, it.files.iter().map(|file| file.path.as_str()).collect(), it.expected.len()))
-            .collect();
-        assert_eq!(
-            shape,
-            [(5, vec!["main.tf", "manifest.yaml"], 1), (13, vec!["main.tf"], 0), (17, vec!["a/main.tf"], 1)]
-        );
-        assert_eq!(all[2].today.as_deref(), Some("2026-01-01"));
-        assert_eq!((all[2].title.as_str(), all[2].expected[0].line), ("Two", 2));
-        let said = [Expected { path: "main.tf".into(), line: 2, marker: Marker::Reported }];
-        let surprises = compare(&all[0], &said);
-        assert_eq!(surprises.iter().map(|it| (it.at.line, it.is_missing)).collect::<Vec<_>>(), [(1, true), (2, false)]);
-    }
 }

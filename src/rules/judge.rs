@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::catalog::{Money, MoneyRange};
+use crate::diagnostic::Level;
 use crate::fit::Market;
 use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
@@ -16,6 +17,9 @@ use super::page::{At, Grouping, LooksAt, Page, PageExpression};
 use super::settings::Settings;
 use super::template::{self, MessageTemplate};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
+
+/// A page that comes to nothing so often is a mistake of the page, and asking on would only take time.
+const MOST_FAILURES: usize = 100;
 
 /// `is_meant` limits what rules about one thing look at.
 pub(super) fn judge(
@@ -36,8 +40,12 @@ pub(super) fn judge(
             LooksAt::Block => (Subject::Block, world.inventory.blocks.len()),
             LooksAt::Repository | LooksAt::Change | LooksAt::Text => (Subject::Resource, 0),
         };
+        let mut failed = 0;
         for place in (0..count).filter(|place| is_meant(subject, *place)) {
-            if !judge.look_at(Some((subject, place)), &mut judgement) {
+            failed += usize::from(!judge.look_at(Some((subject, place)), &mut judgement));
+            if failed == MOST_FAILURES {
+                judgement
+                    .fail(page, format!("it came to nothing for {MOST_FAILURES} of them, and the rest is not judged"));
                 break;
             }
         }
@@ -50,7 +58,7 @@ pub(super) fn judge(
             judge.look_at_all(&mut judgement);
         }
     }
-    combine(pages, &mut judgement.findings);
+    combine(pages, &settings.forced, &mut judgement.findings);
     judgement.findings.retain(|it| is_judged(world.inventory, it.resource));
     judgement.undetermined.retain(|it| is_judged(world.inventory, it.resource));
     judgement.failures.sort();
@@ -67,6 +75,9 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
         |it: &Resource| matches!(it.counted, Counted::Base | Counted::Excluded | Counted::Unlisted | Counted::Copy);
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
+
+/// Members of a group that stand beside its finding; what more there are its message can count.
+const MOST_RELATED: usize = 100;
 
 struct Judge<'a> {
     page: &'a Page,
@@ -89,22 +100,26 @@ impl Judge<'_> {
             Ok(CelValue::List(all)) => all,
             Ok(CelValue::Absent | CelValue::Null) => return,
             Ok(CelValue::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
-            Ok(_) => return into.fail(self.page, "`each` is no list".to_owned()),
-            Err(message) => return into.fail(self.page, message),
+            Ok(_) => return self.cannot_judge(&asking, None, "`each` is no list".to_owned(), into),
+            Err(message) => return self.cannot_judge(&asking, None, message, into),
         };
         for each in all.iter() {
             let mut asking = self.ground.asking(Subject::Resource, 0);
+            let (each, doubt) = each.if_there();
             asking.one.each = each.clone();
+            if let Some(doubt) = doubt {
+                self.undecided(&asking, None, doubt, into);
+                continue;
+            }
             if let Err(message) = self.fill(grouping, &mut asking) {
-                return into.fail(self.page, message);
+                self.cannot_judge(&asking, None, message, into);
+                continue;
             }
             let total = total_of(&asking.one);
             if total.amount.is_some() {
                 into.totals.push((self.page.name.clone(), total.clone()));
             }
-            if !self.judge(asking, None, Some(&total), into) {
-                return;
-            }
+            self.judge(asking, None, Some(&total), into);
         }
     }
 
@@ -127,10 +142,47 @@ impl Judge<'_> {
         result.map_err(|failure| evaluate::place(self.page, expression.start + failure.at.start, &failure.message))
     }
 
-    /// False where the page fails, so that it is not asked again.
     fn look_at(&self, about: About, into: &mut Judgement) -> bool {
         let (subject, place) = about.unwrap_or((Subject::Resource, 0));
         self.judge(self.ground.asking(subject, place), about, None, into)
+    }
+
+    /// A value with which the page comes to nothing says nothing of the others: it is told where it stands, and stops
+    /// whoever asks, because what the rule would have said of it is not known.
+    fn cannot_judge(&self, asking: &FactContext<'_>, about: About, why: String, into: &mut Judgement) {
+        let Some(span) = self.span(asking, about, &[]) else { return into.fail(self.page, why) };
+        into.undetermined.push(Undetermined {
+            rule: self.page.name.clone(),
+            resource: resource_of(about),
+            piece: self.piece(about),
+            span,
+            cause: why.clone(),
+        });
+        into.findings.push(Finding {
+            rule: self.page.name.clone(),
+            group: self.page.group.clone(),
+            layer: self.page.layer.name().to_owned(),
+            level: Level::Error,
+            confidence: Confidence::High,
+            risk: self.page.risk,
+            resource: resource_of(about),
+            piece: self.piece(about),
+            total: None,
+            span,
+            message: format!("cannot be judged: {why}"),
+            help: Some(
+                "give what the rule reads a value of the kind that it takes, or let its page ask for that first"
+                    .to_owned(),
+            ),
+            saves: None,
+            is_estimated: false,
+            per: Period::Month,
+            also: Vec::new(),
+            related: Vec::new(),
+            edits: Vec::new(),
+            fix: None,
+            evidence: Vec::new(),
+        });
     }
 
     fn undecided(&self, asking: &FactContext<'_>, about: About, unknown: &UnknownValue, into: &mut Judgement) {
@@ -145,30 +197,29 @@ impl Judge<'_> {
         }
     }
 
+    /// False where the page came to nothing.
     fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
-        match evaluate(self.page, &asking) {
-            ConditionOutcome::No => {}
-            ConditionOutcome::Unknown(unknown) => self.undecided(&asking, about, &unknown, into),
+        let reads = match evaluate(self.page, &asking) {
+            ConditionOutcome::No => return true,
+            ConditionOutcome::Unknown(unknown) => {
+                self.undecided(&asking, about, &unknown, into);
+                return true;
+            }
             ConditionOutcome::Failed(message) => {
-                into.fail(self.page, message);
+                self.cannot_judge(&asking, about, message, into);
                 return false;
             }
-            ConditionOutcome::Yes(reads) => {
-                match self.saves(&asking) {
-                    Ok(saves) => asking.saves = saves,
-                    Err(message) => {
-                        into.fail(self.page, message);
-                        return false;
-                    }
-                }
-                match self.finding(&asking, about, &reads) {
-                    Ok(Some(finding)) => into.findings.push(Finding { total: total.cloned(), ..finding }),
-                    Ok(None) => {}
-                    Err(message) => {
-                        into.fail(self.page, message);
-                        return false;
-                    }
-                }
+            ConditionOutcome::Yes(reads) => reads,
+        };
+        let found = self.saves(&asking).and_then(|saves| {
+            asking.saves = saves;
+            self.finding(&asking, about, &reads)
+        });
+        match found {
+            Ok(finding) => into.findings.extend(finding.map(|it| Finding { total: total.cloned(), ..it })),
+            Err(message) => {
+                self.cannot_judge(&asking, about, message, into);
+                return false;
             }
         }
         true
@@ -238,7 +289,7 @@ impl Judge<'_> {
             is_estimated,
             per: item.filter(|_| !of_month).map_or(Period::Month, |it| it.per),
             also: Vec::new(),
-            related: self.related(asking, span),
+            related: self.related(asking, span).into_iter().chain(self.beside(asking, about, span)).collect(),
             edits: Vec::new(),
             fix: self.fix(asking),
             evidence: self.evidence(asking, &stands),
@@ -288,6 +339,9 @@ impl Judge<'_> {
             if let Some(dearest) = self.dearest_member(asking) {
                 return inventory.resources.get(dearest).map(|it| it.span);
             }
+            if let Some(changed) = self.changed_most(asking) {
+                return inventory.resources.get(changed).map(|it| it.span);
+            }
             if let Some(dearest) = self.world.delta.and_then(|delta| delta.dearest()) {
                 return inventory.resources.get(dearest.0).map(|it| it.span);
             }
@@ -313,19 +367,46 @@ impl Judge<'_> {
         })
     }
 
+    /// What a change did most to: what became dearer, or else what came, moved or became something else.
+    fn changed_most(&self, asking: &FactContext<'_>) -> Option<usize> {
+        let changes = self.world.delta?.visible().filter(|it| it.after.is_some());
+        let first = changes.max_by_key(|it| (it.increase, Reverse(it.after)))?.after?;
+        asking.world.inventory.resources.get(first.0).map(|_| first.0)
+    }
+
     /// The member that became dearer most, or that costs most.
     fn dearest_member(&self, asking: &FactContext<'_>) -> Option<usize> {
-        let CelValue::List(members) = &asking.one.members else { return None };
+        let members = self.members(asking);
         let increase = |id: usize| {
             let changes = &self.world.delta?.changes;
             changes.iter().find(|it| it.after == Some(ResourceId(id))).map(|it| it.increase)
         };
         let cost = |id: usize| self.world.bill.items.get(id).and_then(|it| it.monthly).map(|it| it.expected);
-        let ids = members.iter().filter_map(|it| match it {
-            CelValue::Record(handle) => Some(handle.id as usize),
+        members.into_iter().max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
+    }
+
+    /// The resources that it is about: what `members` finds, or those that changed, where `each` is one of these or lists
+    /// them under `resources`.
+    fn members(&self, asking: &FactContext<'_>) -> Vec<usize> {
+        let listed = |value: &CelValue| match value {
+            CelValue::List(items) => items.to_vec(),
+            CelValue::Record(_) => vec![value.clone()],
+            _ => Vec::new(),
+        };
+        let of_each = || match asking.one.each.if_there().0 {
+            CelValue::Map(map) => map.get(&MapKey::Text("resources".into())).map(listed).unwrap_or_default(),
+            each => listed(each),
+        };
+        let all = match &asking.one.members {
+            members @ CelValue::List(_) => listed(members),
+            _ => of_each(),
+        };
+        let changes = self.world.delta.map_or(&[][..], |delta| &delta.changes);
+        let now = all.iter().filter_map(|it| match it.if_there().0 {
+            CelValue::Record(record) => facts::changed_resource(*record, changes),
             _ => None,
         });
-        ids.max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
+        now.map(|id| id.0).filter(|id| *id < self.world.inventory.resources.len()).collect()
     }
 
     /// What a rule about objects or blocks speaks of.
@@ -338,6 +419,16 @@ impl Judge<'_> {
         };
         let kind = if raw.kind.is_empty() { &raw.keyword } else { &raw.kind };
         Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
+    }
+
+    /// The others of a group.
+    fn beside(&self, asking: &FactContext<'_>, about: About, span: Span) -> Vec<(Span, String)> {
+        if about.is_some() {
+            return Vec::new();
+        }
+        let resources = self.members(asking).into_iter().filter_map(|id| self.world.inventory.resources.get(id));
+        let others = resources.filter(|it| it.span != span).take(MOST_RELATED);
+        others.map(|it| (it.span, it.address.clone())).collect()
     }
 
     fn related(&self, asking: &FactContext<'_>, span: Span) -> Vec<(Span, String)> {

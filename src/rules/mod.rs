@@ -9,9 +9,11 @@ mod document;
 mod evaluate;
 mod example;
 mod facts;
+mod fences;
 mod format;
 mod judge;
 mod layers;
+mod names;
 mod page;
 mod policy;
 mod seen;
@@ -19,6 +21,7 @@ mod set;
 mod settings;
 mod starter;
 mod template;
+mod why;
 mod yaml;
 
 use std::sync::Arc;
@@ -32,17 +35,18 @@ use crate::source::{Edit, Span};
 pub use crate::languages::cel::Kubernetes;
 pub use attempt::{Answer, Attempt};
 pub use combine::combine_lacks;
-pub use document::{contents, document, in_the_book, link};
-pub use example::{
-    Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, examples, tell, unmarked,
-};
-pub use facts::{VocabularyEntry, World, functions, vocabulary};
-pub use page::{Declared, LooksAt, Mistake, Page, is_name};
-pub use policy::admission_policy;
+pub use document::{WRITTEN_FROM, contents, contents_of, document, document_of, in_the_book, link};
+pub use example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker, Surprise, compare, tell, unmarked};
+pub use facts::{Earlier, VocabularyEntry, World, functions, vocabulary};
+pub use fences::{Slip, examples, slips};
+pub use names::KnownNames;
+pub use page::{Declared, LooksAt, Mistake, Operand, Page, is_name};
+pub use policy::{Enforcement, admission_policy};
 pub use seen::{Seen, seen};
 pub use set::{BUILT_IN, Rules};
-pub use settings::{Budget, Limit, Override, PageText, Parameter, PathLayer, Profile, Settings};
+pub use settings::{Budget, Limit, Override, PackName, PageText, Parameter, PathLayer, Profile, Settings};
 pub use starter::template;
+pub use why::Reason;
 
 /// A rule spoke about a resource, or about the repository.
 #[derive(Debug, Clone)]

@@ -41,8 +41,34 @@ const KINDS: [(&str, &str, &str, &str); 30] = [
     ("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs"),
 ];
 
+/// What an API server does with what the page reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enforcement {
+    /// It warns and audits; a mistake of the policy stops nothing.
+    Audit,
+    /// It refuses the object; where the policy itself fails, too.
+    Deny,
+}
+
+impl Enforcement {
+    pub fn from_name(name: &str) -> Option<Enforcement> {
+        match name {
+            "audit" => Some(Enforcement::Audit),
+            "deny" => Some(Enforcement::Deny),
+            _ => None,
+        }
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Enforcement::Audit => ("Ignore", "[Warn, Audit]"),
+            Enforcement::Deny => ("Fail", "[Deny, Audit]"),
+        }
+    }
+}
+
 /// The policy and its binding, or why the page cannot be one.
-pub fn admission_policy(page: &Page, version: Kubernetes) -> Result<String, String> {
+pub fn admission_policy(page: &Page, version: Kubernetes, enforcement: Enforcement) -> Result<String, String> {
     match page.looks_at {
         LooksAt::Object => {}
         LooksAt::Resource => {
@@ -69,23 +95,38 @@ pub fn admission_policy(page: &Page, version: Kubernetes) -> Result<String, Stri
         [one] => one.clone(),
         several => several.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" && "),
     };
-    Ok(written(page, version, &kinds, &reported))
+    Ok(written(page, (version, enforcement), &kinds, &reported))
 }
 
-type Place = (&'static str, &'static str, &'static str, &'static str);
+/// Group, version and plural.
+type Place<'p> = (&'p str, &'p str, &'p str);
 
-fn kinds(page: &Page) -> Result<Vec<Place>, String> {
+fn kinds(page: &Page) -> Result<Vec<Place<'_>>, String> {
     let named = page.matches.iter().find(|it| Some(it.fact) == facts::kind_of_object());
     let Some(named) = named else {
         return Err("it does not say which kinds it is about; add `match: { kind: [...] }`".to_owned());
     };
     let place = |kind: &CelValue| {
         let kind = kind.as_text().unwrap_or_default();
-        KINDS.iter().find(|(known, ..)| *known == kind).copied().ok_or_else(|| {
-            format!("it is not known where a cluster keeps objects of the kind `{}`", kind.escape_debug())
+        let known = KINDS
+            .iter()
+            .find(|(known, ..)| *known == kind)
+            .map(|(_, group, version, plural)| (*group, *version, *plural));
+        known.or_else(|| page.api.as_deref().and_then(place_of)).ok_or_else(|| {
+            format!(
+                "it is not known where a cluster keeps objects of the kind `{}`: say `api: group/version/plural` in the page",
+                kind.escape_debug()
+            )
         })
     };
     named.accepts.iter().map(place).collect()
+}
+
+/// `gpu.acme.example/v1/gpuleases`
+fn place_of(api: &str) -> Option<Place<'_>> {
+    let mut parts = api.split('/');
+    let place = (parts.next()?, parts.next()?, parts.next()?);
+    parts.next().is_none().then_some(place)
 }
 
 /// The names that it matches, where it does.
@@ -95,19 +136,26 @@ fn names(page: &Page) -> Option<Vec<String>> {
     Some(named.accepts.iter().filter_map(CelValue::as_text).map(crate::languages::cel::quoted).collect())
 }
 
-fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) -> String {
+fn written(
+    page: &Page,
+    (version, enforcement): (Kubernetes, Enforcement),
+    kinds: &[Place<'_>],
+    reported: &str,
+) -> String {
+    let (on_failure, actions) = enforcement.words();
+    let deny = if enforcement == Enforcement::Deny { " --enforce deny" } else { "" };
     let name = format!("gpulint-{}", page.name);
     let mut text = String::new();
     let _ = write!(
         text,
-        "---\n# {}: written by `gpulint rules export --to vap --kubernetes 1.{}`; change the page, not this file.\n\
+        "---\n# {}: written by `gpulint rules export --to vap --kubernetes 1.{}{deny}`; change the page, not this file.\n\
          apiVersion: admissionregistration.k8s.io/v1\n\
          kind: ValidatingAdmissionPolicy\n\
          metadata:\n  name: {name}\n  annotations:\n    gpulint.dev/rule: {}\n\
-         spec:\n  failurePolicy: Ignore\n  matchConstraints:\n    resourceRules:\n",
+         spec:\n  failurePolicy: {on_failure}\n  matchConstraints:\n    resourceRules:\n",
         page.name, version.minor, page.name
     );
-    for (_, group, of_version, plural) in kinds {
+    for (group, of_version, plural) in kinds {
         let _ = write!(
             text,
             "      - apiGroups: [{group:?}]\n        apiVersions: [{of_version:?}]\n        \
@@ -128,7 +176,7 @@ fn written(page: &Page, version: Kubernetes, kinds: &[Place], reported: &str) ->
         text,
         "---\napiVersion: admissionregistration.k8s.io/v1\n\
          kind: ValidatingAdmissionPolicyBinding\n\
-         metadata:\n  name: {name}\nspec:\n  policyName: {name}\n  validationActions: [Warn, Audit]\n"
+         metadata:\n  name: {name}\nspec:\n  policyName: {name}\n  validationActions: {actions}\n"
     );
     text
 }

@@ -70,6 +70,22 @@ fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
     }
 }
 
+/// The facts that an evaluation read and whose place is known, each once.
+pub(super) fn of_reads(asking: &FactContext<'_>, world: &World<'_>, reads: &[Read]) -> Vec<Seen> {
+    let mut all: Vec<Seen> = Vec::new();
+    for read in reads {
+        let Some(stand) = facts::stand(world, *read).filter(|it| it.span.is_some()) else { continue };
+        let origin = stand.origin.as_ref().map(|it| it.name());
+        let value = asking.field(read.record, read.field);
+        let known = all.len();
+        one(asking, stand.name.to_owned(), value, origin, stand.span, &mut all);
+        if all.get(known).is_some_and(|new| new.unknown.is_some() || all.iter().take(known).any(|it| it == new)) {
+            all.pop();
+        }
+    }
+    all
+}
+
 /// Each label, with the line that says it.
 fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
     let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
@@ -143,6 +159,9 @@ fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
             for (place, item) in items.iter().enumerate() {
                 parts(format!("{name}[{place}]"), item, limit, into);
             }
+        }
+        RawData::Beginning(beginning, unknown) => {
+            into.push(plain(String::new(), Some(format!("it begins with {beginning:?}, and {}", unknown.why))));
         }
         RawData::Unknown(unknown) => into.push(plain(String::new(), Some(unknown.why.to_string()))),
         RawData::Null => into.push(plain("null".to_owned(), None)),

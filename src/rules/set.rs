@@ -1,6 +1,6 @@
 //! The rules of a run: the pages that were built in, a team's own, and which of them are on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::WantedRaw;
@@ -8,12 +8,13 @@ use crate::languages::cel::nearest;
 use crate::pricing::Period;
 use crate::source::{Sources, Span};
 
-use super::example::examples;
 use super::facts::World;
+use super::fences::examples;
 use super::judge::judge;
 use super::layers::{self, LayersInForce};
 use super::page::{self, Front, LooksAt, Mistake, Page};
-use super::settings::{Override, PageText, Parameter, Settings};
+use super::settings::{Override, PackName, PageText, Parameter, Settings};
+use super::why::{self, Reason};
 use super::{Broken, Confidence, Finding, Judgement};
 
 /// The built-in pages as the build script read them.
@@ -32,6 +33,18 @@ use embedded::FRONTS;
 /// The names and texts of the built-in pages.
 pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     BUILT_IN.iter().map(|(path, text)| (path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"), *text))
+}
+
+/// What pages were called before, and how they are called now; a name that a page has is nobody's former one.
+fn former_names(own: &[PageText]) -> BTreeMap<String, String> {
+    let may_replace = own.iter().filter(|page| page.text.contains("replaces"));
+    let pages: Vec<Page> = may_replace.filter_map(|page| Page::read(&page.text, &[]).ok()).collect();
+    let is_there = |name: &str| {
+        let file = format!("{name}.md");
+        built_in().any(|(known, _)| known == name) || own.iter().any(|page| page.path.rsplit('/').next() == Some(&file))
+    };
+    let names = pages.iter().flat_map(|page| page.replaces.iter().map(|old| (old.clone(), page.name.clone())));
+    names.filter(|(old, _)| !is_there(old)).collect()
 }
 
 /// A page that is to be added.
@@ -60,13 +73,16 @@ pub struct Rules {
     settings: Settings,
     /// The pages as they were given, to read them again with the settings of some paths.
     own: Vec<PageText>,
+    /// Which pack ships a rule.
+    packs: BTreeMap<String, PackName>,
     /// Rules that settings of some paths switch on.
     on_somewhere: BTreeSet<String>,
 }
 
 impl Rules {
     /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
-    pub fn load(own: &[PageText], settings: Settings) -> (Rules, Vec<Diagnostic>) {
+    pub fn load(own: &[PageText], mut settings: Settings) -> (Rules, Vec<Diagnostic>) {
+        settings.rename(&former_names(own));
         let (mut rules, mut wrong) = Self::read(own, &settings);
         rules.check_names(&settings, &mut wrong);
         for number in 0..settings.layers.len() {
@@ -165,11 +181,27 @@ impl Rules {
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
             return;
         }
+        let slips = match &settings.names {
+            Some(names) if own.is_some() => page.unknown_names(names),
+            _ => Vec::new(),
+        };
+        if !slips.is_empty() {
+            wrong.extend(slips.into_iter().map(|mistake| diagnostic(mistake, path, text, own)));
+            return;
+        }
         if let Some(set) = set {
             check_override(&page, set, wrong);
             page.level = set.level.unwrap_or(page.level);
         }
+        if let Some(pack) = own.and_then(|own| own.pack.clone()) {
+            self.packs.insert(page.name.clone(), pack);
+        }
         self.pages.push(page);
+    }
+
+    /// The pack that ships a rule.
+    pub fn pack(&self, rule: &str) -> Option<&PackName> {
+        self.packs.get(rule)
     }
 
     /// Every rule, by name.
@@ -179,6 +211,20 @@ impl Rules {
 
     pub fn page(&self, name: &str) -> Option<&Page> {
         self.pages.iter().find(|page| page.name == name)
+    }
+
+    /// What the rule is called now that may have had another name.
+    pub fn current<'a>(&'a self, name: &'a str) -> &'a str {
+        let replacing = || self.pages.iter().find(|page| page.replaces.iter().any(|it| it == name));
+        match self.page(name) {
+            Some(_) => name,
+            None => replacing().map_or(name, |page| &page.name),
+        }
+    }
+
+    /// No rule has that name any more, and a pack says so.
+    pub fn is_removed(&self, name: &str) -> bool {
+        self.settings.removed.contains(name)
     }
 
     /// Whether it speaks, be it about some paths only.
@@ -218,6 +264,11 @@ impl Rules {
         judgement.failures.sort();
         judgement.failures.dedup();
         judgement
+    }
+
+    /// What a rule makes of everything that it looks at, and which part of its condition decided.
+    pub fn reasons(&self, name: &str, world: &World<'_>) -> Vec<Reason> {
+        self.page(name).map(|page| why::reasons(page, world, &self.settings)).unwrap_or_default()
     }
 
     /// What the rules about a change say; the world knows the change.
@@ -284,9 +335,9 @@ impl Rules {
     fn check_names(&self, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
         let selected = settings.select.iter().chain(&settings.ignore).map(|(name, span)| (name, *span));
         let set = settings.rules.iter().map(|(name, set)| (name, set.span));
-        for (name, span) in
-            selected.filter(|(name, _)| !self.knows(name)).chain(set.filter(|(name, _)| self.page(name).is_none()))
-        {
+        let unknown =
+            selected.filter(|(name, _)| !self.knows(name)).chain(set.filter(|(name, _)| self.page(name).is_none()));
+        for (name, span) in unknown.filter(|(name, _)| !settings.removed.contains(*name)) {
             let diagnostic = Diagnostic::new(Level::Error, format!("there is no rule `{}`", name.escape_debug()), span);
             wrong.push(match self.nearest(name) {
                 Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),

@@ -1,9 +1,11 @@
 //! What a configuration says about rules. The rules are told; they never read a configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::KnownNames;
 use crate::diagnostic::Level;
-use crate::source::{FileId, Span};
+use crate::source::{Date, FileId, Span};
 
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -14,6 +16,8 @@ pub struct Settings {
     pub ignore: Vec<(String, Option<Span>)>,
     /// Rules that are on, whatever the profile and the others say.
     pub forced: BTreeSet<String>,
+    /// Names that rules had once and none has any more: whoever says them says nothing wrong.
+    pub removed: BTreeSet<String>,
     /// By the name of the rule.
     pub rules: BTreeMap<String, Override>,
     /// Label keys that everything must carry.
@@ -32,6 +36,47 @@ pub struct Settings {
     pub change_labels: Vec<String>,
     /// Settings for some paths, in the order in which they replace each other.
     pub layers: Vec<PathLayer>,
+    /// What own pages may call things; none where nobody knows.
+    pub names: Option<Arc<KnownNames>>,
+}
+
+impl Settings {
+    /// Rules whose time has not come only note.
+    pub fn stage(&mut self, today: Date) {
+        let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());
+        for set in self.rules.values_mut().chain(of_layers) {
+            if set.note_until.is_some_and(|day| today <= day) {
+                set.level = Some(Level::Note);
+            }
+        }
+    }
+
+    /// Calls rules as they are called now. What is set under the new name goes before.
+    pub(super) fn rename(&mut self, former: &BTreeMap<String, String>) {
+        rename(&mut self.rules, former);
+        rename_all(&mut self.select, former);
+        rename_all(&mut self.ignore, former);
+        for layer in &mut self.layers {
+            rename(&mut layer.rules, former);
+            layer.select.iter_mut().chain(&mut layer.ignore).for_each(|names| rename_all(names, former));
+        }
+    }
+}
+
+fn rename(rules: &mut BTreeMap<String, Override>, former: &BTreeMap<String, String>) {
+    for (old, new) in former {
+        if let Some(set) = rules.remove(old) {
+            rules.entry(new.clone()).or_insert(set);
+        }
+    }
+}
+
+fn rename_all(names: &mut [(String, Option<Span>)], former: &BTreeMap<String, String>) {
+    for (name, _) in names {
+        if let Some(new) = former.get(name) {
+            name.clone_from(new);
+        }
+    }
 }
 
 /// What is set for some paths. What is none says nothing.
@@ -106,6 +151,8 @@ pub struct Override {
     /// Where the rule is named.
     pub span: Option<Span>,
     pub level: Option<Level>,
+    /// Up to that day it only notes, whatever its level is then.
+    pub note_until: Option<Date>,
     pub parameters: Vec<(String, Parameter, Option<Span>)>,
 }
 
@@ -117,6 +164,8 @@ pub enum Parameter {
     Number(f64),
     Text(String),
     Texts(Vec<String>),
+    /// Laid over the map of the page, entry by entry.
+    Map(Vec<(String, Parameter)>),
 }
 
 /// The text of a page that somebody wrote.
@@ -125,4 +174,15 @@ pub struct PageText {
     pub path: String,
     pub text: std::sync::Arc<str>,
     pub file: FileId,
+    /// The pack that ships it.
+    pub pack: Option<PackName>,
+}
+
+/// A pack, as people call it, and where its pages stand for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackName {
+    /// With its version: `platform 1.4.0`.
+    pub name: String,
+    /// An address in which `{rule}` is the name of the rule.
+    pub pages: Option<String>,
 }

@@ -6,6 +6,7 @@ pub fn template(name: &str, scope: &str) -> String {
         "object" => OBJECT,
         "block" => BLOCK,
         "repository" => REPOSITORY,
+        "change" => CHANGE,
         _ => RESOURCE,
     };
     format!(
@@ -231,6 +232,63 @@ resource \"aws_instance\" \"first\" {
 
 resource \"aws_instance\" \"asked\" {
   instance_type = var.large ? \"p4d.24xlarge\" : \"g5.xlarge\" # <- undetermined
+}
+```
+",
+);
+
+const CHANGE: Starter = (
+    "for: change # once for each `gpulint diff`: `delta` is what the change does to the bill
+params:
+  most_usd: 1000 # dollars a month that one change may add
+when: delta.rented.expected > double(params.most_usd) # true: it is reported
+message: \"the change adds {delta.rented.expected | usd}/month of machines, and {params.most_usd | usd} are allowed\"
+help: \"make the change smaller, or ask whoever pays\"
+",
+    "One change adds more machines than are allowed without a word.",
+    "### Reported
+
+What stood there before, and what stands there after the change:
+
+```hcl before
+resource \"aws_instance\" \"train\" {
+  instance_type = \"g5.xlarge\"
+}
+```
+
+```hcl after
+resource \"aws_instance\" \"train\" { # <- reported
+  instance_type = \"p4d.24xlarge\"
+}
+```
+
+### Clean
+
+```hcl before
+resource \"aws_instance\" \"train\" {
+  instance_type = \"p4d.24xlarge\"
+}
+```
+
+```hcl after
+resource \"aws_instance\" \"train\" {
+  instance_type = \"g5.xlarge\"
+}
+```
+
+### Undetermined
+
+Nobody can know how large a machine is whose type nobody says:
+
+```hcl before
+variable \"type\" {}
+```
+
+```hcl after
+variable \"type\" {}
+
+resource \"aws_instance\" \"train\" {
+  instance_type = var.type # <- undetermined
 }
 ```
 ",

@@ -60,6 +60,9 @@ impl MessageTemplate {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
             let rest = &text[at..];
+            if let Some(problem) = doubled(text, at, scope) {
+                return Err(problem);
+            }
             if rest.starts_with("{{") || rest.starts_with("}}") {
                 plain.push(c);
                 at += 2;
@@ -142,7 +145,13 @@ impl MessageTemplate {
                     rendered.text.push_str("none");
                     rendered.missing.get_or_insert_with(|| {
                         let why = "the text does not say it".into();
-                        Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() })
+                        Arc::new(UnknownValue {
+                            why,
+                            span: None,
+                            about: About::Fact,
+                            candidates: Vec::new(),
+                            beginning: None,
+                        })
                     });
                 }
                 Ok(value) => match (part, value.as_number()) {
@@ -167,6 +176,19 @@ impl Rendered {
         self.text.push_str(if most.is_some() { "up to " } else { "" });
         self.text.push_str(&format::amount(most.unwrap_or_default(), currency));
     }
+}
+
+/// Two braces around something that a page can compute: whoever writes them wants its value, and would get the braces.
+fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem> {
+    let inner = text.get(at..)?.strip_prefix("{{")?;
+    let inner = inner.get(..inner.find("}}")?)?;
+    let expression = split_format(inner).map_or(inner, |bar| &inner[..bar]).trim();
+    let names = Program::compile(expression, scope).ok().filter(|_| !scope.proven)?.names;
+    let end = at + inner.len() + 4;
+    (!names.is_empty()).then(|| {
+        Problem::new(at..end, format!("`{{{{{inner}}}}}` prints braces, and not what is in them"))
+            .with_help(format!("write `{{{inner}}}`"))
+    })
 }
 
 /// Where a placeholder ends: at the brace that is neither in quotes nor closes one inside.
@@ -280,6 +302,7 @@ pub(super) fn plain(value: &CelValue) -> String {
         CelValue::Timestamp(time) => time.to_string(),
         CelValue::Duration(time) => format::time(time.seconds as f64),
         CelValue::Null | CelValue::Absent => "none".to_owned(),
+        CelValue::Perhaps(perhaps) => plain(&perhaps.0),
         CelValue::Unknown(_) => "unknown".to_owned(),
         _ => String::new(),
     }

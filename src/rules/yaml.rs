@@ -27,6 +27,16 @@ pub(super) enum PageValue {
 }
 
 impl PageNode {
+    /// Every text in it.
+    pub(super) fn texts<'n>(&'n self, into: &mut Vec<&'n str>) {
+        match &self.value {
+            PageValue::Text(text) => into.push(text),
+            PageValue::List(items) => items.iter().for_each(|item| item.texts(into)),
+            PageValue::Map(entries) => entries.iter().for_each(|(_, node)| node.texts(into)),
+            _ => {}
+        }
+    }
+
     /// Gives it and everything in it another place.
     pub(super) fn move_to(&mut self, at: &Range<usize>) {
         self.at = at.clone();
@@ -68,12 +78,28 @@ pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
     for step in Parser::new_from_str_with_options(text, options) {
         let (event, span) = step.map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
-            Broken { message: error.info().to_owned(), at: at..at }
+            let message = match error.info() {
+                info if info.contains("mapping values are not allowed") => {
+                    "a colon with a blank behind it begins a mapping here: put the value in quotes".to_owned()
+                }
+                info => info.to_owned(),
+            };
+            Broken { message, at: at..at }
         })?;
         let at = span.byte_range().map_or(0..0, |range| range.start..range.end);
+        if has_tag(&event) {
+            // the value of a tag is what stands behind it: the tag itself is what somebody wrote
+            let tag = text.get(..at.end).and_then(|before| before.rfind('!')).unwrap_or(at.start);
+            let message = "a value that begins with `!` is a tag of YAML: put it in quotes".to_owned();
+            return Err(Broken { message, at: tag..at.end.max(tag) });
+        }
         builder.take(event, at)?;
     }
     Ok(builder.root.unwrap_or(PageNode { value: PageValue::Null, at: 0..0 }))
+}
+
+fn has_tag(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(.., Some(_)) | Event::SequenceStart(.., Some(_)) | Event::MappingStart(.., Some(_)))
 }
 
 /// Turns parser events into a tree without recursion.

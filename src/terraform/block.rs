@@ -45,6 +45,8 @@ pub struct Attribute {
     pub expression: Span,
     /// The expression is written here in full: no reference, no function.
     pub literal: bool,
+    /// What the value begins with, where it is a text of which no more is known.
+    pub beginning: Option<Arc<str>>,
 }
 
 /// A `provider` block: region, project, default tags.
@@ -82,6 +84,7 @@ impl Block {
             address: self.address.as_str().into(),
             block: base(&self.address).into(),
             name: self.labels.last().map(String::as_str).unwrap_or_default().into(),
+            namespace: Fact::Absent,
             part: Arc::default(),
             references: self.reference().into_iter().chain(call).map(Arc::from).collect(),
         }

@@ -36,6 +36,7 @@ pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use load::shared::SharedTerraform;
 pub use plan::{PlanSide, is_plan};
+pub(crate) use rows::{providers, types, words};
 pub(crate) use terragrunt::is_read_by_itself;
 pub use write::Writer;
 
@@ -212,12 +213,17 @@ fn add_units(sources: &Sources, units: terragrunt::Units, options: &Options, rea
         }
         let inputs = root.files.into_iter().chain(files);
         reading.inventory.runs.push(Run::new(RunKind::Unit, &directory, None).reading(inputs));
+        if options.raw {
+            reading.inventory.blocks.extend(raw::blocks(
+                (&root.blocks, &root.others),
+                &root.reaches,
+                FrontEnd::Terraform,
+                &id(&directory),
+            ));
+        }
         reading.inventory.diagnostics.extend(root.diagnostics);
         reading.inventory.resources.extend(resources);
         reading.embedded.extend(embedded);
-        if options.raw {
-            reading.inventory.blocks.extend(raw::blocks(&root.blocks, FrontEnd::Terraform, &id(&directory)));
-        }
         let first = reading.blocks.len();
         reading.blocks.extend(root.blocks);
         let workspace = options.workspace.clone().unwrap_or_else(|| "default".into());
@@ -242,12 +248,17 @@ impl TerraformReading {
             resource.root = Some(directory.as_str().into());
             resource.address.extend(variant.label.as_ref().map(|label| format!(" ({label})")));
         }
+        if options.raw {
+            self.inventory.blocks.extend(raw::blocks(
+                (&root.blocks, &root.others),
+                &root.reaches,
+                FrontEnd::Terraform,
+                &run.id,
+            ));
+        }
         self.inventory.diagnostics.extend(root.diagnostics);
         self.inventory.resources.extend(resources);
         self.embedded.extend(embedded);
-        if options.raw {
-            self.inventory.blocks.extend(raw::blocks(&root.blocks, FrontEnd::Terraform, &run.id));
-        }
         self.inventory.runs.push(run);
         let first = self.blocks.len();
         self.blocks.extend(root.blocks);

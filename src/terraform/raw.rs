@@ -1,24 +1,37 @@
 //! Evaluated blocks as they are, for rules about any type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, RunId, Unknown};
+use crate::inventory::{Fact, FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree, RunId, Unknown};
 use crate::languages::hcl::value::{Cause, Data, Value};
 use crate::source::Span;
 
+use super::address::base;
 use super::block::{Attribute, Block};
+use super::evaluate::{Reached, Reaches};
 
 /// Blocks of a configuration that are something by themselves.
-const KEYWORDS: [&str; 3] = ["resource", "data", "module"];
+const KEYWORDS: [&str; 7] = ["resource", "data", "module", "provider", "variable", "output", "terraform"];
 
-pub(super) fn blocks(blocks: &[Block], front_end: FrontEnd, run: &RunId) -> impl Iterator<Item = Raw> {
-    let known = blocks.iter().filter(|block| KEYWORDS.contains(&block.keyword.as_str()));
+/// The blocks of a root and what else it is made of.
+pub(super) fn blocks<'a>(
+    (blocks, others): (&'a [Block], &'a [Block]),
+    reaches: &'a Reaches,
+    front_end: FrontEnd,
+    run: &'a RunId,
+) -> impl Iterator<Item = Raw> + 'a {
+    let known = blocks.iter().chain(others).filter(|block| KEYWORDS.contains(&block.keyword.as_str()));
+    let mut by_base: HashMap<&str, Vec<&str>> = HashMap::new();
+    for block in known.clone() {
+        by_base.entry(base(&block.address)).or_default().push(&block.address);
+    }
     known.map(move |block| {
-        let (kind, name) = match block.labels.as_slice() {
-            [kind, name, ..] => (kind.as_str(), name.as_str()),
-            [name] => ("", name.as_str()),
-            [] => ("", ""),
+        let (kind, name) = match (block.keyword.as_str(), block.labels.as_slice()) {
+            ("provider", [kind, ..]) => (kind.as_str(), block.address.splitn(3, '.').nth(2).unwrap_or_default()),
+            (_, [kind, name, ..]) => (kind.as_str(), name.as_str()),
+            (_, [name]) => ("", name.as_str()),
+            (_, []) => ("", ""),
         };
         Raw {
             front_end,
@@ -26,13 +39,49 @@ pub(super) fn blocks(blocks: &[Block], front_end: FrontEnd, run: &RunId) -> impl
             kind: kind.into(),
             name: name.into(),
             address: block.address.as_str().into(),
+            path: Arc::default(),
             run: Some(run.clone()),
+            perhaps: perhaps(block),
             span: block.span,
             body: block.body,
             origin: Origin::Written,
+            pods: Vec::new(),
+            references: references(block, reaches, &by_base),
             tree: Builder { left: MOST_VALUES }.block(block),
         }
     })
+}
+
+/// The addresses of the blocks that it refers to: the instance of the key that is written out, or of the same key as its own,
+/// or else all of them.
+fn references(block: &Block, reaches: &Reaches, by_base: &HashMap<&str, Vec<&str>>) -> Vec<Arc<str>> {
+    let own = base(&block.address);
+    let own_key = block.address.get(own.len()..).filter(|key| !key.is_empty());
+    let mut found: Vec<Arc<str>> = Vec::new();
+    for Reached { block: to, key } in reaches.get(own).into_iter().flatten() {
+        let Some(all) = by_base.get(to.as_str()) else { continue };
+        let of_key = |key: &str| all.iter().copied().filter(|end| end.get(to.len()..) == Some(key)).collect::<Vec<_>>();
+        let same = key.as_deref().or(own_key).map(of_key).filter(|same| !same.is_empty());
+        found.extend(same.unwrap_or_else(|| all.clone()).into_iter().map(Arc::from));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Why there may be none of it: nobody knows how many there are.
+fn perhaps(block: &Block) -> Option<Arc<Unknown<RawTree>>> {
+    let (why, span) = match &block.instances {
+        Fact::Unknown(unknown)
+            if unknown.candidates.iter().all(|it| it.floor > 0.0) && !unknown.candidates.is_empty() =>
+        {
+            return None;
+        }
+        Fact::Unknown(unknown) => (unknown.why.clone(), unknown.span),
+        Fact::Known(known) if known.value.floor <= 0.0 => ("there may be none of it".into(), known.span),
+        Fact::Known(_) | Fact::Absent => return None,
+    };
+    Some(Arc::new(Unknown { span, why, candidates: Vec::new() }))
 }
 
 struct Builder {
@@ -53,10 +102,22 @@ impl Builder {
             return RawTree::too_large(block.span);
         }
         let mut entries: BTreeMap<Arc<str>, RawTree> = BTreeMap::new();
-        for (name, Attribute { value, span, .. }) in &block.attributes {
-            if !value.is_null() {
-                entries.insert(name.as_str().into(), RawTree { span: *span, ..self.value(value) });
+        for (name, Attribute { value, span, beginning, .. }) in &block.attributes {
+            if value.is_null() {
+                continue;
             }
+            let data = match (self.value(value).data, beginning) {
+                (RawData::Unknown(unknown), Some(beginning)) if unknown.candidates.is_empty() && !value.sensitive => {
+                    RawData::Beginning(beginning.clone(), unknown)
+                }
+                (data, _) => data,
+            };
+            entries.insert(name.as_str().into(), RawTree::new(data, *span));
+        }
+        // of a block inside another: which kind of provisioner or backend it is
+        if let (true, Some(label)) = (block.address.is_empty(), block.labels.first()) {
+            let label = RawTree::new(RawData::Text(label.as_str().into()), block.span);
+            entries.entry("label".into()).or_insert(label);
         }
         let mut nested: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
         for inner in &block.blocks {

@@ -5,6 +5,8 @@
 #![cfg(unix)]
 
 mod expression;
+mod install;
+mod recipes;
 mod runner;
 pub(crate) mod sandbox;
 mod supply;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use gpulint::catalog::Catalog;
 use gpulint::rules::Page;
 
 use crate::fences;
@@ -71,7 +72,13 @@ fn composed(changes: &str) -> String {
 }
 
 fn refusal(page: &str) -> String {
-    let Err(mistakes) = Page::read(&Arc::from(page), &[]) else { return "the page loads\n".to_owned() };
+    let mistakes = match Page::read(&Arc::from(page), &[]) {
+        Ok(read) => read.unknown_names(&gpulint::cli::known_names(Catalog::embedded())),
+        Err(mistakes) => mistakes,
+    };
+    if mistakes.is_empty() {
+        return "the page loads\n".to_owned();
+    }
     let mut said = String::new();
     for mistake in mistakes {
         let before = page.get(..mistake.at.start).unwrap();

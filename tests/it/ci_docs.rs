@@ -1,6 +1,5 @@
 //! What `docs/ci` tells people to write: it parses, and names only inputs, outputs, hooks and options that exist.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -71,15 +70,63 @@ fn workflows_use_inputs_that_the_action_has() {
     assert!(count >= 3);
 }
 
+/// The tables of inputs and outputs are what `action.yml` says of them.
 #[test]
 fn the_page_on_github_lists_every_input_and_output() {
     let action = yaml("action.yml");
-    let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github-inputs.md")).unwrap();
-    let names = |key: &str| -> BTreeSet<String> { action[key].as_object().unwrap().keys().cloned().collect() };
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    assert_eq!(rows.map(|(name, _)| name.to_owned()).collect::<BTreeSet<_>>(), names("inputs"));
-    let outputs = page.lines().find(|line| line.starts_with("Outputs: ")).unwrap();
-    assert_eq!(outputs.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>(), names("outputs"));
+    let path = Path::new(ROOT).join("docs/ci/github-inputs.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let rows = |key: &str| {
+        let all = action[key].as_object().unwrap().iter();
+        all.map(|(name, it)| {
+            (name.clone(), it["default"].as_str().map(code), it["description"].as_str().unwrap().to_owned())
+        })
+        .collect::<Vec<_>>()
+    };
+    let inputs: String = rows("inputs")
+        .into_iter()
+        .map(|(name, default, meaning)| {
+            format!("| `{name}` | {} | {meaning} |\n", default.expect("every input has a default"))
+        })
+        .collect();
+    let outputs: String =
+        rows("outputs").into_iter().map(|(name, _, meaning)| format!("| `{name}` | {meaning} |\n")).collect();
+    let mut should = String::new();
+    for line in page.split_inclusive('\n').filter(|line| !line.starts_with("| `")) {
+        should.push_str(line);
+        match line.trim_end() {
+            "|---|---|---|" => should.push_str(&inputs),
+            "|---|---|" => should.push_str(&outputs),
+            _ => {}
+        }
+    }
+    assert!(should.contains(&inputs) && should.contains(&outputs), "the page has no place for the tables");
+    if fences::blessing() {
+        fs::write(path, should).unwrap();
+        return;
+    }
+    assert!(page == should, "docs/ci/github-inputs.md is out of date: GPULINT_BLESS=1 cargo test writes it");
+}
+
+/// A default as code, and nothing where there is none.
+fn code(default: &str) -> String {
+    if default.is_empty() { String::new() } else { format!("`{default}`") }
+}
+
+/// Whoever copies a recipe gets the version that it was written for.
+#[test]
+fn recipes_name_this_version() {
+    let mut count = 0;
+    for (name, text) in pages() {
+        for (before, after) in [("gpulint/gpulint@v", '\n'), ("gpulint==", ' '), ("/releases/download/v", '/')] {
+            for named in text.split(before).skip(1) {
+                let version = named.split([after, '\n', ']']).next().unwrap();
+                assert_eq!(version, env!("CARGO_PKG_VERSION"), "{name}: {before}{version}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 12, "only {count} versions");
 }
 
 #[test]

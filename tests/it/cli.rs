@@ -132,7 +132,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
         command.current_dir(&self.directory).env("NO_COLOR", "1").stdin(Stdio::null());
         let mut given = Vec::new();
-        for name in ["TF_VAR_size", "TF_WORKSPACE"] {
+        for name in ["COLUMNS", "TF_VAR_size", "TF_WORKSPACE"] {
             command.env_remove(name);
         }
         while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {

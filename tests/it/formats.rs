@@ -209,6 +209,23 @@ fn nothing_hostile_escapes_from_any_format() {
     }
 }
 
+#[test]
+fn prices_of_a_repository_move_no_cursor() {
+    let place = Place::new();
+    place.write(
+        "gpulint.toml",
+        "[prices]\nfile = \"own.csv\"\n[[hardware]]\naccelerator = \"*\"\nusd_per_gpu_hour = 1\n",
+    );
+    let header = "provider,machine,accelerator,accelerator_count,region,on_demand_usd_per_hour,spot_usd_per_hour";
+    place.write("own.csv", &format!("{header}\nmy\u{1b}[31mcloud\u{202e},m\u{7},H100-80GB,4,d\u{1b}]0;x,6.5,2\n"));
+    for arguments in [&["price", "H100"][..], &["price", "H100", "--hours", "10"], &["price", "m\u{7}"]] {
+        let said = place.stdout(arguments);
+        assert!(said.contains("cloud"), "{arguments:?}: {said}");
+        let is_hostile = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert_eq!(said.chars().find(|c| is_hostile(*c)), None, "{arguments:?}: {said:?}");
+    }
+}
+
 /// Markdown without its code spans, in which nothing means anything. A span ends at as many ticks as it began with.
 fn without_code(text: &str) -> String {
     let mut plain = String::new();

@@ -39,7 +39,7 @@ pub(crate) fn settings(catalog: Catalog) -> Settings {
     Settings {
         catalog,
         rules: Arc::new(rules),
-        raw: WantedRaw { blocks: true, objects: WantedObjects::All },
+        raw: WantedRaw { blocks: true, objects: WantedObjects::All, pods: true },
         today: Some(today()),
         ..Settings::default()
     }
@@ -74,7 +74,7 @@ pub(crate) fn run(tree: MemoryTree, settings: &Settings) -> Run {
         configured: Vec::new(),
         rules: &settings.rules,
         fixed: &fixed,
-        require_reason: false,
+        demands: Default::default(),
         today: today(),
     };
     let decision = decide::decide(findings, &grounds);

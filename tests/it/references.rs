@@ -176,8 +176,11 @@ fn recipes_hold_against_settings_folders_and_tags_of_the_change() {
         let tools = sandbox.path("tools");
         let gpulint =
             format!("#!/bin/sh\n[ \"$1\" = comment ] && exit 0\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_gpulint"));
-        write(&tools, &[("cargo", "#!/bin/sh\n"), ("gpulint", &gpulint)]);
-        for tool in ["cargo", "gpulint"] {
+        // What installs it has nothing to do: it is there.
+        let installs = ["cargo", "curl", "pip", "pipx", "uv"];
+        let scripts = installs.map(|tool| (tool, "#!/bin/sh\n"));
+        write(&tools, &[&scripts[..], &[("gpulint", gpulint.as_str())]].concat());
+        for tool in installs.into_iter().chain(["gpulint"]) {
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
             fs::set_permissions(tools.join(tool), mode).unwrap();
         }

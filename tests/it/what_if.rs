@@ -182,7 +182,7 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     let (file, span, text) = written(run, tree, fact.defined().or(fact.span()))?;
     let is_of_batch = text_of(tree, file).contains("compute_resources");
     let words = BOUGHT.into_iter().filter(|_| !is_of_batch);
-    let (old, new, meant) = words.chain([("SPOT", "EC2", Purchase::OnDemand)]).find(|(old, _, meant)| {
+    let (old, new, _) = words.chain([("SPOT", "EC2", Purchase::OnDemand)]).find(|(old, _, meant)| {
         let is_plain = matches!(now, Purchase::Spot | Purchase::OnDemand);
         let is_of_azure = ["Regular", "Spot"].contains(old);
         is_plain
@@ -195,7 +195,8 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
     // the same word means more in some languages: `spot` with a way out to on demand
     let after = holds::run(in_memory(&tree), &SETTINGS);
     let edited = after.analysis.inventory.resources.iter().find(|other| other.address == it.address)?;
-    let meant = Purchase::said_by(edited.fact(Key::Purchase)).unwrap_or(meant);
+    // and is none in others
+    let meant = Purchase::said_by(edited.fact(Key::Purchase))?;
     Some(Edited { about, key: "purchase", value: meant.name().to_owned(), tree })
 }
 

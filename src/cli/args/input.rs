@@ -24,7 +24,7 @@ pub(in crate::cli) struct Input {
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) workspace: Option<String>,
     /// Directories that nobody deploys: they are read, and told beside the bill; `*` stands for anything
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(in crate::cli) exclude: Vec<String>,
     /// Where downloaded Terraform modules lie: a `.terraform/modules`, or directories named like the calls
     #[arg(long = "modules-dir", value_name = "DIRECTORY")]
@@ -70,6 +70,12 @@ impl Input {
     pub(in crate::cli) fn without_settings() -> Input {
         Input { no_config: true, ..Input::here() }
     }
+}
+
+/// As in gpulint.toml, where both kinds of slash are one.
+#[expect(clippy::unnecessary_wraps, reason = "the parser of arguments wants it so")]
+fn pattern(text: &str) -> Result<String, String> {
+    Ok(text.replace('\\', "/"))
 }
 
 pub(super) fn assignment(text: &str) -> Result<(String, String), String> {

@@ -77,7 +77,11 @@ impl View {
             _ => Detail::Usual,
         };
         let group = self.group_by.as_deref().and_then(GroupBy::named);
-        Style { plain: self.plain, choice: Choice { sort: Sort::named(&self.sort), group, most, detail }, ..style }
+        Style {
+            plain: self.plain || style.plain,
+            choice: Choice { sort: Sort::named(&self.sort), group, most, detail },
+            ..style
+        }
     }
 }
 

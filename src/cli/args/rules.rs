@@ -23,7 +23,7 @@ pub(in crate::cli) enum RulesVerb {
     New {
         /// The name: small letters and dashes, naming what is wrong: public-notebook
         name: String,
-        /// What it looks at: resource, object, block or repository
+        /// What it looks at: resource, object, block, repository or change
         #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
         scope: String,
         /// Where to write it [default: the first rules-dir of gpulint.toml, else policy]
@@ -37,6 +37,10 @@ pub(in crate::cli) enum RulesVerb {
         /// Every page must have an example that is reported, one that is clean and one that is undetermined
         #[arg(long)]
         require: bool,
+        /// Tell of each example which part of the condition decided, and which part no example needs; with --require, such a
+        /// part fails
+        #[arg(long)]
+        why: bool,
         /// Test again whenever a page changes
         #[arg(long)]
         watch: bool,
@@ -47,9 +51,15 @@ pub(in crate::cli) enum RulesVerb {
     Try {
         /// The expression, as `when` has it: 'accelerator_count > 4'
         expression: String,
-        /// What it looks at: resource, object, block or repository
+        /// What it looks at: resource, object, block, repository or change
         #[arg(long = "for", value_name = "SCOPE", default_value = "resource", value_parser = SCOPES)]
         scope: String,
+        /// The commit that a change is compared with, for `--for change`
+        #[arg(long, value_name = "REF", conflicts_with = "base_dir")]
+        base: Option<String>,
+        /// The directory that a change is compared with, for `--for change`
+        #[arg(long, value_name = "DIR")]
+        base_dir: Option<PathBuf>,
         #[command(flatten)]
         input: Box<Input>,
     },
@@ -65,6 +75,16 @@ pub(in crate::cli) enum RulesVerb {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Write documentation of own rules: a Markdown file a rule, and one that lists them
+    Docs {
+        /// The directory that gets the files
+        #[arg(long, short, value_name = "DIR", default_value = "docs/rules")]
+        output: PathBuf,
+        #[command(flatten)]
+        input: Box<Input>,
+        #[command(flatten)]
+        selection: Box<Selection>,
+    },
     /// Write own rules for another policy engine
     Export {
         /// The rules [default: all own rules]
@@ -76,6 +96,9 @@ pub(in crate::cli) enum RulesVerb {
         /// The oldest version of Kubernetes that must understand it
         #[arg(long, value_name = "VERSION", default_value = "1.30")]
         kubernetes: String,
+        /// What the server does: `audit` warns and audits, `deny` refuses
+        #[arg(long, value_name = "WHAT", value_parser = ["audit", "deny"], default_value = "audit")]
+        enforce: String,
         #[command(flatten)]
         input: Box<Input>,
         #[command(flatten)]
@@ -84,7 +107,7 @@ pub(in crate::cli) enum RulesVerb {
 }
 
 /// What an own rule may look at.
-const SCOPES: [&str; 4] = ["resource", "object", "block", "repository"];
+const SCOPES: [&str; 5] = ["resource", "object", "block", "repository", "change"];
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Config {

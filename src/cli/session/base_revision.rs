@@ -33,10 +33,34 @@ pub(in crate::cli) fn earlier(
     staged: Option<&StagedFiles>,
     notes: &mut Vec<String>,
 ) -> Result<(Session, Touched), Failure> {
-    let base = arguments.base.as_deref().or(arguments.staged.then_some("HEAD"));
-    match (base, &arguments.base_dir, &arguments.base_file) {
+    let named = BaseNamed {
+        base: arguments.base.as_deref(),
+        staged,
+        base_dir: arguments.base_dir.as_deref(),
+        base_file: arguments.base_file.as_deref(),
+    };
+    earlier_named(&named, head, notes)
+}
+
+/// How the earlier state is named.
+#[derive(Default)]
+pub(in crate::cli) struct BaseNamed<'a> {
+    pub(in crate::cli) base: Option<&'a str>,
+    pub(in crate::cli) staged: Option<&'a StagedFiles>,
+    pub(in crate::cli) base_dir: Option<&'a Path>,
+    pub(in crate::cli) base_file: Option<&'a Path>,
+}
+
+/// The same, for a verb that takes only some of these.
+pub(in crate::cli) fn earlier_named(
+    named: &BaseNamed<'_>,
+    head: &mut Session,
+    notes: &mut Vec<String>,
+) -> Result<(Session, Touched), Failure> {
+    let base = named.base.or(named.staged.map(|_| "HEAD"));
+    match (base, named.base_dir, named.base_file) {
         (Some(reference), ..) => {
-            commit(reference, staged, head, notes).map_err(|failure| other_option(reference, failure))
+            commit(reference, named.staged, head, notes).map_err(|failure| other_option(reference, failure))
         }
         (_, Some(path), _) if path.is_file() => Err(Failure::new(format!("`{}` is no directory", path.display()))
             .with_help(format!("write --base-file {}", path.display()))),

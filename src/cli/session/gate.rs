@@ -1,13 +1,16 @@
 //! What makes a run fail, as the command line and the settings say it.
 
 use crate::cli::args::Threshold;
+use crate::cli::session::SessionPolicy;
+use crate::cli::session::packs::Pack;
 use crate::cli::session::verdicts::growth;
-use crate::compare::Gate;
-use crate::config::{Config, Key, key, setting};
+use crate::compare::{self, Gate};
+use crate::config::{Key, key, setting};
 use crate::diagnostic::Level;
 use crate::rules::Confidence;
 
-pub(in crate::cli) fn gate(asked: &Threshold, config: &Config) -> Gate {
+pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
+    let config = &policy.config;
     let configured = |setting: Key<key::Text>| {
         let (name, _) = config.text(setting)?;
         Confidence::ALL.into_iter().find(|confidence| confidence.name() == name)
@@ -19,13 +22,26 @@ pub(in crate::cli) fn gate(asked: &Threshold, config: &Config) -> Gate {
     let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
     let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
     let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
-    Gate { level, confidence, shown, fails_on_unread, fails_on_unexplained: false, growth: growth(config), setting }
+    let of_forced = compare::Threshold {
+        level: asked.fail_on.unwrap_or(Level::Warning),
+        confidence: asked.fail_confidence.unwrap_or(Confidence::Medium),
+        shown: asked.min_confidence.unwrap_or(Confidence::Low),
+    };
+    Gate {
+        usual: compare::Threshold { level, confidence, shown },
+        forced: policy.packs.iter().flat_map(Pack::fixed_rules).map(str::to_owned).collect(),
+        of_forced,
+        fails_on_unread,
+        fails_on_unexplained: false,
+        growth: growth(config),
+        setting,
+    }
 }
 
 /// For a comparison.
-pub(in crate::cli) fn gate_of_change(asked: &Threshold, config: &Config) -> Gate {
-    let gate = gate(asked, config);
-    let tells = config.text(setting!("unexplained")).is_some_and(|(name, _)| name == "tell");
+pub(in crate::cli) fn gate_of_change(asked: &Threshold, policy: &SessionPolicy) -> Gate {
+    let gate = gate(asked, policy);
+    let tells = policy.config.text(setting!("unexplained")).is_some_and(|(name, _)| name == "tell");
     let setting = if tells { format!("{}, unexplained = \"tell\"", gate.setting) } else { gate.setting.clone() };
     Gate { fails_on_unexplained: !tells, setting, ..gate }
 }

@@ -12,8 +12,8 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::world::place::Place;
 use crate::config::{Config, Key, key, setting};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::rules::{PageText, Rules};
-use crate::source::{Sources, Span};
+use crate::rules::{KnownNames, PageText, Rules};
+use crate::source::{Date, Sources, Span};
 
 /// The catalog that `--prices` names, with the prices of packs and the user's own prices and models laid over it.
 pub(in crate::cli) fn catalog(
@@ -91,6 +91,8 @@ pub(in crate::cli) fn rules(
     asked: &Selection,
     place: &Place,
     packs: &[Pack],
+    today: Date,
+    names: impl FnOnce() -> KnownNames,
 ) -> Result<(Rules, Vec<Diagnostic>, Vec<PageText>), Failure> {
     let mut rule_settings = settings::rule_settings(config);
     rule_settings.change_labels.clone_from(&asked.change_labels.0);
@@ -107,6 +109,7 @@ pub(in crate::cli) fn rules(
         layer.ignore.take_if(|_| !asked.ignore.is_empty());
     }
     let relaxed = packs::add(packs, config, &mut rule_settings);
+    rule_settings.stage(today);
     let mut pages: Vec<PageText> = packs.iter().flat_map(|pack| pack.pages.iter().cloned()).collect();
     for (directory, span) in config.texts(setting!("rules-dir")) {
         pages.extend(pages_of(sources, directory, Some(*span), place)?);
@@ -117,6 +120,7 @@ pub(in crate::cli) fn rules(
     // a directory may be both configured and named
     let mut known = BTreeSet::new();
     pages.retain(|page| known.insert(page.path.clone()));
+    rule_settings.names = (!pages.is_empty()).then(|| Arc::new(names()));
     let (rules, mut wrong) = Rules::load(&pages, rule_settings);
     wrong.extend(relaxed);
     Ok((rules, wrong, pages))

@@ -7,9 +7,12 @@ pub(super) mod demand;
 pub(super) mod discover;
 pub(super) mod gate;
 pub(super) mod history;
+pub(super) mod imagined;
 mod in_force;
+pub(super) mod known;
 mod look;
 mod names;
+mod nobodys;
 mod options;
 pub(super) mod packs;
 pub(super) mod policy;
@@ -41,7 +44,7 @@ use crate::inventory::Skipped;
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
-use crate::rules::{Finding, PageText};
+use crate::rules::{self, Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
 use crate::{Analysis, Settings};
 use look::{Found, FoundInput, find_input, names_of, with_given};
@@ -138,8 +141,16 @@ impl Session {
     ) -> Result<Session, Failure> {
         let input = Input { not_checked: selection.rules.clone(), ..input.clone() };
         let (mut session, place) = Self::with(&input, add)?;
-        let (rules, wrong, own) =
-            in_force::rules(&session.sources, &session.policy.config, selection, &place, &session.policy.packs)?;
+        let names = || names_here(&session, input.no_config);
+        let (rules, wrong, own) = in_force::rules(
+            &session.sources,
+            &session.policy.config,
+            selection,
+            &place,
+            &session.policy.packs,
+            session.policy.today,
+            names,
+        )?;
         session.settings.rules = Arc::new(rules);
         session.policy.wrong_rules = wrong;
         session.policy.own_pages = own;
@@ -213,6 +224,14 @@ impl Session {
             sources,
         };
         Ok((session, place))
+    }
+
+    /// What the settings and the packs say of rules.
+    pub(super) fn rule_settings(&self) -> rules::Settings {
+        let mut chosen = settings::rule_settings(&self.policy.config);
+        // What a pack forbids is told where rules are judged.
+        let _ = packs::add(&self.policy.packs, &self.policy.config, &mut chosen);
+        chosen
     }
 
     /// What is compared with another state.
@@ -530,4 +549,11 @@ fn is_manifest(text: &str) -> bool {
         line.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
     };
     text.contains("apiVersion") && text.contains("kind") && text.lines().any(|line| is_key(line, "apiVersion"))
+}
+
+/// What pages may call things. Pages that are named are read without settings; what these add to names holds all the same.
+fn names_here(session: &Session, is_without_settings: bool) -> rules::KnownNames {
+    let around = is_without_settings.then(|| Session::settings_only(&Input::here()).ok()).flatten();
+    let SessionPolicy { config, .. } = &around.as_ref().unwrap_or(session).policy;
+    known::names(config, &around.as_ref().unwrap_or(session).settings.catalog)
 }

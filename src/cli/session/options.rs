@@ -65,7 +65,7 @@ pub(super) fn excluded(input: &Input, config: &Config) -> Vec<String> {
     configured.chain(input.exclude.iter().cloned()).collect()
 }
 
-fn given_runs(config: &Config) -> Vec<GivenRun> {
+pub(super) fn given_runs(config: &Config) -> Vec<GivenRun> {
     config.runs().into_iter().map(given_run).collect()
 }
 

@@ -116,16 +116,22 @@ pub(in crate::cli) fn measured(
     let files = rows_of(sources, config.texts(setting!("measured.files")), usual, place, help)?;
     let help = "`paid.files` in gpulint.toml names it; `gpulint usage bill` writes one";
     let paid_files = rows_of(sources, config.texts(setting!("paid.files")), usual_paid, place, help)?;
+    let options = usage_options(config);
+    Ok(UsageOptions { files, paid: PaidOptions { files: paid_files, ..options.paid }, ..options })
+}
+
+/// What settings say of measured use, save where it lies: that is where it usually does.
+pub(in crate::cli) fn usage_options(config: &Config) -> UsageOptions {
     let clusters = config.below(setting!("measured.clusters"));
     let clusters = clusters.filter_map(|(form, entry)| Some((form.to_owned(), entry.value.text()?.to_owned())));
     let default = UsageOptions::default();
-    Ok(UsageOptions {
-        files,
+    UsageOptions {
         max_age_days: config.number(setting!("measured.max-age-days")).unwrap_or(default.max_age_days),
         min_days: config.number(setting!("measured.min-days")).unwrap_or(default.min_days),
         clusters: clusters.collect(),
-        paid: PaidOptions { files: paid_files, ..paid(config) },
-    })
+        paid: PaidOptions { files: default.paid.files, ..paid(config) },
+        files: default.files,
+    }
 }
 
 /// What settings say of bills.
@@ -188,6 +194,7 @@ pub(in crate::cli) const MODEL_CONFIG: &str =
 pub fn rule_settings(config: &Config) -> rules::Settings {
     rules::Settings {
         forced: Default::default(),
+        removed: config.texts(setting!("removed-rules")).iter().map(|(name, _)| name.clone()).collect(),
         profile: config.text(setting!("profile")).and_then(|(name, _)| Profile::from_name(name)).unwrap_or_default(),
         select: chosen(&[], config.texts(setting!("select"))),
         ignore: chosen(&[], config.texts(setting!("ignore"))),
@@ -207,6 +214,7 @@ pub fn rule_settings(config: &Config) -> rules::Settings {
         approving_label: config.text(setting!("approvals.label")).map(|(label, _)| label.to_owned()),
         change_labels: Vec::new(),
         layers: config.layers().iter().map(layer).collect(),
+        names: None,
     }
 }
 
@@ -276,18 +284,29 @@ pub(super) fn chosen(asked: &[String], configured: &[(String, Span)]) -> Vec<(St
 }
 
 pub(in crate::cli) fn overridden(rule: &config::Rule) -> Override {
-    let parameter = |(name, entry): &(&str, &config::Entry)| {
-        let value = match &entry.value {
-            config::SettingValue::Text(text) => Parameter::Text(text.clone()),
-            config::SettingValue::Texts(_) => Parameter::Texts(entry.value.texts()),
-            config::SettingValue::Integer(n) => Parameter::Integer(*n),
-            config::SettingValue::Number(n) => Parameter::Number(*n),
-            config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
-            config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
-        };
-        ((*name).to_owned(), value, Some(entry.span))
-    };
-    Override { span: Some(rule.span), level: rule.level, parameters: rule.parameters.iter().map(parameter).collect() }
+    let parameter =
+        |(name, entry): &(&str, &config::Entry)| ((*name).to_owned(), parameter(&entry.value), Some(entry.span));
+    Override {
+        span: Some(rule.span),
+        level: rule.level,
+        note_until: rule.note_until,
+        parameters: rule.parameters.iter().map(parameter).collect(),
+    }
+}
+
+/// A value as a parameter of a rule.
+fn parameter(value: &config::SettingValue) -> Parameter {
+    match value {
+        config::SettingValue::Text(text) => Parameter::Text(text.clone()),
+        config::SettingValue::Texts(_) => Parameter::Texts(value.texts()),
+        config::SettingValue::Integer(n) => Parameter::Integer(*n),
+        config::SettingValue::Number(n) => Parameter::Number(*n),
+        config::SettingValue::Flag(flag) => Parameter::Flag(*flag),
+        config::SettingValue::Date(date) => Parameter::Text(date.to_string()),
+        config::SettingValue::Map(entries) => {
+            Parameter::Map(entries.iter().map(|(key, value)| (key.clone(), parameter(value))).collect())
+        }
+    }
 }
 
 /// The Markdown files of a directory; not the one that introduces it.
@@ -301,7 +320,7 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
         let file = sources
             .open(&path)
             .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}", place.paths().show(&path))))?;
-        pages.push(PageText { text: sources.text(file), path, file });
+        pages.push(PageText { text: sources.text(file), path, file, pack: None });
     }
     Ok(pages)
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::Analysis;
 use crate::cli::session::Session;
 use crate::config::{Config, Suppress, setting};
-use crate::decide::{self, Configured, Decided, Decision, Grounds, Growth, View};
+use crate::decide::{self, Configured, Decided, Decision, Demands, FixedBy, Grounds, Growth, View};
 use crate::report::Paths;
-use crate::source::{self, Span};
+use crate::source;
 
 impl Session {
     /// What was decided about each finding in the files that were named, in the order of files and lines.
@@ -19,6 +19,16 @@ impl Session {
     /// The same, with the suppressions that were met.
     pub(in crate::cli) fn judge_all(&self) -> (Analysis, Decision) {
         self.decide(self.analyze_all())
+    }
+
+    /// Rules that comments, annotations and the baseline may not silence.
+    pub(in crate::cli) fn fixed_rules(&self) -> BTreeMap<String, FixedBy> {
+        let own = self.policy.config.rules().into_iter().filter(|rule| rule.ignorable == Some(false));
+        let mut fixed: BTreeMap<String, FixedBy> = own.map(|rule| (rule.name.to_owned(), FixedBy::Settings)).collect();
+        for pack in self.policy.packs.iter() {
+            fixed.extend(pack.fixed_rules().map(|rule| (rule.to_owned(), FixedBy::Pack(pack.path().to_owned()))));
+        }
+        fixed
     }
 
     /// What is decided about the findings of an analysis.
@@ -34,10 +44,7 @@ impl Session {
 
 /// What was decided about each finding, in the order of files and lines.
 fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
-    let packs = session.policy.packs.iter().flat_map(|pack| pack.config.rules());
-    let configured: Vec<_> = session.policy.config.rules().into_iter().chain(packs).collect();
-    let fixed = configured.iter().filter(|rule| rule.ignorable == Some(false));
-    let fixed: BTreeMap<String, Span> = fixed.map(|rule| (rule.name.to_owned(), rule.span)).collect();
+    let fixed = session.fixed_rules();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module");
     let calls: Vec<_> = modules.map(|block| (block.span, block.address.clone())).collect();
     let findings = std::mem::take(&mut analysis.findings);
@@ -49,21 +56,34 @@ fn verdicts(session: &Session, analysis: &mut Analysis) -> Decision {
         configured: session.policy.config.suppressions().iter().map(configured_suppression).collect(),
         rules: &session.settings.rules,
         fixed: &fixed,
-        require_reason: session.policy.config.flag(setting!("require-reason")).unwrap_or(false),
+        demands: demands(session),
         today: session.policy.today,
     };
     let mut decision = decide::decide(findings, &grounds);
     let show = paths_of_baseline(session);
     let growth = growth(&session.policy.config);
-    session
-        .policy
-        .baseline
-        .apply(&mut decision, &view(session, analysis, &show), growth, |rule| fixed.contains_key(rule));
+    session.policy.baseline.renamed(&session.settings.rules).apply(
+        &mut decision,
+        &view(session, analysis, &show),
+        growth,
+        |rule| fixed.contains_key(rule),
+    );
     decision.findings.sort_by_cached_key(|it| {
         let address = it.finding.address(&analysis.inventory).map(str::to_owned);
         (session.sources.locate(it.finding.span), it.finding.rule.clone(), address)
     });
     decision
+}
+
+/// The strictest of what the repository and its packs say.
+fn demands(session: &Session) -> Demands {
+    let all = || std::iter::once(&session.policy.config).chain(session.policy.packs.iter().map(|pack| &pack.config));
+    let days = all().filter_map(|config| config.number(setting!("longest-suppression-days")));
+    Demands {
+        reason: all().any(|config| config.flag(setting!("require-reason")) == Some(true)),
+        until: all().any(|config| config.flag(setting!("require-until")) == Some(true)),
+        longest_days: days.reduce(f64::min),
+    }
 }
 
 /// What the settings say of growth.

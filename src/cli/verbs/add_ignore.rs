@@ -11,8 +11,8 @@ use crate::cli::session::Session;
 use crate::cli::session::gate::gate;
 use crate::cli::world::{file_tree, output};
 use crate::cli::{Failure, Outcome};
-use crate::decide::Decided;
-use crate::source::{Span, normalize};
+use crate::decide::{Decided, FixedBy};
+use crate::source::{Date, Span, normalize};
 
 /// Rule, file and address: what stays the same when lines move.
 type Identity = (String, String, Option<String>);
@@ -24,7 +24,8 @@ type Comments = BTreeMap<String, BTreeMap<usize, BTreeSet<String>>>;
 const NEVER: [&str; 3] = ["broken-suppression", "stale-suppression", "unreadable"];
 
 pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Failure> {
-    let reason = reason.trim();
+    let (until, reason) = last_day(reason);
+    let reason = reason.trim().trim_start_matches("--").trim();
     if reason.is_empty() || reason.chars().any(char::is_control) {
         return Err(Failure::new("--add-ignore takes a reason, in one line"));
     }
@@ -35,7 +36,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
     before.session.demand_whole_rules(&before.analysis)?;
     let mut wishes = before.wishes();
     let (texts, after) = loop {
-        let texts = before.written(&wishes, reason)?;
+        let texts = before.written(&wishes, until, reason)?;
         let after = State::judge(&Input { given: texts.clone(), ..arguments.input.clone() }, arguments)?;
         // Each round moves a comment on or gives it up, so that this ends.
         if !before.retreat(&mut wishes, &after) {
@@ -46,9 +47,24 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
         output::save(&file_tree::below(&before.session.scope.root, path), &String::from_utf8_lossy(text))?;
     }
     tell(&wishes, texts.len())?;
-    let gate = gate(&arguments.threshold, &after.session.policy.config);
+    let gate = gate(&arguments.threshold, &after.session.policy);
     let failed = after.findings.iter().any(|decided| gate.stops(decided));
     Ok(if failed { Outcome::Failed } else { after.session.outcome(&after.analysis) })
+}
+
+/// `until=2027-01-31` wherever it stands, and the rest.
+fn last_day(reason: &str) -> (Option<Date>, String) {
+    let mut until = None;
+    let words = reason.split(' ').filter(|word| {
+        let date = word.strip_prefix("until=").and_then(|date| date.trim_end_matches([';', ',']).parse().ok());
+        let is_first = date.is_some() && until.is_none();
+        if is_first {
+            until = date;
+        }
+        !is_first
+    });
+    let rest: Vec<&str> = words.collect();
+    (until, rest.join(" "))
 }
 
 fn tell(wishes: &[Wish], files: usize) -> Result<(), Failure> {
@@ -56,11 +72,25 @@ fn tell(wishes: &[Wish], files: usize) -> Result<(), Failure> {
     let left: Vec<&Wish> = wishes.iter().filter(|wish| wish.place == Place::Nowhere).collect();
     let silenced = count(wishes.len() - left.len(), "finding");
     output::print(&format!("{silenced} suppressed in {}\n", count(files, "file")))?;
-    if !left.is_empty() {
-        output::complain(&format!(
-            "{} cannot be suppressed by a comment\n  help: use [[suppress]] in gpulint.toml, or a baseline",
-            count(left.len(), "finding")
-        ));
+    let mut by_cause: BTreeMap<String, usize> = BTreeMap::new();
+    for wish in left {
+        let cause = match &wish.fixed {
+            Some(FixedBy::Pack(pack)) => {
+                format!("cannot be suppressed\n  help: the pack `{pack}` forbids it: ask its owners")
+            }
+            Some(FixedBy::Settings) => {
+                "cannot be suppressed by a comment or a baseline\n  help: gpulint.toml says `ignorable = false`; an \
+                 entry of [[suppress]] there holds"
+                    .to_owned()
+            }
+            None => {
+                "cannot be suppressed by a comment\n  help: use [[suppress]] in gpulint.toml, or a baseline".to_owned()
+            }
+        };
+        *by_cause.entry(cause).or_default() += 1;
+    }
+    for (cause, findings) in by_cause {
+        output::complain(&format!("{} {cause}", count(findings, "finding")));
     }
     Ok(())
 }
@@ -85,6 +115,8 @@ struct Wish {
     finding: Span,
     resource: Option<Span>,
     place: Place,
+    /// Who forbids to silence it, if somebody does.
+    fixed: Option<FixedBy>,
 }
 
 impl Wish {
@@ -108,7 +140,7 @@ impl State {
     fn judge(input: &Input, arguments: &Check) -> Result<State, Failure> {
         let session = Session::judging(input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = gate(&arguments.threshold, &session.policy.config);
+        let gate = gate(&arguments.threshold, &session.policy);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }
@@ -131,6 +163,7 @@ impl State {
     fn wishes(&self) -> Vec<Wish> {
         let counting = self.findings.iter().filter(|decided| decided.counts());
         let sources = &self.session.sources;
+        let fixed = self.session.fixed_rules();
         counting
             .filter(|decided| !NEVER.contains(&decided.finding.rule.as_str()))
             .map(|decided| {
@@ -139,8 +172,10 @@ impl State {
                 let resource = resource.map(|it| sources.origin(it.span)).filter(|it| it.file == finding.file);
                 let identity = self.identity(decided);
                 // JSON has no comments.
-                let place = if identity.1.ends_with(".json") { Place::Nowhere } else { Place::AboveFinding };
-                Wish { identity, finding, resource, place }
+                let is_json = identity.1.ends_with(".json");
+                let fixed = fixed.get(&decided.finding.rule).cloned();
+                let place = if is_json || fixed.is_some() { Place::Nowhere } else { Place::AboveFinding };
+                Wish { identity, finding, resource, place, fixed }
             })
             .collect()
     }
@@ -164,7 +199,7 @@ impl State {
     }
 
     /// The texts of the files with the comments in them.
-    fn written(&self, wishes: &[Wish], reason: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    fn written(&self, wishes: &[Wish], until: Option<Date>, reason: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let sources = &self.session.sources;
         let mut comments = Comments::new();
         for wish in wishes {
@@ -172,6 +207,8 @@ impl State {
             let lines = comments.entry(sources.path(span.file)).or_default();
             lines.entry(sources.line(span)).or_default().insert(wish.identity.0.clone());
         }
+        let until = until.map(|date| format!(" until={date}")).unwrap_or_default();
+        let behind = format!("{until} -- {reason}");
         let mut texts = Vec::new();
         for (path, lines) in comments {
             let shown = self.session.scope.paths.show(&path);
@@ -181,14 +218,14 @@ impl State {
             }
             let bytes = sources.tree().read(&path).map_err(|error| failed(error.to_string()))?;
             let text = String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8".to_owned()))?;
-            texts.push((path, commented(&text, &lines, reason).into_bytes()));
+            texts.push((path, commented(&text, &lines, &behind).into_bytes()));
         }
         Ok(texts)
     }
 }
 
 /// A text with a comment above each of the lines, indented as they are.
-fn commented(text: &str, lines: &BTreeMap<usize, BTreeSet<String>>, reason: &str) -> String {
+fn commented(text: &str, lines: &BTreeMap<usize, BTreeSet<String>>, behind: &str) -> String {
     let mut changed = String::with_capacity(text.len() + lines.len() * 80);
     for (index, line) in text.split_inclusive('\n').enumerate() {
         if let Some(rules) = lines.get(&(index + 1)) {
@@ -199,7 +236,7 @@ fn commented(text: &str, lines: &BTreeMap<usize, BTreeSet<String>>, reason: &str
             let indentation = &rest[..rest.len() - rest.trim_start().len()];
             let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
             let rules = rules.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            changed.push_str(&format!("{mark}{indentation}# gpulint: ignore[{rules}] -- {reason}{end}{rest}"));
+            changed.push_str(&format!("{mark}{indentation}# gpulint: ignore[{rules}]{behind}{end}{rest}"));
         } else {
             changed.push_str(line);
         }
@@ -217,7 +254,7 @@ mod tests {
             (1, BTreeSet::from(["b".to_owned(), "a".to_owned()])),
             (2, BTreeSet::from(["c".to_owned()])),
         ]);
-        let text = commented("\u{feff}x {\r\n\ty = 1\r\n}", &lines, "why");
+        let text = commented("\u{feff}x {\r\n\ty = 1\r\n}", &lines, " -- why");
         assert_eq!(
             text,
             "\u{feff}# gpulint: ignore[a, b] -- why\r\nx {\r\n\t# gpulint: ignore[c] -- why\r\n\ty = 1\r\n}"

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, IsTerminal, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::cli::args::{CatalogVerb, Fetch, Show, Verify};
 use crate::cli::session::prices;
 use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
+use crate::cli::world::terminal::Stream;
 use crate::cli::world::{cache, ci, clock, output};
 use crate::cli::{Failure, Outcome};
 use crate::http::{AwsKeys, Clock, Secret};
@@ -303,7 +304,7 @@ struct Line {
 
 impl Line {
     fn show(&self, what: &str) {
-        if io::stderr().is_terminal() {
+        if Stream::Errors.is_able() {
             self.shown.set(true);
             let _ = write!(io::stderr(), "\r\u{1b}[K{what}");
             let _ = io::stderr().flush();

@@ -23,13 +23,16 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
-    let gate = gate(&arguments.threshold, &session.policy.config);
+    let gate = gate(&arguments.threshold, &session.policy);
     let (verdict, failed) = gate.decide(&findings, &analysis.inventory.unjudged);
     findings.retain(|decided| gate.shows(decided));
     let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(&analysis, &findings) };
     output::write(&arguments.output, Format::Text, |format, style| {
         report::render(format, &report, arguments.view.style(style))
     })?;
+    for line in session.budgets_of_nobody(&analysis) {
+        output::complain(&format!("note: {line}"));
+    }
     session.demand_whole_rules(&analysis)?;
     let outcome = if failed { Outcome::Failed } else { session.outcome(&analysis) };
     if outcome == Outcome::Passed {

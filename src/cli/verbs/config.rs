@@ -58,6 +58,11 @@ fn written(value: &SettingValue) -> String {
         SettingValue::Number(n) => n.to_string(),
         SettingValue::Flag(flag) => flag.to_string(),
         SettingValue::Date(date) => date.to_string(),
+        SettingValue::Map(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key:?} = {}", written(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
     }
 }
 

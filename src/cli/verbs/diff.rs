@@ -19,8 +19,11 @@ use crate::decide::{Decided, Decision};
 use crate::measured::{paid, row};
 use crate::pricing::PricingSettings;
 use crate::report::{self, Difference, Format, Report, Saved};
-use crate::rules::{Finding, World};
+use crate::rules::{Earlier, Finding, World};
 use crate::source::{Sources, file_name};
+
+/// What can be compared where git keeps nothing.
+const WITHOUT_GIT: &str = "without git, name what was there before: --base-dir DIR, or --base-file FILE";
 
 pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
     diff(&with_base(arguments)?)
@@ -29,12 +32,20 @@ pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
 /// As git has it: `diff main` and `diff main infra/` name a commit first, where nothing on the disk is called so.
 fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
     let is_named = arguments.base.is_some() || arguments.base_dir.is_some() || arguments.base_file.is_some();
+    let here = std::env::current_dir().unwrap_or_default();
+    let repository = place::repository(&here);
+    if repository.is_none() && !is_named && !arguments.staged && arguments.input.paths.is_empty() {
+        return Err(Failure::new("this is no git repository").with_help(WITHOUT_GIT));
+    }
     let first = arguments.input.paths.first().and_then(|path| path.to_str()).filter(|path| !is_named && *path != "-");
     let Some(first) = first.filter(|path| fs::symlink_metadata(path).is_err()).map(str::to_owned) else {
         return Ok(arguments);
     };
-    let here = std::env::current_dir().unwrap_or_default();
-    let is_commit = place::repository(&here).is_some_and(|repository| Base::find(repository, &first).is_ok());
+    let is_commit = repository.is_some_and(|repository| Base::find(repository, &first).is_ok());
+    if !is_commit && repository.is_none() {
+        return Err(Failure::new(format!("`{first}` is no path here, and no commit: this is no git repository"))
+            .with_help(WITHOUT_GIT));
+    }
     if !is_commit {
         return Err(Failure::new(format!("`{first}` is neither a path nor a commit that git knows here")).with_help(
             format!("gpulint diff --base REF PATHS; a branch that was not fetched: git fetch origin {first}"),
@@ -53,7 +64,7 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
     notes.extend(measured_otherwise(&head, &touched));
-    let gate = gate_of_change(&arguments.threshold, &head.policy.config);
+    let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
     after.hand_over_blocks(&head.settings.terraform.shared);
     if let Some(staged) = &staged {
@@ -177,7 +188,7 @@ fn saved_reports(arguments: &Diff) -> Result<Option<(report::State, report::Stat
 /// Two saved reports. Of rules, only those about a change are asked: the others have spoken.
 fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::State) -> Result<Outcome, Failure> {
     let session = Session::rules_only(&arguments.input, &arguments.selection)?;
-    let gate = gate_of_change(&arguments.threshold, &session.policy.config);
+    let gate = gate_of_change(&arguments.threshold, &session.policy);
     let rules = &session.settings.rules;
     let earlier = before.report(rules);
     compare::settle_saved(earlier.inventory, after.inventory_mut());
@@ -194,6 +205,7 @@ fn compare_saved(arguments: &Diff, before: &report::State, mut after: report::St
         catalog: &session.settings.catalog,
         pricing: &pricing,
         delta: Some(&change),
+        before: Some(Earlier { inventory: earlier.inventory, bill: earlier.bill }),
     };
     let judgement = rules.judge_change(&world);
     let mut unjudged = later.inventory.unjudged.clone();

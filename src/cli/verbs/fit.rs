@@ -58,7 +58,7 @@ pub(in crate::cli) fn run(arguments: &Fit) -> Result<Outcome, Failure> {
     }
     let options = fit::options(resource, &catalog, &market, &places);
     let options = by_provider(options, &catalog.assumed_clouds(), arguments.provider.is_some());
-    output::write(&arguments.output, Format::Text, |format, _style| report::fit(format, &fact, &item, &options))?;
+    output::write(&arguments.output, Format::Text, |format, style| report::fit(format, &fact, &item, &options, style))?;
     let placed = fact.value().and_then(|it| it.placed.value());
     Ok(if placed.is_some_and(|it| it.verdict == fit::FitVerdict::DoesNotFit) {
         Outcome::Failed
@@ -88,7 +88,9 @@ fn by_token(
     // A model that is only named after another one is not what hosts serve under that name: the name as it was asked for.
     let host = fit::host_of(resource, found.lengths, catalog);
     let hosted = host.zip(found.priced.first()).map(|(host, first)| tokens::break_even(host, first));
-    output::write(&arguments.output, Format::Text, |format, _style| report::by_token(format, &found, hosted.as_ref()))?;
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::by_token(format, &found, hosted.as_ref(), style)
+    })?;
     Ok(Outcome::Passed)
 }
 

@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return show(&state, &work, &before);
     }
     let left_alone = work.save(&state.session)?;
-    let gate = gate(&arguments.threshold, &state.session.policy.config);
+    let gate = gate(&arguments.threshold, &state.session.policy);
     let report = state.session.report(&state.analysis, &state.findings);
     output::write(&arguments.output, Format::Text, |format, style| {
         report::render(format, &report, arguments.view.style(style))
@@ -128,7 +128,7 @@ impl State {
         let input = Input { given, ..arguments.input.clone() };
         let session = Session::judging(&input, &arguments.selection)?;
         let (analysis, mut findings) = session.judge();
-        let gate = gate(&arguments.threshold, &session.policy.config);
+        let gate = gate(&arguments.threshold, &session.policy);
         findings.retain(|decided| gate.shows(decided));
         Ok(State { session, analysis, findings })
     }

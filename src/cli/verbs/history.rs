@@ -51,7 +51,7 @@ pub(in crate::cli) fn over_commits(
     session.demand_rules()?;
     let request = HistoryRequest {
         session: &session,
-        gate: &gate(&Threshold::default(), &session.policy.config),
+        gate: &gate(&Threshold::default(), &session.policy),
         newest: &newest,
         since: commits.since.map(|since| since.day(session.policy.today)),
         every: commits.every,

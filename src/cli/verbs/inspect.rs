@@ -35,7 +35,7 @@ pub(in crate::cli) fn run(arguments: &Inspect) -> Result<Outcome, Failure> {
 fn seen(arguments: &Inspect, address: &str) -> Result<Outcome, Failure> {
     let paths = arguments.input.paths.iter().filter(|path| path.as_os_str() != address).cloned().collect();
     let mut session = Session::open(&Input { paths, ..arguments.input.clone() })?;
-    session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All };
+    session.settings.raw = WantedRaw { blocks: true, objects: WantedObjects::All, pods: true };
     let analysis = session.analyze();
     let inventory = &analysis.inventory;
     let world = analysis.world(&session.settings);

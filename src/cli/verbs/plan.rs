@@ -28,7 +28,7 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
     }
     let plan = pricing::purchase_plan(&needs, arguments.years);
     let planned = PlannedPurchases { plan: &plan, currency: session.settings.pricing.currency };
-    output::write(&arguments.output, Format::Text, |format, _style| report::plan(format, &planned))?;
+    output::write(&arguments.output, Format::Text, |format, style| report::plan(format, &planned, style))?;
     if let Some(analysis) = &analysis {
         output::complain_of_unjudged(&session.report(analysis, &[]));
     }

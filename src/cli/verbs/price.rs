@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(arguments: &Price) -> Result<Outcome, Failure> {
     sort(&mut offers, arguments);
     let today = arguments.today.map_or_else(clock::today, Ok)?;
     let prices = Prices { catalog: &catalog, offers: &offers, hardware: &hardware, on_spot: arguments.spot, today };
-    output::write(&arguments.output, Format::Text, |format, _style| report::price(format, &prices))?;
+    output::write(&arguments.output, Format::Text, |format, style| report::price(format, &prices, style))?;
     Ok(Outcome::Passed)
 }
 
@@ -49,7 +49,7 @@ fn planned(catalog: &Catalog, settings: &PricingSettings, arguments: &Price, hou
         return Err(Failure::new(format!("the catalog has no price for {what}{}", place(arguments))));
     }
     let options = PurchaseOptions { ways: &ways, hours };
-    output::write(&arguments.output, Format::Text, |format, _style| report::purchase_options(format, &options))?;
+    output::write(&arguments.output, Format::Text, |format, style| report::purchase_options(format, &options, style))?;
     Ok(Outcome::Passed)
 }
 

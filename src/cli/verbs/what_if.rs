@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(arguments: &WhatIf) -> Result<Outcome, Failure> {
         report: session.report(&it.analysis, &it.findings),
     });
     let cases = Cases { on: &arguments.on, about: &about, all: all.collect() };
-    output::write(&arguments.output, Format::Text, |format, _style| report::what_if(format, &cases))?;
+    output::write(&arguments.output, Format::Text, |format, style| report::what_if(format, &cases, style))?;
     if let Some(today) = cases.all.first() {
         output::complain_of_unjudged(&today.report);
     }

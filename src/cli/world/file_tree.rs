@@ -12,6 +12,7 @@ use std::sync::{PoisonError, RwLock};
 
 #[cfg(unix)]
 use super::largest::LargestFile;
+use super::progress::is_reading;
 use crate::source::bytes_of;
 use crate::source::{Entry, ReadError, Tree, demand_text, named};
 
@@ -117,6 +118,7 @@ impl Tree for DiskTree {
         if let Some(text) = self.given.get(path) {
             return Ok(text.clone());
         }
+        is_reading(path);
         let (real, metadata) = self.resolve(path)?;
         read_known(&real, &metadata, self.largest.bytes())
     }

@@ -28,3 +28,4 @@ pub(super) mod replace;
 pub(super) mod sealed;
 pub(super) mod secrets;
 pub(super) mod started;
+pub(super) mod terminal;

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::terminal::Stream;
 use super::{replace, secrets};
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
-use crate::report::{Choice, Format, Most, Report, Style, harmless, not_judged, without_commands, without_marked};
+use crate::report::{
+    Choice, Format, Most, Report, Style, harmless, not_judged, without_commands, without_marked, wrapped,
+};
 
 /// Renders each format that was asked for to its file or to standard output.
 pub(in crate::cli) fn write(
@@ -23,7 +26,11 @@ pub(in crate::cli) fn write(
         };
         match file {
             Some(path) => save(&path, &logged(format, &text))?,
-            None => emit(&logged(format, &text))?,
+            None => {
+                let text = logged(format, &text);
+                let columns = style.columns.filter(|_| format == Format::Text);
+                emit(&columns.map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns))))?;
+            }
         }
     }
     Ok(())
@@ -79,27 +86,22 @@ fn style(color: Color) -> Style {
     let color = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => io::stdout().is_terminal() && colors_are_welcome(),
+        Color::Auto => Stream::Output.has_colors(),
     };
-    let most = Most::Screen;
-    Style { color, width: width(), choice: Choice { most, ..Choice::default() }, ..Style::default() }
+    let choice = Choice { most: Most::Screen, ..Choice::default() };
+    let usual = Style::default();
+    let columns = Stream::Output.columns().map(|columns| columns.max(NARROWEST));
+    // As far as people can read a line.
+    let width = columns.map_or(usual.width, |columns| columns.min(200));
+    let plain = Stream::Output.is_terminal() && !Stream::Output.is_able();
+    Style { color, plain, width, columns, choice }
 }
 
-/// Columns of the terminal, as far as people can read them in one line; `COLUMNS` says so where it is set.
-fn width() -> usize {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    let columns: Option<usize> = said.or_else(|| terminal().map(|(width, _)| usize::from(width.0)));
-    columns.map_or(Style::default().width, |columns| columns.clamp(60, 200))
-}
+/// In fewer columns nothing can be said.
+const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
-    io::stderr().is_terminal() && colors_are_welcome()
-}
-
-/// See no-color.org.
-fn colors_are_welcome() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    Stream::Errors.has_colors()
 }
 
 /// Writes a file as a whole or not at all.
@@ -147,13 +149,13 @@ pub(in crate::cli) fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes text that a program may read, byte for byte; a terminal gets it as `print` writes it.
 pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { print(text) } else { emit(text) }
+    if Stream::Output.is_terminal() { print(text) } else { emit(text) }
 }
 
 /// Writes what is harmless already to standard output. Whoever reads it may stop reading: that is no failure.
 fn emit(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(Stream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("the report cannot be written: {error}")))
         }
@@ -163,7 +165,7 @@ fn emit(text: &str) -> Result<(), Failure> {
 
 /// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(in crate::cli) fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", without_commands(&harmless(text)));
+    tell(&harmless(text));
 }
 
 /// Tells what was not judged beside an answer that lists none of it: that something is not in it does not mean that it is not there.
@@ -175,5 +177,12 @@ pub(in crate::cli) fn complain_of_unjudged(report: &Report<'_>) {
 
 /// Tells why a run failed; its lines may have colours, and hold nothing else that a terminal obeys.
 pub(in crate::cli) fn complain_of(failure: &Failure) {
-    let _ = writeln!(io::stderr().lock(), "{}", without_commands(&failure.to_string()));
+    tell(&failure.to_string());
+}
+
+fn tell(text: &str) {
+    let text = without_commands(text);
+    let text =
+        Stream::Errors.columns().map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns.max(NARROWEST))));
+    let _ = writeln!(io::stderr().lock(), "{}", Stream::Errors.legible(&text));
 }

@@ -105,10 +105,43 @@ fn missing(path: &Path) -> Failure {
     let failure = Failure::new(format!("path `{}` does not exist", path.display()));
     let typed = path.to_str().unwrap_or_default();
     let command = Arguments::command();
-    match nearest(typed, command.get_subcommands().map(clap::Command::get_name)) {
-        Some(verb) => failure.with_help(format!("the verb is `gpulint {verb}`")),
-        None => failure.with_help("name a file or a directory; `gpulint --help` lists the verbs"),
+    let verbs = command.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
+    failure.with_help(match asked_elsewhere(typed) {
+        Some(help) => help.to_owned(),
+        None => match nearest(typed, verbs) {
+            Some(verb) => format!("the verb is `gpulint {verb}`"),
+            None => match beside(path) {
+                Some(other) => format!("did you mean `{}`?", other.display()),
+                None => "name a file or a directory; `gpulint --help` lists the verbs".to_owned(),
+            },
+        },
+    })
+}
+
+/// What other programs have verbs for.
+fn asked_elsewhere(typed: &str) -> Option<&'static str> {
+    match typed {
+        "help" => Some("`gpulint --help` lists the verbs, `gpulint VERB --help` tells of one"),
+        "version" => Some("it is `gpulint --version`"),
+        "lint" | "scan" | "run" => Some("it is `gpulint`, or `gpulint check PATHS`"),
+        _ => None,
     }
+}
+
+/// What was meant by a path that is not there: the same with the slashes of this system, or a name beside it that is near.
+fn beside(path: &Path) -> Option<PathBuf> {
+    const MOST: usize = 10_000;
+    let slashed = PathBuf::from(path.to_str()?.replace('\\', "/"));
+    if slashed != path && slashed.exists() {
+        return Some(slashed);
+    }
+    let directory = path.parent()?;
+    let looked_at = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let names = looked_at.read_dir().ok()?.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(directory.join(near))
 }
 
 /// The directory that may be read because of a named path: its repository, else the running directory around it.

@@ -1,17 +1,31 @@
 //! A line on a terminal while something takes long.
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::terminal::Stream;
+use crate::catalog::grouped;
+use crate::report::one_line;
+
 /// A run that takes longer says so.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often what is said becomes new.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Columns of a terminal that says nothing of them.
+const USUAL_COLUMNS: usize = 80;
 
 /// There is one line: what is a part of something longer says nothing.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Files that were read since the line was taken, and the last of them.
+static READ: AtomicUsize = AtomicUsize::new(0);
+static LAST: Mutex<String> = Mutex::new(String::new());
 
 /// A line on a terminal while something takes long; it is gone when this is dropped.
 pub(in crate::cli) struct Progress {
@@ -20,28 +34,34 @@ pub(in crate::cli) struct Progress {
 
 impl Progress {
     pub(in crate::cli) fn start(files: usize) -> Self {
-        Self::saying(move || format!("reading {files} files"))
+        Self::saying(move || {
+            reading(READ.load(Ordering::Relaxed), files, &LAST.lock().map(|it| it.clone()).unwrap_or_default())
+        })
     }
 
     /// So many commits of so many.
     pub(in crate::cli) fn over_commits(done: Arc<AtomicUsize>, all: usize) -> Self {
-        Self::saying(move || format!("{} of {all} commits", done.load(Ordering::Relaxed)))
+        Self::saying(move || (format!("{} of {all} commits", done.load(Ordering::Relaxed)), String::new()))
     }
 
-    fn saying(what: impl Fn() -> String + Send + 'static) -> Self {
-        if !io::stderr().is_terminal() || IS_TAKEN.swap(true, Ordering::Relaxed) {
+    /// What goes on, and what it is at.
+    fn saying(what: impl Fn() -> (String, String) + Send + 'static) -> Self {
+        if !Stream::Errors.is_able() || IS_TAKEN.swap(true, Ordering::Relaxed) {
             return Progress { running: None };
         }
+        READ.store(0, Ordering::Relaxed);
         let (stop, stopped) = mpsc::channel();
         let began = Instant::now();
         let thread = std::thread::spawn(move || {
-            let mut shown = false;
-            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PATIENCE) {
-                shown = true;
-                let _ = write!(io::stderr(), "\r{}, {} s \u{1b}[K", what(), began.elapsed().as_secs());
+            let mut pause = PATIENCE;
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(pause) {
+                pause = PAUSE;
+                let columns = Stream::Errors.columns().unwrap_or(USUAL_COLUMNS);
+                let line = line(&what(), began.elapsed().as_secs(), columns);
+                let _ = write!(io::stderr(), "\r{}\u{1b}[K", Stream::Errors.legible(&line));
                 let _ = io::stderr().flush();
             }
-            if shown {
+            if pause == PAUSE {
                 let _ = write!(io::stderr(), "\r\u{1b}[K");
             }
         });
@@ -56,5 +76,54 @@ impl Drop for Progress {
             let _ = thread.join();
             IS_TAKEN.store(false, Ordering::Relaxed);
         }
+    }
+}
+
+/// Whoever reads files tells which; nothing is done with it unless somebody looks.
+pub(super) fn is_reading(path: &str) {
+    if !IS_TAKEN.load(Ordering::Relaxed) {
+        return;
+    }
+    READ.fetch_add(1, Ordering::Relaxed);
+    // Other threads read, too: one name of several is enough.
+    if let Ok(mut last) = LAST.try_lock() {
+        last.clear();
+        last.push_str(path);
+    }
+}
+
+fn reading(read: usize, files: usize, last: &str) -> (String, String) {
+    match read {
+        0 => (format!("{} files", count(files)), String::new()),
+        read if read < files => (format!("read {} of {} files", count(read), count(files)), one_line(last)),
+        _ => (format!("read {} files, working out what they say", count(files)), String::new()),
+    }
+}
+
+fn count(n: usize) -> String {
+    grouped(u64::try_from(n).unwrap_or(u64::MAX))
+}
+
+/// A line that fits: one that breaks could not be taken back.
+fn line((what, at): &(String, String), seconds: u64, columns: usize) -> String {
+    let line = format!("{what}, {seconds} s");
+    let room = columns.saturating_sub(line.chars().count() + 3);
+    let length = at.chars().count();
+    let at: String = at.chars().skip(length.saturating_sub(room)).collect();
+    let line = if at.is_empty() || room < 8 { line } else { format!("{line}: {at}") };
+    line.chars().take(columns.saturating_sub(1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_it_is_and_fits() {
+        assert_eq!(line(&reading(0, 45_000, ""), 1, 80), "45,000 files, 1 s");
+        assert_eq!(line(&reading(2, 3, "live/a\u{1b}[2J.tf"), 1, 80), "read 2 of 3 files, 1 s: live/a?[2J.tf");
+        assert_eq!(line(&reading(9, 3, "a.tf"), 12, 80), "read 3 files, working out what they say, 12 s");
+        assert_eq!(line(&reading(2, 3, "a/very/long/path/main.tf"), 1, 36), "read 2 of 3 files, 1 s: ath/main.tf");
+        assert_eq!(line(&reading(2, 3, "main.tf"), 1, 10), "read 2 of");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::inventory::{Declaration, Fact, Labels, MeterName};
+use crate::inventory::{Declaration, Fact, Labels, MeterName, Value};
 use crate::source::Span;
 
 use crate::kubernetes::rows::amount::placeholder;
@@ -60,7 +60,13 @@ impl<'t> Object<'t> {
     pub(in crate::kubernetes) fn declaration(&self, part: &str) -> Declaration {
         let name = self.name.as_deref().unwrap_or("-");
         let address: Arc<str> = self.address().into();
-        Declaration { block: address.clone(), address, name: name.into(), part: part.into(), references: Vec::new() }
+        let namespace = self.root.at("metadata.namespace").and_then(|node| Some((node.text()?, node.span)));
+        let namespace = namespace.map_or(Fact::Absent, |(text, span)| match placeholder(text) {
+            Some(why) => Fact::unknown(why, span),
+            None => Fact::written(Value::text(&**text), span),
+        });
+        let (name, part) = (name.into(), part.into());
+        Declaration { block: address.clone(), address, name, namespace, part, references: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawTree};
+use crate::inventory::{FrontEnd, MOST_VALUES, Origin, Raw, RawData, RawPod, RawTree, Unknown};
 use crate::languages::yaml::{Node, NodeData, scalar};
 use crate::source::Span;
 
@@ -11,15 +11,26 @@ use super::object::Object;
 use crate::kubernetes::rows::amount::{is_hole, placeholder};
 
 /// The objects of a document: itself, or the items of a list.
-pub(in crate::kubernetes) fn add(root: &Node, body: Span, inferred: Option<&Arc<str>>, into: &mut Vec<Raw>) {
+pub(in crate::kubernetes) fn add(
+    root: &Node,
+    body: Span,
+    inferred: Option<&Arc<str>>,
+    pods: &dyn Fn(&Node) -> Vec<RawPod>,
+    into: &mut Vec<Raw>,
+) {
     let Some(object) = Object::new(root) else { return };
     if object.kind.ends_with("List") && root.get("items").is_some_and(|items| matches!(items.data, NodeData::List(_))) {
         let items = root.get("items").map(Node::items).unwrap_or_default();
         let objects = items.iter().filter_map(|item| Some((Object::new(item)?, item.span)));
-        into.extend(objects.map(|(object, body)| raw(&object, body, inferred)));
+        into.extend(objects.map(|(object, body)| Raw { pods: pods(object.root), ..raw(&object, body, inferred) }));
         return;
     }
-    into.push(raw(&object, body, inferred));
+    into.push(Raw { pods: pods(root), ..raw(&object, body, inferred) });
+}
+
+/// A part of an object as it is written.
+pub(in crate::kubernetes) fn tree(node: &Node) -> RawTree {
+    Builder { left: MOST_VALUES }.tree(node)
 }
 
 fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
@@ -29,7 +40,11 @@ fn raw(object: &Object<'_>, body: Span, inferred: Option<&Arc<str>>) -> Raw {
         kind: object.kind.into(),
         name: object.name.clone().unwrap_or_else(|| "".into()),
         address: object.address().into(),
+        path: Arc::default(),
         run: None,
+        perhaps: None,
+        pods: Vec::new(),
+        references: Vec::new(),
         span: object.head,
         body,
         origin: inferred.map_or(Origin::Written, |why| Origin::Inferred(why.clone())),
@@ -53,8 +68,11 @@ impl Builder {
         }
         let data = match &node.data {
             NodeData::Scalar { text, plain } => scalar(text, *plain).unwrap_or_else(|why| {
-                let RawTree { data, .. } = RawTree::unknown(why, node.span);
-                data
+                let unknown = Arc::new(Unknown { span: node.span, why: why.into(), candidates: Vec::new() });
+                match beginning(text) {
+                    Some(beginning) => RawData::Beginning(beginning.into(), unknown),
+                    None => RawData::Unknown(unknown),
+                }
             }),
             NodeData::List(items) => RawData::List(items.iter().map(|item| self.tree(item)).collect()),
             NodeData::Map(entries) => {
@@ -74,6 +92,12 @@ impl Builder {
         };
         RawTree::new(data, node.span)
     }
+}
+
+/// What stands before the first part that is filled in elsewhere.
+fn beginning(text: &str) -> Option<&str> {
+    let first = ["${", "{{", "{%", "PLACEHOLDER"].iter().filter_map(|mark| text.find(mark)).min()?;
+    text.get(..first).filter(|beginning| !beginning.is_empty())
 }
 
 /// What a scalar means, as Kubernetes reads it; an error where it is filled in elsewhere.

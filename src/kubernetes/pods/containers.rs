@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::inventory::programs::{Container, Word};
-use crate::inventory::{Fact, Known, Origin};
+use crate::inventory::{Fact, Known, Origin, RawData, RawTree};
 use crate::languages::yaml::Node;
 
 use super::named_files;
@@ -122,6 +122,15 @@ fn image(node: &Node) -> Word {
     match placeholder(&whole) {
         Some(why) => Fact::unknown(why, node.span),
         None => Fact::written(whole, node.span),
+    }
+}
+
+/// The same as text, in its place.
+pub(super) fn whole_image(node: &Node) -> RawTree {
+    match image(node) {
+        Fact::Known(known) => RawTree::new(RawData::Text(known.value), node.span),
+        Fact::Unknown(unknown) => RawTree::unknown(unknown.why, node.span),
+        Fact::Absent => RawTree::new(RawData::Null, node.span),
     }
 }
 

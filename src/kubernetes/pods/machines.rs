@@ -1,7 +1,8 @@
 //! Machines that manifests rent: node pools of autoscalers, workspaces, cluster definitions.
 
 use crate::inventory::{
-    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, programs,
+    Evidence, Fact, FrontEnd, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Says, Selector, Unknown,
+    programs,
 };
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
@@ -198,6 +199,12 @@ impl<'t> One<'_, 't> {
             }
         }
         selector.taints = self.machines.taints.iter().flat_map(|path| self.nodes(path)).flat_map(taints).collect();
+        let hole =
+            self.machines.taints.iter().flat_map(|path| self.nodes(path)).find(|node| {
+                amount::is_hole(node) || node.items().iter().any(amount::is_hole) || node.text().is_some()
+            });
+        let why = || "what is filled in elsewhere stands among its taints".into();
+        selector.open = hole.map(|node| Unknown { span: node.span, why: why(), candidates: Vec::new() });
         selector
     }
 }

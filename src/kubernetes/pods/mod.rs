@@ -9,6 +9,7 @@ pub(super) mod named_files;
 pub(super) mod nodes;
 pub(super) mod pod;
 pub(super) mod queues;
+pub(super) mod raw;
 pub(super) mod request;
 pub(super) mod resource;
 pub(super) mod storage;

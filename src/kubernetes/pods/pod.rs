@@ -277,6 +277,7 @@ pub(in crate::kubernetes) fn taints(list: &Node) -> Vec<Taint> {
     let taints = list.items().iter().filter(|item| item.is_map()).map(|item| Taint {
         key: item.text_at("key").cloned().unwrap_or_default(),
         value: item.text_at("value").cloned(),
+        effect: item.text_at("effect").cloned(),
         span: item.span,
     });
     let mut all: Vec<Taint> = taints.collect();
@@ -284,6 +285,7 @@ pub(in crate::kubernetes) fn taints(list: &Node) -> Vec<Taint> {
     all.extend(list.entries().iter().map(|entry| Taint {
         key: entry.key.clone(),
         value: entry.value.text().map(|text| text.split(':').next().unwrap_or_default().into()),
+        effect: entry.value.text().and_then(|text| Some(text.split_once(':')?.1.into())),
         span: entry.key_span,
     }));
     all

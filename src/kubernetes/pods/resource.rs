@@ -37,14 +37,8 @@ pub(in crate::kubernetes) fn finish(
         .filter_map(|group| Some((request::accelerators(&group.pod, index)?, group)))
         .map(|(r, g)| (g, r))
         .collect();
-    let several = asking.len() > 1;
-    let mut roles: Vec<String> = Vec::new();
-    for (group, request) in asking {
-        let is_named = several && !group.role.is_empty();
-        let role = if is_named { format!(":{}", group.role.join(":")) } else { String::new() };
-        let twins = roles.iter().filter(|known| **known == role).count();
-        roles.push(role.clone());
-        let part = if twins > 0 { format!("{role}#{}", twins + 1) } else { role };
+    let parts = parts(&asking.iter().map(|(group, _)| group).collect::<Vec<_>>());
+    for ((group, request), part) in asking.into_iter().zip(parts) {
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
         let listens = listens(&group.pod);
@@ -65,6 +59,20 @@ pub(in crate::kubernetes) fn finish(
             owners: owners::owners(object.root),
         });
     }
+}
+
+/// What tells those of the groups of an object apart that ask for accelerators.
+pub(super) fn parts(asking: &[&PodGroup]) -> Vec<String> {
+    let several = asking.len() > 1;
+    let mut roles: Vec<String> = Vec::new();
+    let mut part = |group: &&PodGroup| {
+        let is_named = several && !group.role.is_empty();
+        let role = if is_named { format!(":{}", group.role.join(":")) } else { String::new() };
+        let twins = roles.iter().filter(|known| **known == role).count();
+        roles.push(role.clone());
+        if twins > 0 { format!("{role}#{}", twins + 1) } else { role }
+    };
+    asking.iter().map(&mut part).collect()
 }
 
 /// What a controller makes of an object of its kind.

@@ -109,6 +109,23 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
+    /// All groups of pods of an object and of those that it carries.
+    pub(in crate::kubernetes) fn groups(&self, root: &Node) -> Vec<PodGroup> {
+        let mut groups = Vec::new();
+        self.carried_groups(root, 0, &mut groups);
+        groups
+    }
+
+    fn carried_groups(&self, root: &Node, depth: usize, out: &mut Vec<PodGroup>) {
+        let Some((object, row)) = identify(root) else { return };
+        for found in row.into_iter().flat_map(KindRow::carried).flat_map(|path| path.all(root)) {
+            if depth < DEEPEST {
+                self.carried_groups(found.node, depth + 1, out);
+            }
+        }
+        self.collect(&object, row, &Above::new(1.0, object.head), out);
+    }
+
     /// All groups of pods of an object.
     fn collect(&self, object: &Object<'_>, row: Option<&'static KindRow>, above: &Above, out: &mut Vec<PodGroup>) {
         let Some(row) = row else {

@@ -274,7 +274,9 @@ fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Tra
     let doubt = document.doubts.first().map(|why| format!("some of it depends on what is not known: {why}").into());
     let path = sources.path(document.file).into();
     let is_holed = document.holes > 0;
-    Some(File { doubt, is_holed, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
+    let perhaps =
+        document.perhaps.as_ref().map(|why| format!("whether it is there depends on what is not known: {why}").into());
+    Some(File { doubt, is_holed, perhaps, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
 /// What has to be said of a rendering that is not whole. Most charts that are missing have nothing to do with accelerators:

@@ -9,3 +9,4 @@ pub(super) mod quantity;
 pub(super) mod settings;
 pub(super) mod sources;
 pub(super) mod table;
+pub(super) mod words;

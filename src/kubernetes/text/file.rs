@@ -28,6 +28,8 @@ pub(in crate::kubernetes) struct File {
     pub doubt: Option<Arc<str>>,
     /// Some of its values are not known: what makes it no YAML may be ours.
     pub is_holed: bool,
+    /// Why there may be none of it at all.
+    pub perhaps: Option<Arc<str>>,
     /// It stands inside Terraform.
     pub embedded: bool,
     /// The text inside Terraform that it is made of, where it is not that itself.
@@ -63,6 +65,7 @@ impl File {
             release: None,
             doubt: None,
             is_holed: false,
+            perhaps: None,
             embedded: false,
             carrier: None,
         }

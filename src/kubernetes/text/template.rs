@@ -74,7 +74,23 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
             };
         }
     }
-    ManifestTemplate { stream: plain, unread: 0, inferred: None }
+    let mut stream = plain;
+    if is_of_anything(&file.path) && !names_a_kind(text) {
+        // What a shell or Terraform is given, by a name that says only that something is to be filled in.
+        stream.diagnostics.clear();
+    }
+    ManifestTemplate { stream, unread: 0, inferred: None }
+}
+
+/// The end of the name says that it is to be filled in, and not what it is then.
+fn is_of_anything(path: &str) -> bool {
+    let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    ["template", "tpl", "tmpl", "gotmpl", "j2", "jinja", "jinja2"].contains(&&*end)
+}
+
+fn names_a_kind(text: &str) -> bool {
+    let names = |line: &str, key: &str| line.trim_start_matches([' ', '-', '"', '\'', '{']).starts_with(key);
+    text.lines().any(|line| names(line, "kind") || names(line, "apiVersion"))
 }
 
 static_regex!(static LINES: Regex = r"(?m)^[ \t]*\$\{[A-Za-z_][A-Za-z0-9_]*\}[ \t]*$");

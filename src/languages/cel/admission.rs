@@ -217,6 +217,9 @@ impl<'a> Translation<'a> {
 
     /// A text for a message.
     pub(super) fn text(&mut self, it: &Expr) -> Translated {
+        if let Some(listed) = self.listed(it) {
+            return Ok(quoted(&listed));
+        }
         match self.path(it)? {
             Some(path) => Ok(format!("string({path}.orValue(dyn('none')))")),
             None => match self.constant(it) {
@@ -407,6 +410,16 @@ impl<'a> Translation<'a> {
     }
 
     /// What is written out, or is a parameter of the page.
+    /// A parameter that is a list of texts, as a message shows it.
+    fn listed(&self, it: &Expr) -> Option<String> {
+        let ExprKind::Field { of, field, .. } = &it.kind else { return None };
+        let ExprKind::Name { name, .. } = &of.kind else { return None };
+        let value = self.parameters.get(&MapKey::Text(field.text.clone())).filter(|_| &**name == "params")?;
+        let CelValue::List(items) = value else { return None };
+        let texts: Option<Vec<&str>> = items.iter().map(CelValue::as_text).collect();
+        Some(texts?.join(", "))
+    }
+
     fn constant(&self, it: &Expr) -> Option<Translated> {
         Some(Ok(match &it.kind {
             ExprKind::Null => "null".to_owned(),

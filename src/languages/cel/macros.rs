@@ -52,7 +52,10 @@ pub(super) fn lower(
         (None, "known", [argument]) => {
             Some(lowering.lower(argument).map(|(node, _)| (What::Known(Box::new(node)), Type::Flag)))
         }
-        (None, "has" | "known", _) => {
+        (None, "possible", [argument]) => {
+            Some(lowering.lower(argument).map(|(node, holds)| (What::Possible(Box::new(node)), Type::list(holds))))
+        }
+        (None, "has" | "known" | "possible", _) => {
             Some(Err(Problem::new(at.clone(), format!("`{}` takes one argument", name.text))))
         }
         (Some(Expr { kind: ExprKind::Name { name: space, .. }, .. }), "bind", [variable, value, body])

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::value::{CelValue, UnknownValue};
+use super::value::{CelValue, Handle, UnknownValue};
 
 /// A map, sorted by key so that walks over it are reproducible.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +13,10 @@ pub(crate) struct Map {
     pub(crate) open: Option<Arc<UnknownValue>>,
     /// A missing key is absent instead of an error.
     pub(crate) lenient: bool,
+    /// What the host knows it as.
+    pub(crate) of: Option<Handle>,
+    /// The fields of that answer where there is no such key.
+    pub(crate) has_facts: bool,
 }
 
 /// What a key is compared by: `1`, `1u` and `1.0` are the same key.
@@ -41,6 +45,16 @@ impl Map {
     /// A map in which a missing key is absent, or unknown where there may be more keys.
     pub(crate) fn lenient(open: Option<Arc<UnknownValue>>) -> Map {
         Map { open, lenient: true, ..Map::default() }
+    }
+
+    #[must_use]
+    pub(crate) fn known_as(self, record: Handle) -> Map {
+        Map { of: Some(record), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn with_facts(self) -> Map {
+        Map { has_facts: true, ..self }
     }
 
     /// `None` where the key exists already, or can be none.

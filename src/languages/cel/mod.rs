@@ -49,12 +49,12 @@ use std::sync::Arc;
 
 pub use admission::Kubernetes;
 pub(crate) use budget::CelBudget;
-pub(crate) use check::{ExpressionScope, ScopeVariable, VariableMeaning, never, same};
+pub(crate) use check::{ExpressionScope, Said, SaidTo, ScopeVariable, VariableMeaning, never, same};
 pub(crate) use compare::Comparison;
 pub(crate) use eval::{CelHost, Evaluation, Read};
-pub(crate) use functions::{Function, Gives, Takes, function, method, of_host, pattern, wrong};
+pub(crate) use functions::{Function, Gives, Takes, function, method, method_of_host, of_host, pattern, wrong};
 pub(crate) use map::{Map, MapKey};
-pub(crate) use nearest::nearest;
+pub(crate) use nearest::{nearest, slip_of};
 pub(crate) use operators::Fault;
 pub(crate) use types::{RecordSchema, SchemaField, Type};
 pub(crate) use value::{About, CelValue, Handle, UnknownValue};
@@ -93,23 +93,25 @@ pub(crate) struct Program {
     /// What it names, as far as names lead: `object.spec.replicas` is three.
     pub(crate) names: Vec<Vec<Arc<str>>>,
     written: syntax::Expr,
+    /// The names that it writes out where a fact or a function of the host takes one.
+    pub(crate) said: Vec<Said>,
 }
 
 impl Program {
     pub(crate) fn compile(text: &str, scope: &ExpressionScope<'_>) -> Result<Program, Problem> {
         let expression = parser::parse(text)?;
-        let (node, result) = check::lower(&expression, scope, text)?;
+        let (node, result, said) = check::lower(&expression, scope, text)?;
         let mut names = Vec::new();
         syntax::names(&expression, &mut names);
-        Ok(Program { node, result, names, written: expression })
+        Ok(Program { node, result, names, written: expression, said })
     }
 
     /// Yields the number that a record stands for.
     #[must_use]
     pub(crate) fn into_number(self) -> Program {
-        let Program { node, result, names, written } = self;
+        let Program { node, result, names, written, said } = self;
         let (node, result) = check::as_number(node, result);
-        Program { node, result, names, written }
+        Program { node, result, names, written, said }
     }
 
     /// As a condition that a Kubernetes API server understands, or why there is none.
@@ -125,6 +127,19 @@ impl Program {
     /// The conjuncts that compare a fact with plain values.
     pub(crate) fn comparisons(&self) -> Vec<Comparison> {
         compare::comparisons(&self.written)
+    }
+
+    /// The operands of `&&` and `||` in it, wherever they stand, with the value that leaves the others as they are.
+    pub(crate) fn operands(&self) -> Vec<(Range<usize>, bool)> {
+        let mut all = Vec::new();
+        syntax::operands(&self.written, &mut all);
+        all
+    }
+
+    /// The parts that decide what it comes to, each with what that part comes to itself: of `a && b`, where only `b` is false,
+    /// that is `b`.
+    pub(crate) fn deciding(&self, host: &dyn CelHost, budget: &CelBudget) -> Vec<(Range<usize>, CelValue)> {
+        eval::deciding(&self.node, host, budget)
     }
 
     pub(crate) fn evaluate(&self, host: &dyn CelHost, budget: &mut CelBudget) -> Evaluation {

@@ -18,6 +18,29 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// The name that differs by one letter that was left out, doubled, added, or changed places with its neighbour. Of names that
+/// are not all known, only that is surely a slip: `subnet_ids` is no slip of `subnet_id`, nor `ipv6` of `ipv4`.
+pub(crate) fn slip_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known.into_iter().find(|candidate| is_slip(name, candidate))
+}
+
+fn is_slip(name: &str, candidate: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (name.chars().collect(), candidate.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (rest_a, rest_b) = (a.get(same..).unwrap_or_default(), b.get(same..).unwrap_or_default());
+    let (long, short) = if rest_a.len() > rest_b.len() { (rest_a, rest_b) } else { (rest_b, rest_a) };
+    match (long, short) {
+        ([extra, long @ ..], short) if long == short => {
+            let is_plural = short.is_empty() && *extra == 's';
+            extra.is_alphabetic() && !is_plural && name.len() > 3
+        }
+        ([a, b, long @ ..], [c, d, short @ ..]) => {
+            a == d && b == c && long == short && a.is_alphabetic() && b.is_alphabetic()
+        }
+        _ => false,
+    }
+}
+
 /// `model_name` for `model`: one is the other with something before or behind.
 fn shares_a_word(name: &str, candidate: &str) -> bool {
     let (long, short) = if name.len() > candidate.len() { (name, candidate) } else { (candidate, name) };
@@ -36,5 +59,23 @@ mod tests {
         assert_eq!(nearest("model_name", known), Some("model"));
         assert_eq!(nearest("colour", known), None);
         assert_eq!(nearest("x", known), None);
+    }
+
+    #[test]
+    fn one_letter_is_a_slip_and_another_word_is_not() {
+        let known = ["instance_type", "subnet_id", "ipv4", "max_size", "Deployment", "us-east1"];
+        for (name, meant) in [
+            ("instance_typ", Some("instance_type")),
+            ("insatnce_type", Some("instance_type")),
+            ("Deploymnt", Some("Deployment")),
+            ("us-east1a", Some("us-east1")),
+            ("subnet_ids", None),
+            ("ipv6", None),
+            ("min_size", None),
+            ("instance_types", None),
+            ("instance_type", None),
+        ] {
+            assert_eq!(slip_of(name, known), meant, "{name}");
+        }
     }
 }

@@ -73,7 +73,15 @@ fn with_candidates(
         _ => return None,
     };
     if !operator.is_comparison() {
-        return Some(Ok(CelValue::Unknown(unknown.derived())));
+        return Some(Ok(with_beginning(operator, left, right, unknown)));
+    }
+    let other = if on_left { right } else { left };
+    // what it begins with may decide
+    let is_text = matches!((operator, other), (Operator::Equal | Operator::NotEqual, CelValue::Text(_)));
+    if unknown.beginning.is_some()
+        && (is_text || on_left && matches!((operator, other), (Operator::In, CelValue::List(_))))
+    {
+        return None;
     }
     let mut agreed = None;
     for candidate in &unknown.candidates {
@@ -87,6 +95,25 @@ fn with_candidates(
     Some(Ok(agreed.map_or_else(|| CelValue::Unknown(unknown.derived()), CelValue::Flag)))
 }
 
+/// A text and what follows it: what it begins with stays known.
+fn with_beginning(operator: Operator, left: &CelValue, right: &CelValue, unknown: &Arc<UnknownValue>) -> CelValue {
+    let beginning: Option<Arc<str>> = match (operator, left, right) {
+        (Operator::Add, CelValue::Unknown(first), _) => first.beginning.clone(),
+        (Operator::Add, CelValue::Text(text), CelValue::Unknown(second)) => {
+            let second = second.beginning.as_deref().unwrap_or_default();
+            Some([text, second].concat().into()).filter(|it: &Arc<str>| !it.is_empty())
+        }
+        _ => None,
+    };
+    match beginning {
+        Some(beginning) => {
+            let (candidates, beginning) = (Vec::new(), Some(beginning));
+            CelValue::Unknown(Arc::new(UnknownValue { candidates, beginning, ..UnknownValue::clone(unknown) }))
+        }
+        None => CelValue::Unknown(unknown.derived()),
+    }
+}
+
 fn negated(value: CelValue) -> CelValue {
     match value {
         CelValue::Flag(flag) => CelValue::Flag(!flag),
@@ -98,8 +125,11 @@ fn negated(value: CelValue) -> CelValue {
 pub(super) fn equal(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -> Result<CelValue, Exhausted> {
     budget.spend(1)?;
     let same = match (left, right) {
-        (CelValue::Unknown(unknown), _) | (_, CelValue::Unknown(unknown)) => {
-            return Ok(CelValue::Unknown(unknown.derived()));
+        (CelValue::Unknown(unknown), other) | (other, CelValue::Unknown(unknown)) => {
+            return Ok(match unknown.excludes(other) {
+                true => CelValue::Flag(false),
+                false => CelValue::Unknown(unknown.derived()),
+            });
         }
         (CelValue::Null | CelValue::Absent, CelValue::Null | CelValue::Absent) => true,
         (CelValue::Flag(a), CelValue::Flag(b)) => a == b,
@@ -124,6 +154,9 @@ pub(super) fn equal(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -
             (a, b) => a.is_none() && b.is_none(),
         },
         (CelValue::List(a), CelValue::List(b)) => {
+            if let Some(why) = left.open_list().or_else(|| right.open_list()) {
+                return Ok(CelValue::Unknown(why.derived()));
+            }
             let pairs = a.iter().zip(b.iter());
             return if a.len() == b.len() { all_equal(pairs, budget) } else { Ok(CelValue::Flag(false)) };
         }
@@ -227,7 +260,9 @@ pub(super) fn contains(container: &CelValue, value: &CelValue, budget: &mut CelB
         CelValue::List(items) => {
             let mut unknown = None;
             for item in items.iter() {
+                let (item, doubt) = item.if_there();
                 match equal(item, value, budget)? {
+                    CelValue::Flag(true) if doubt.is_some() => unknown = unknown.or(doubt.cloned()),
                     CelValue::Flag(true) => return Ok(CelValue::Flag(true)),
                     CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
                     _ => {}

@@ -39,6 +39,8 @@ pub(super) enum What {
     Conditional(Box<(ProgramNode, ProgramNode, ProgramNode)>),
     Has(Box<ProgramNode>),
     Known(Box<ProgramNode>),
+    /// Everything that a value may be.
+    Possible(Box<ProgramNode>),
     Walk(Box<Walk>),
     /// A value that a local name stands for, and where.
     Bind(Box<(ProgramNode, ProgramNode)>),

@@ -101,6 +101,22 @@ impl Operator {
         }
     }
 
+    /// It asks which of two is larger.
+    pub(super) fn is_order(self) -> bool {
+        matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
+    }
+
+    /// The same question with its sides exchanged.
+    pub(super) fn mirrored(self) -> Operator {
+        match self {
+            Operator::Less => Operator::Greater,
+            Operator::LessOrEqual => Operator::GreaterOrEqual,
+            Operator::Greater => Operator::Less,
+            Operator::GreaterOrEqual => Operator::LessOrEqual,
+            other => other,
+        }
+    }
+
     pub(super) fn is_comparison(self) -> bool {
         !matches!(
             self,
@@ -149,11 +165,27 @@ pub(super) fn path(expression: &Expr) -> Option<Vec<Arc<str>>> {
     }
 }
 
+/// The operands of every `&&` and `||`, with the value that is the same as leaving them out.
+pub(super) fn operands(expression: &Expr, into: &mut Vec<(Range<usize>, bool)>) {
+    match &expression.kind {
+        ExprKind::And(parts) => into.extend(parts.iter().map(|part| (part.at.clone(), true))),
+        ExprKind::Or(parts) => into.extend(parts.iter().map(|part| (part.at.clone(), false))),
+        _ => {}
+    }
+    for part in expression.kind.parts() {
+        operands(part, into);
+    }
+}
+
 /// Every path in an expression, each as long as it is.
 pub(super) fn names(expression: &Expr, into: &mut Vec<Vec<Arc<str>>>) {
     match path(expression) {
         Some(names) => into.push(names),
         None => {
+            // a function may look at more than what it is given
+            if let ExprKind::Call { of: None, name, .. } = &expression.kind {
+                into.push(vec![format!("{}()", name.text).into()]);
+            }
             for part in expression.kind.parts() {
                 names(part, into);
             }

@@ -45,6 +45,8 @@ pub(crate) struct SchemaField {
     pub(crate) holds: Type,
     /// All values that a text can have; empty where anything goes.
     pub(crate) values: &'static [&'static str],
+    /// A number that counts or measures something.
+    pub(crate) is_never_negative: bool,
     pub(crate) meaning: &'static str,
 }
 

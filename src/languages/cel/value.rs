@@ -30,6 +30,8 @@ pub(crate) enum CelValue {
     Optional(Option<Arc<CelValue>>),
     Opaque(Arc<Thing>),
     Record(Handle),
+    /// A member of a list that may not be there.
+    Perhaps(Arc<(CelValue, Arc<UnknownValue>)>),
     Unknown(Arc<UnknownValue>),
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct UnknownValue {
     pub(crate) about: About,
     /// All that it can be, where that is known.
     pub(crate) candidates: Vec<CelValue>,
+    /// What it begins with, where it is a text of which that much is known.
+    pub(crate) beginning: Option<Arc<str>>,
 }
 
 /// A price that is missing silences no rule, a fact that is missing does.
@@ -113,12 +117,49 @@ impl CelValue {
             CelValue::Optional(_) => "optional_type",
             CelValue::Opaque(thing) => thing.kind().name(),
             CelValue::Record(handle) => handle.schema.name,
+            CelValue::Perhaps(perhaps) => perhaps.0.kind(),
             CelValue::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The same, as a member of a list that may not be there.
+    pub(crate) fn perhaps(self, why: Arc<UnknownValue>) -> CelValue {
+        match self {
+            CelValue::Perhaps(_) => self,
+            value => CelValue::Perhaps(Arc::new((value, why))),
+        }
+    }
+
+    /// What it is where it is there, and why it may not be.
+    pub(crate) fn if_there(&self) -> (&CelValue, Option<&Arc<UnknownValue>>) {
+        match self {
+            CelValue::Perhaps(perhaps) => (&perhaps.0, Some(&perhaps.1)),
+            value => (value, None),
+        }
+    }
+
+    /// Why the number and the order of a list's members are not known.
+    pub(super) fn open_list(&self) -> Option<&Arc<UnknownValue>> {
+        match self {
+            CelValue::List(items) => items.iter().find_map(|item| item.if_there().1),
+            _ => None,
         }
     }
 }
 
 impl UnknownValue {
+    pub(crate) fn new(why: impl Into<Arc<str>>, span: Option<Span>) -> UnknownValue {
+        UnknownValue { why: why.into(), span, about: About::Fact, candidates: Vec::new(), beginning: None }
+    }
+
+    /// It cannot be this text: it begins with another.
+    pub(super) fn excludes(&self, value: &CelValue) -> bool {
+        match (&self.beginning, value) {
+            (Some(beginning), CelValue::Text(text)) => !text.starts_with(&**beginning),
+            _ => false,
+        }
+    }
+
     /// The one of two to tell about: a fact silences a rule, a price does not.
     pub(crate) fn or_weightier(first: Option<Arc<UnknownValue>>, second: Arc<UnknownValue>) -> Arc<UnknownValue> {
         match first {
@@ -129,9 +170,9 @@ impl UnknownValue {
 
     /// The same cause for a value that was computed from it.
     pub(super) fn derived(self: &Arc<UnknownValue>) -> Arc<UnknownValue> {
-        match self.candidates.is_empty() {
+        match self.candidates.is_empty() && self.beginning.is_none() {
             true => self.clone(),
-            false => Arc::new(UnknownValue { candidates: Vec::new(), ..UnknownValue::clone(self) }),
+            false => Arc::new(UnknownValue { candidates: Vec::new(), beginning: None, ..UnknownValue::clone(self) }),
         }
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct ChartDocument {
     pub(crate) segments: Vec<Segment>,
     /// Why parts of it may not be there, or may be missing.
     pub(crate) doubts: Vec<String>,
+    /// Why all of it may not be there.
+    pub(crate) perhaps: Option<String>,
     /// Values that are not known.
     pub(crate) holes: usize,
     /// Why lines of pods are not known, whatever stands in them.
@@ -53,6 +55,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
         if !piece.as_str().lines().any(is_content) || is_left_out(file, piece.as_str(), with_tests) {
             continue;
         }
+        let perhaps = perhaps(&piece);
         let mut doubts: Vec<String> = piece.doubts().iter().map(|doubt| doubt.cause.why.to_string()).collect();
         let holes = piece.holes().len();
         let mut gaps = gaps(&piece);
@@ -67,11 +70,23 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
             segments: piece.segments(Span::new(file, 0, 0)),
             text: format!("{}\n", piece.as_str()),
             doubts,
+            perhaps,
             holes,
             gaps,
         });
     }
     all
+}
+
+/// Why nothing of a document may be there: everything that it says stands in one condition that is not known.
+fn perhaps(text: &Text) -> Option<String> {
+    let all = text.as_str();
+    let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let before: usize = all.split_inclusive('\n').take_while(|line| !is_said(line)).map(str::len).sum();
+    let start = Some(before).filter(|before| *before < all.len())?;
+    let end = all.trim_end().len();
+    let around = text.doubts().iter().find(|doubt| doubt.start <= start && doubt.end >= end)?;
+    Some(around.cause.why.to_string())
 }
 
 /// The documents of a text as Helm cuts it, which takes every line that begins with three strokes for a border, whatever

@@ -14,7 +14,7 @@ use crate::report::formats::json;
 use crate::report::formats::json::{Ends, Number};
 use crate::report::formats::text::TextTable;
 use crate::report::views::training_run;
-use crate::report::{Format, escape};
+use crate::report::{Format, Style, escape};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -64,10 +64,16 @@ struct Chosen<'a> {
 }
 
 /// The answer in a format; `None` where there is no such format for it.
-pub fn fit(format: Format, fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Option<String> {
+pub fn fit(
+    format: Format,
+    fact: &Fact<Assessment>,
+    item: &BillItem,
+    options: &[Choice],
+    style: Style,
+) -> Option<String> {
     match format {
         Format::Json => Some(as_json(fact, item, options)),
-        Format::Text => Some(as_text(fact, item, options)),
+        Format::Text => Some(as_text(fact, item, options, style)),
         _ => None,
     }
 }
@@ -136,7 +142,7 @@ fn rounded(gib: f64) -> Number {
     Number((gib * 1e3).round() / 1e3)
 }
 
-fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> String {
+fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: Style) -> String {
     let mut text = String::new();
     let Some(assessment) = fact.value() else {
         let why = fact.why().unwrap_or("nothing is known of the model");
@@ -182,7 +188,7 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
     }
     let training = assessment.placed.value().and_then(|it| it.training.as_ref());
     text.push_str(&training_run::section(training, item));
-    text.push_str(&table(options));
+    text.push_str(&table(options, style));
     text
 }
 
@@ -190,7 +196,7 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice]) -> Stri
 const PARTS: [&str; 5] = ["weights", "kv", "activations", "optimizer", "overhead"];
 
 /// Configurations by provider, the cheapest first.
-fn table(options: &[Choice]) -> String {
+fn table(options: &[Choice], style: Style) -> String {
     if options.is_empty() {
         return "\nno machine in the catalog holds it with a margin\n".to_owned();
     }
@@ -208,5 +214,5 @@ fn table(options: &[Choice]) -> String {
             format!("{:.1} of {:.1}", choice.need_gib, choice.budget_gib),
         ]);
     }
-    format!("\n{}", table.print())
+    format!("\n{}", table.print_within(style.columns))
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::plan_words::{PlannedPurchases, Together, answer, answer_of, in_words, percent, running, steps};
 use crate::catalog::{Currency, Money};
 use crate::pricing::{Bound, Group, Line, PurchasePlan};
+use crate::report::Style;
 use crate::report::escape::one_line;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
@@ -13,7 +14,7 @@ use crate::report::formats::text::TextTable;
 /// Addresses that are named of what is not planned for one reason.
 const MOST_NAMED: usize = 5;
 
-pub(super) fn text(planned: &PlannedPurchases<'_>) -> String {
+pub(super) fn text(planned: &PlannedPurchases<'_>, style: Style) -> String {
     let (plan, currency) = (planned.plan, &planned.currency);
     let mut text = format!("{}\n", one_line(&answer(planned)));
     let bound = || plan.groups.iter().filter(|group| !Together::of(group.lines.iter()).is_nothing());
@@ -22,7 +23,7 @@ pub(super) fn text(planned: &PlannedPurchases<'_>) -> String {
             let _ = writeln!(text, "  {}", one_line(&answer_of(group, currency)));
         });
     }
-    let table = table(plan, currency);
+    let table = table(plan, currency, style);
     if !table.is_empty() {
         let _ = write!(text, "\n{table}");
     }
@@ -58,7 +59,7 @@ fn place(group: &Group, line: &Line) -> String {
 }
 
 /// What always runs, and what is committed to of it.
-fn table(plan: &PurchasePlan, currency: &Currency) -> String {
+fn table(plan: &PurchasePlan, currency: &Currency, style: Style) -> String {
     let headings = [
         "machines",
         "accelerators",
@@ -95,7 +96,7 @@ fn table(plan: &PurchasePlan, currency: &Currency) -> String {
             said(&|it| currency.amount(it.half.net())),
         ]);
     }
-    table.print()
+    table.print_within(style.columns)
 }
 
 fn nonzero(machines: f64) -> String {

@@ -7,7 +7,7 @@ use crate::pricing::{HOURS_PER_MONTH, OWN_PROVIDER, Owned};
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
-use crate::report::{Format, one_line};
+use crate::report::{Format, Style, one_line};
 use crate::source::Date;
 
 /// What was looked up.
@@ -50,10 +50,10 @@ struct Row<'a> {
 }
 
 /// The rows in a format; `None` where there is no such format for rows.
-pub fn price(format: Format, prices: &Prices<'_>) -> Option<String> {
+pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),
-        Format::Text => Some(text(prices)),
+        Format::Text => Some(text(prices, style)),
         _ => None,
     }
 }
@@ -160,7 +160,7 @@ const HEADINGS: [&str; 14] = [
     "source",
 ];
 
-fn text(prices: &Prices<'_>) -> String {
+fn text(prices: &Prices<'_>, style: Style) -> String {
     let mut table = TextTable::new(&HEADINGS, 3..10);
     let mut sources = Sources::default();
     for it in prices.hardware {
@@ -174,7 +174,7 @@ fn text(prices: &Prices<'_>) -> String {
     let old = if has_old { "; old prices may have moved: `gpulint catalog update`" } else { "" };
     format!(
         "{}{}dollars an hour; a month of {HOURS_PER_MONTH} hours, one GPU and one GiB of its memory {bought}{old}\n",
-        table.print(),
+        table.print_within(style.columns),
         sources.print(),
     )
 }

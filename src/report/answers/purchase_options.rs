@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::catalog::Currency;
 use crate::pricing::{Against, HOURS_PER_MONTH, OwnMachine, Restarts, Way};
-use crate::report::Format;
 use crate::report::formats::csv;
 use crate::report::formats::json;
 use crate::report::formats::json::Number;
 use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
+use crate::report::{Format, Style, one_line};
 
 /// What was asked, and the answer.
 pub struct PurchaseOptions<'a> {
@@ -66,11 +66,11 @@ struct Cheaper<'a> {
 }
 
 /// The ways in a format; `None` where there is no such format for them.
-pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>) -> Option<String> {
+pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
         Format::Csv => Some(rows(options.ways)),
-        Format::Text => Some(text(options)),
+        Format::Text => Some(text(options, style)),
         _ => None,
     }
 }
@@ -171,7 +171,7 @@ fn rows(ways: &[Way]) -> String {
     text
 }
 
-fn text(options: &PurchaseOptions<'_>) -> String {
+fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
     let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "restarts", "as of", "needs"];
     let mut table = TextTable::new(&headings, 3..5);
     for way in options.ways {
@@ -186,7 +186,7 @@ fn text(options: &PurchaseOptions<'_>) -> String {
             way.needs.clone(),
         ]);
     }
-    let mut text = table.print();
+    let mut text = table.print_within(style.columns);
     let is_known = |way: &Way| matches!(way.restarts, Restarts::Between { .. });
     if options.ways.iter().any(is_known) {
         let _ = writeln!(
@@ -200,7 +200,7 @@ fn text(options: &PurchaseOptions<'_>) -> String {
     }
     for own in options.ways.iter().filter_map(|way| Some((way, way.own.as_ref()?))) {
         let (way, own) = own;
-        let _ = writeln!(text, "\n{} of one's own", way.accelerator);
+        let _ = writeln!(text, "\n{} of one's own", one_line(&way.accelerator));
         text.push_str(&own_hardware::lines(own));
     }
     text

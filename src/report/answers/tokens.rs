@@ -10,7 +10,7 @@ use crate::fit::tokens::{BreakEven, ByToken, Priced};
 use crate::report::formats::json;
 use crate::report::formats::json::{Ends, Number};
 use crate::report::formats::text::TextTable;
-use crate::report::{Format, escape};
+use crate::report::{Format, Style, escape};
 
 /// Configurations that are shown.
 const MOST: usize = 12;
@@ -60,10 +60,10 @@ struct Hosted<'a> {
 }
 
 /// The answer in a format; `None` where there is no such format for it.
-pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>) -> Option<String> {
+pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),
-        Format::Text => Some(as_text(found, hosted)),
+        Format::Text => Some(as_text(found, hosted, style)),
         _ => None,
     }
 }
@@ -108,12 +108,12 @@ fn row(it: &Priced) -> Row<'_> {
     }
 }
 
-fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>) -> String {
+fn as_text(found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> String {
     let mut text = String::new();
     if found.priced.is_empty() {
         text.push_str("no machine of the catalog holds it, is fast enough and has an estimate\n");
     } else {
-        text.push_str(&table(&found.priced));
+        text.push_str(&table(&found.priced, style));
         let hidden = found.priced.len().saturating_sub(MOST);
         if hidden > 0 {
             let _ = writeln!(text, "and {hidden} that cost more for each token");
@@ -165,7 +165,7 @@ fn span(range: SpeedRange) -> String {
     format!("{} to {}", plain(range.floor), plain(range.ceiling))
 }
 
-fn table(priced: &[Priced]) -> String {
+fn table(priced: &[Priced], style: Style) -> String {
     let with_traffic = priced.iter().any(|it| it.at_traffic.is_some());
     let mut heads = vec!["it fits on", "", "an hour", "tokens a second", "ms a token", "$ a million at full load"];
     if with_traffic {
@@ -189,5 +189,5 @@ fn table(priced: &[Priced]) -> String {
         cells.push(it.beside_cheapest.name().to_owned());
         table.row(cells);
     }
-    table.print()
+    table.print_within(style.columns)
 }

@@ -17,15 +17,15 @@ use crate::report::formats::{csv, json::Counted};
 use crate::report::views::money::mark;
 use crate::report::views::unit_work;
 use crate::report::views::what_if::{Case, Cases, Cost, accelerators, beyond, costs, fit, fits, said};
-use crate::report::{Format, Report};
+use crate::report::{Format, Report, Style};
 
 /// Findings of a case that text shows.
 const MOST: usize = 8;
 
 /// The scenarios in a format; `None` where there is no such format for them.
-pub fn what_if(format: Format, cases: &Cases<'_>) -> Option<String> {
+pub fn what_if(format: Format, cases: &Cases<'_>, style: Style) -> Option<String> {
     match format {
-        Format::Text => Some(text(cases)),
+        Format::Text => Some(text(cases, style)),
         Format::Json => Some(json::print(&document(cases))),
         Format::Csv => Some(rows(cases)),
         _ => None,
@@ -110,7 +110,7 @@ fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
     case.report.bill.combined.expected - today.report.bill.combined.expected
 }
 
-fn text(cases: &Cases<'_>) -> String {
+fn text(cases: &Cases<'_>, style: Style) -> String {
     let mut text = String::new();
     let headings = [
         "case",
@@ -138,7 +138,7 @@ fn text(cases: &Cases<'_>) -> String {
         let set: Vec<String> = case.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let _ = writeln!(text, "  {}: {}", one_line(case.name), one_line(&set.join(", ")));
     }
-    let _ = writeln!(text, "\n{}", table.print());
+    let _ = writeln!(text, "\n{}", table.print_within(style.columns));
     for case in cases.all.iter().skip(1) {
         after(&mut text, cases, case);
     }

@@ -27,7 +27,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         renderer.finding(&mut text, &it.after, decided, &others, &told);
         told.add(&it.after, decided);
     }
-    costs(&mut text, it);
+    costs(&mut text, it, style);
     let worse = if it.grown.is_empty() { String::new() } else { format!("{} worse, ", it.grown.len()) };
     let _ = writeln!(
         text,
@@ -75,7 +75,7 @@ fn gate(it: &Difference) -> String {
     format!("verdict: {}{fails}", it.after.verdict.name())
 }
 
-fn costs(text: &mut String, it: &Difference) {
+fn costs(text: &mut String, it: &Difference, style: Style) {
     let rows = rows(it);
     if rows.is_empty() {
         return;
@@ -98,7 +98,7 @@ fn costs(text: &mut String, it: &Difference) {
             details(change),
         ]);
     }
-    let _ = writeln!(text, "{}", table.print());
+    let _ = writeln!(text, "{}", table.print_within(style.columns));
 }
 
 /// `count 1 → 3, bought spot → on-demand`

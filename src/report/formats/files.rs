@@ -48,7 +48,11 @@ fn text(report: &Report, files: &[Covered<'_>]) -> String {
             let _ = writeln!(text, "  {}", escape::one_line(reason));
         }
     }
-    let line = coverage::line(report).unwrap_or_else(|| format!("read all {} files that matter", files.len()));
+    let line = coverage::line(report).unwrap_or_else(|| match files.len() {
+        0 => "no file matters here".to_owned(),
+        1 => "read the one file that matters".to_owned(),
+        n => format!("read all {n} files that matter"),
+    });
     let _ = writeln!(text, "{line}");
     text
 }

@@ -12,7 +12,7 @@ use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::escape::{harmless, one_line, shortened};
 use crate::report::views::judged;
-use crate::rules::{Page, Undetermined, link};
+use crate::rules::{PackName, Page, Undetermined, link};
 use crate::source::{Location, Span};
 
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 "name": "gpulint",
                 "version": env!("CARGO_PKG_VERSION"),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": pages.iter().map(|page| rule(page)).collect::<Vec<_>>(),
+                "rules": pages.iter().map(|page| rule(page, report.rules.pack(&page.name))).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
             "invocations": [{
@@ -74,7 +74,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     contract::print(&log)
 }
 
-fn rule(page: &Page) -> Value {
+fn rule(page: &Page, pack: Option<&PackName>) -> Value {
     let mut rule = json!({
         "id": page.name,
         "shortDescription": {"text": page.summary()},
@@ -83,8 +83,12 @@ fn rule(page: &Page) -> Value {
         "defaultConfiguration": {"level": page.level.name()},
         "properties": {"tags": ["gpu", "cost", page.group, page.layer.name()], "risk": page.risk.name()},
     });
-    if let Some(link) = link(&page.name) {
+    let of_pack = pack.and_then(|pack| Some(pack.pages.as_deref()?.replace("{rule}", &page.name)));
+    if let Some(link) = of_pack.or_else(|| link(&page.name)) {
         rule["helpUri"] = json!(link);
+    }
+    if let Some(pack) = pack {
+        rule["properties"]["pack"] = json!(pack.name);
     }
     rule
 }

@@ -226,7 +226,7 @@ fn months(text: &mut String, history: &History, style: Style) {
     let most = most(style, MONTHS);
     let left_out = rows.len().saturating_sub(most);
     rows.into_iter().skip(left_out).for_each(|row| table.row(row));
-    let _ = write!(text, "\n{}", table.print());
+    let _ = write!(text, "\n{}", table.print_within(style.columns));
     not_shown(text, left_out, "earlier month");
 }
 
@@ -289,7 +289,7 @@ fn steps(text: &mut String, history: &History, style: Style) {
             did(&step.changes),
         ]);
     }
-    let _ = write!(text, "\n{}", table.print());
+    let _ = write!(text, "\n{}", table.print_within(style.columns));
     if style.choice.detail == Detail::Verbose {
         steps.iter().take(most).for_each(|step| each_change(text, history, step));
     }
@@ -427,7 +427,7 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
             subject(since.commit),
         ]);
     }
-    let _ = write!(text, "\n{}", table.print());
+    let _ = write!(text, "\n{}", table.print_within(style.columns));
     not_shown(text, commits.len().saturating_sub(most), "commit");
 }
 
@@ -457,7 +457,7 @@ fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: 
             table.row(cells);
         }
         if !of_role.is_empty() {
-            let _ = write!(text, "\n{}", table.print());
+            let _ = write!(text, "\n{}", table.print_within(style.columns));
         }
         not_shown(text, of_role.len().saturating_sub(most), "resource");
     }

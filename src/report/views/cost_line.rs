@@ -9,6 +9,9 @@ use crate::report::Report;
 
 /// `GPU cost at least ~$36,199 a month (floor $4,141, full scale $74,132); requested by pods ~$2,336 a month`
 pub(in crate::report) fn cost_line(report: &Report) -> String {
+    if report.is_empty {
+        return "nothing to check here".to_owned();
+    }
     let is_there = |role| report.inventory.resources.iter().any(|it| it.is_added() && it.role == role);
     if !is_there(Role::Rented) && !is_there(Role::Requested) {
         return apart::only(report).unwrap_or_else(|| "no accelerators found".to_owned());

@@ -22,13 +22,15 @@ pub struct Style {
     pub plain: bool,
     /// Columns of a line.
     pub width: usize,
+    /// Columns behind which lines break, tables too; a file has none.
+    pub columns: Option<usize>,
     pub choice: Choice,
 }
 
 /// A file has room for everything.
 impl Default for Style {
     fn default() -> Self {
-        Style { color: false, plain: false, width: WIDTH, choice: Choice::default() }
+        Style { color: false, plain: false, width: WIDTH, columns: None, choice: Choice::default() }
     }
 }
 

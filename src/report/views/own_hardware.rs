@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::catalog::{Currency, Money};
 use crate::complete::plain;
 use crate::pricing::{Against, Crossing, HOURS_PER_MONTH, OwnMachine, Purchased, Scenario};
+use crate::report::one_line;
 
 /// How an hour comes to be, what is paid each month, and from where on renting costs more or less.
 pub(in crate::report) fn lines(own: &OwnMachine) -> String {
@@ -33,8 +34,12 @@ fn beside(own: &Purchased, it: &Against) -> String {
     let (fixed, power) = (own.fixed_per_month(), own.power_per_hour());
     let rent = it.rent_per_hour.usd();
     let (fixed_text, power_text, rent_text) = (usd(fixed), hourly(power), hourly(rent));
-    let rented =
-        format!("  beside {} {}, {rent_text} an hour for {}", it.of, bought(it.scenario), plain(own.accelerators));
+    let rented = format!(
+        "  beside {} {}, {rent_text} an hour for {}",
+        one_line(&it.of),
+        bought(it.scenario),
+        plain(own.accelerators)
+    );
     let all_hours = plain(HOURS_PER_MONTH);
     let said = match (it.scenario, it.crossing) {
         (Scenario::OnDemand | Scenario::Spot, Crossing::Above(hours)) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FactContext, kinds, unknown_price};
+use super::{FactContext, belonging, change, kinds, unknown_price};
 use crate::catalog::{Money, Quote};
 use crate::complete::complete_machines;
 use crate::fit::{self, Assessment, Choice, FitVerdict, MarketPlace};
@@ -42,13 +42,21 @@ pub(super) fn ask(
             budget.spend(STEPS)?;
             alternatives(asking, *record, budget)
         }
+        ("by", [delta, CelValue::Text(label)]) => change::by(asking, delta, label, budget),
+        ("references" | "referenced_by", [of]) => {
+            let record = belonging::record_of(of).ok_or("a block or a resource is wanted here")?;
+            references(asking, record, function == "referenced_by", budget)
+        }
+        ("here" | "same_root" | "same_application" | "same_namespace", [all]) => {
+            belonging::together(asking, function, all, budget)
+        }
         _ => Err("no matching overload".to_owned().into()),
     }
 }
 
 fn resource<'a>(asking: &FactContext<'a>, record: Handle) -> Result<&'a Resource, Fault> {
     let is_resource = record.schema.number_of_kind == kinds::RESOURCE;
-    let found = asking.world.inventory.resources.get(record.id as usize).filter(|_| is_resource);
+    let found = asking.world.resource(record.id).filter(|_| is_resource);
     found.ok_or_else(|| "a resource is wanted here".to_owned().into())
 }
 
@@ -59,6 +67,25 @@ fn linked(asking: &FactContext<'_>, record: Handle, kind: &str) -> Result<CelVal
         return Err(format!("there is no kind of link `{kind}`; it is {}", names.join(", ")).into());
     }
     Ok(CelValue::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
+}
+
+/// The blocks that a block refers to, or that refer to it; of a resource, those of its block.
+fn references(asking: &FactContext<'_>, record: Handle, back: bool, budget: &mut CelBudget) -> Result<CelValue, Fault> {
+    let inventory = asking.world.inventory;
+    let block = match record.schema.number_of_kind {
+        kinds::BLOCK => Some(record.id as usize),
+        kinds::RESOURCE if asking.world.is_earlier(record.id) => None,
+        kinds::RESOURCE => {
+            let raw = asking.raws.raw_of(inventory, resource(asking, record)?);
+            raw.filter(|(is_object, _)| !is_object).map(|(_, id)| id)
+        }
+        _ => return Err("a block is wanted here".into()),
+    };
+    let found = block.map_or(CelValue::list([]), |id| asking.raws.edges(inventory, id, back));
+    if let CelValue::List(found) = &found {
+        budget.build(found.len() * size_of::<CelValue>())?;
+    }
+    Ok(found)
 }
 
 fn price(asking: &FactContext<'_>, machine: &str, region: &str, purchase: &str) -> Result<CelValue, Fault> {
@@ -112,7 +139,13 @@ fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) ->
 }
 
 fn unknown_because(why: Arc<str>) -> CelValue {
-    CelValue::Unknown(Arc::new(UnknownValue { why, span: None, about: About::Fact, candidates: Vec::new() }))
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why,
+        span: None,
+        about: About::Fact,
+        candidates: Vec::new(),
+        beginning: None,
+    }))
 }
 
 /// A place to hang a question on.

@@ -1,11 +1,23 @@
 //! The functions of pages that the language does not have: some of money, and those that only a catalog can answer.
 
+use super::raw::BLOCK;
 use crate::languages::cel::Gives as G;
 use crate::languages::cel::Takes as T;
-use crate::languages::cel::{CelBudget, CelValue, Fault, Function, function, method, of_host, pattern, wrong};
+use crate::languages::cel::{
+    CelBudget, CelValue, Fault, Function, Type, function, method, method_of_host, of_host, pattern, wrong,
+};
 use crate::pricing::HOURS_PER_MONTH;
 
-pub(in crate::rules) static FUNCTIONS: [Function; 7] = [
+/// Those that ask what belongs to the one thing that a rule looks at stand last: a rule about everything has no such thing.
+const OF_ONE: usize = 4;
+
+/// What a page may call that looks at one thing, or at everything.
+pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [Function] {
+    let count = if is_about_one { FUNCTIONS.len() } else { FUNCTIONS.len() - OF_ONE };
+    FUNCTIONS.get(..count).unwrap_or_default()
+}
+
+pub(in crate::rules) static FUNCTIONS: [Function; 14] = [
     of_host("usd", &[T::Number], G::Text, "dollars as text: $1,234"),
     function(
         "month",
@@ -35,7 +47,50 @@ pub(in crate::rules) static FUNCTIONS: [Function; 7] = [
          [{machine, accelerator, count, hourly}]",
     ),
     of_host("linked", &[T::Record, T::Text], G::Flag, "the resource has a link of this kind"),
+    method_of_host(
+        "by",
+        &[T::Record, T::Text],
+        G::Host(shares),
+        "delta.by(label): what a change does for each value of a label: [{name, accelerators, monthly, resources}]; no name \
+         where there is no such label",
+    ),
+    of_host(
+        "references",
+        &[T::Any],
+        G::Host(blocks),
+        "the blocks that a block refers to, or that the block of a resource does: through variables, locals, outputs and \
+         modules, known before apply",
+    ),
+    of_host(
+        "referenced_by",
+        &[T::Any],
+        G::Host(blocks),
+        "the blocks that refer to a block, or to the block of a resource",
+    ),
+    of_host(
+        "here",
+        &[T::List],
+        G::Same,
+        "those of resources, objects or blocks that the same run applies as what the rule looks at: one root with its \
+         variables, one chart with its values, one folder",
+    ),
+    of_host("same_root", &[T::List], G::Same, "those that are applied from the same directory"),
+    of_host("same_application", &[T::List], G::Same, "those whose labels call the same application"),
+    of_host(
+        "same_namespace",
+        &[T::List],
+        G::Same,
+        "those in the same namespace; where none is named, those of the same run that name none",
+    ),
 ];
+
+fn shares() -> Type {
+    Type::list(Type::Any)
+}
+
+fn blocks() -> Type {
+    Type::list(BLOCK.holds())
+}
 
 fn with_number(given: &[CelValue], make: impl Fn(f64) -> CelValue) -> Result<CelValue, Fault> {
     match given {

@@ -1,6 +1,8 @@
 //! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
 
 mod ask;
+mod belonging;
+mod change;
 mod derived;
 mod fit;
 mod functions;
@@ -8,6 +10,7 @@ mod hosted;
 mod market;
 mod measured;
 mod money;
+mod pod;
 mod raw;
 mod resource;
 mod scope;
@@ -29,7 +32,8 @@ use crate::source::{Date, Span};
 
 use super::Settings;
 use super::{format, template};
-pub(super) use functions::FUNCTIONS;
+pub(super) use change::resource_of as changed_resource;
+pub(super) use functions::functions as functions_for;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{RawPath, Raws, part, written};
@@ -52,6 +56,28 @@ pub struct World<'a> {
     pub pricing: &'a pricing::PricingSettings,
     /// How it came to be, where it is compared with an earlier state.
     pub delta: Option<&'a Delta>,
+    /// That state, where it is at hand.
+    pub before: Option<Earlier<'a>>,
+}
+
+/// The state that a change starts from.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    pub inventory: &'a Inventory,
+    pub bill: &'a Bill,
+}
+
+impl<'a> World<'a> {
+    /// A resource by its number: those of the earlier state are numbered behind those of this one.
+    fn resource(&self, id: u32) -> Option<&'a Resource> {
+        let (id, now) = (id as usize, &self.inventory.resources);
+        now.get(id).or_else(|| self.before?.inventory.resources.get(id - now.len()))
+    }
+
+    /// It is one of the earlier state.
+    fn is_earlier(&self, id: u32) -> bool {
+        id as usize >= self.inventory.resources.len()
+    }
 }
 
 /// Who is asked about, and how money is to be read.
@@ -135,6 +161,8 @@ mod kinds {
     pub(super) const ENDS: usize = 20;
     pub(super) const HOSTED: usize = 21;
     pub(super) const RUN: usize = 22;
+    pub(super) const POD: usize = 23;
+    pub(super) const CHANGED: usize = 24;
 }
 
 /// The records of a kind.
@@ -148,6 +176,8 @@ fn records(kind: usize) -> Option<&'static Records> {
         all.push(&hosted::HOSTED);
         all.extend(settings::all());
         all.extend(raw::all());
+        all.push(&pod::POD);
+        all.push(&change::CHANGED);
         all.extend(market::all());
         all.extend(measured::all());
         all.sort_by_key(|records| records.schema.number_of_kind);
@@ -200,13 +230,7 @@ pub(super) fn named() -> [Named; 14] {
     let about_one = "The resource; its facts may be named without it.";
     [
         row("resource", RESOURCE.holds(), variable::RESOURCE, SeenBy::Resource, about_one),
-        row(
-            "resources",
-            Type::list(RESOURCE.holds()),
-            variable::RESOURCES,
-            Whole,
-            "All resources, `for: repository` and `for: change`.",
-        ),
+        row("resources", Type::list(RESOURCE.holds()), variable::RESOURCES, Any, "All resources."),
         row(
             "total",
             TOTAL.holds(),
@@ -260,14 +284,12 @@ impl CelHost for FactContext<'_> {
             variable::SETTINGS => SETTINGS.value(0),
             variable::SAVES => money::money(self, id, Sum::Saves),
             variable::TODAY => self.today(),
-            variable::RESOURCES => {
-                CelValue::list((0..self.world.inventory.resources.len()).map(|id| RESOURCE.value(id as u32)))
-            }
+            variable::RESOURCES => self.raws.all_resources(),
             variable::TOTAL => TOTAL.value(0),
             variable::OBJECT => OBJECT.value(id),
             variable::BLOCK => BLOCK.value(id),
             variable::OBJECTS => self.raws.all_objects(self.world),
-            variable::BLOCKS => self.raws.all_blocks(),
+            variable::BLOCKS => self.raws.all_blocks(self.world),
             variable::DELTA => DELTA.value(0),
             variable::TREE => TREE.value(0),
             variable::EACH => self.one.each.clone(),
@@ -293,17 +315,18 @@ impl CelHost for FactContext<'_> {
 
 impl FactContext<'_> {
     fn of(&self, id: u32, read: impl Fn(&Resource) -> CelValue) -> CelValue {
-        self.world.inventory.resources.get(id as usize).map_or(CelValue::Absent, read)
+        self.world.resource(id).map_or(CelValue::Absent, read)
     }
 
     fn item(&self, id: u32) -> Option<&BillItem> {
-        self.world.bill.items.get(id as usize)
+        let (id, now) = (id as usize, &self.world.bill.items);
+        now.get(id).or_else(|| self.world.before?.bill.items.get(id - now.len()))
     }
 
     fn today(&self) -> CelValue {
         match self.world.today.and_then(|date| cel::midnight(&date.to_string())) {
             Some(time) => time,
-            None => unknown_price("no date was given"),
+            None => unknown_sum(&"no date was given".into()),
         }
     }
 }
@@ -328,13 +351,32 @@ fn plain(value: &inventory::Value) -> CelValue {
     }
 }
 
+/// A text that is a fact by itself: a label.
+fn text_of(fact: &Fact<Arc<str>>) -> CelValue {
+    match fact {
+        Fact::Known(known) => CelValue::Text(known.value.clone()),
+        Fact::Unknown(unknown) => {
+            let candidates = unknown.candidates.iter().map(|it| CelValue::Text(it.clone())).collect();
+            unknown_fact(&unknown.why, unknown.span, candidates)
+        }
+        Fact::Absent => CelValue::Absent,
+    }
+}
+
 fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelValue {
-    CelValue::Unknown(Arc::new(UnknownValue { why: why.clone(), span: Some(span), about: About::Fact, candidates }))
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why: why.clone(),
+        span: Some(span),
+        about: About::Fact,
+        candidates,
+        beginning: None,
+    }))
 }
 
 /// Something that is known of no line of the text, and without which a rule cannot judge.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
-    let unknown = UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new() };
+    let unknown =
+        UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new(), beginning: None };
     CelValue::Unknown(Arc::new(unknown))
 }
 
@@ -344,6 +386,7 @@ fn unknown_price(why: &str) -> CelValue {
         span: None,
         about: About::Price,
         candidates: Vec::new(),
+        beginning: None,
     }))
 }
 
@@ -363,15 +406,19 @@ impl Stand {
 }
 
 impl FactContext<'_> {
-    /// A fact of what is asked about.
-    pub(super) fn read(&self, field: usize) -> Read {
+    /// What is asked about.
+    fn record(&self) -> Handle {
         let id = self.resource as u32;
-        let record = match self.about {
+        match self.about {
             Subject::Resource => RESOURCE.handle(id),
             Subject::Object => OBJECT.handle(id),
             Subject::Block => BLOCK.handle(id),
-        };
-        Read { record, field }
+        }
+    }
+
+    /// A fact of what is asked about.
+    pub(super) fn read(&self, field: usize) -> Read {
+        Read { record: self.record(), field }
     }
 }
 
@@ -465,6 +512,19 @@ pub fn vocabulary() -> Vec<VocabularyEntry> {
 }
 
 fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
+    // what is listed has its facts under its own name, where it has some
+    if let Type::List(of) = holds
+        && let Type::Record(schema) = **of
+        && !schema.has_facts
+    {
+        let entry = |field: &cel::SchemaField| VocabularyEntry {
+            name: format!("{path}[].{}", field.name),
+            holds: field.holds.to_string(),
+            meaning: field.meaning.to_owned(),
+            values: field.values.to_vec(),
+        };
+        return entries.extend(schema.fields.iter().map(entry));
+    }
     let Type::Record(schema) = holds else { return };
     for field in &schema.fields {
         let name = format!("{path}.{}", field.name);

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::change::{self, CHANGED};
 use super::table::{Records, rows};
 use super::{End, FactContext, kinds, unknown_price, unknown_sum};
 use crate::catalog::{Money, MoneyRange};
@@ -142,6 +143,8 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
             requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
             combined: MONEY.holds(), "What both cost more together, for a month, with each dollar counted once." => |asking, id| money(asking, id, Sum::CombinedMore);
             rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
+            accelerators: Type::Double, "Accelerators that are more than before, each counted once: of machines, and of pods that run on none of the tree." => |asking, _| change::all_accelerators(asking);
+            resources: Type::list(CHANGED.holds()), "What came, went, moved or became something else." => |asking, _| change::resources(asking);
             requested_before: MONEY.holds(), "All that pods asked for before the change, for a month." => |asking, id| money(asking, id, Sum::RequestedBefore);
         },
     )

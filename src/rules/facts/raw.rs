@@ -4,10 +4,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
+use super::belonging::{self, Together};
+use super::pod::{self, POD, PodNumbers};
+use super::resource::RESOURCE;
 use super::table::{Records, rows};
 use super::{FactContext, World, kinds};
-use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource};
-use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
+use crate::inventory::{FrontEnd, Inventory, Raw, RawData, RawTree, Resource, Run, RunId};
+use crate::languages::cel::{CelValue, Map, Type, UnknownValue};
 use crate::source::{FileId, Span};
 
 pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
@@ -20,6 +23,12 @@ pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
             kind: Type::Text, "Its kind." => |asking, id| object(asking, id, |it| &it.kind);
             name: Type::Text, "Its name." => |asking, id| object(asking, id, |it| &it.name);
             address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
+            pods: Type::list(POD.holds()), "The pods that it makes, whatever it is: those of its templates, or itself." => pod::of_object;
+            path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, OBJECT.handle(id));
+            root: Type::Text, "The directory that it is applied from: of its chart, its kustomization, its folder, or of the Terraform around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
+            applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values that tell it from others of that root." => |asking, id| belonging::applied_in(asking, OBJECT.handle(id));
+            application: Type::Text, "What its labels call the application: app.kubernetes.io/part-of, else instance or name of these, else app." => |asking, id| belonging::application(asking, OBJECT.handle(id));
+            in_namespace: Type::Text, "The namespace that it says." => |asking, id| belonging::namespace(asking, OBJECT.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -33,10 +42,14 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
         None,
         rows! {
             block: Type::Any, "The evaluated attributes; nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
-            kind: Type::Text, "Its type: aws_instance; empty for modules." => |asking, id| block(asking, id, |it| &it.kind);
-            name: Type::Text, "Its name." => |asking, id| block(asking, id, |it| &it.name);
-            keyword: Type::Text, "resource, data or module." => |asking, id| block(asking, id, |it| &it.keyword);
+            kind: Type::Text, "Its type: aws_instance; of a provider its name; empty for what has none." => |asking, id| block(asking, id, |it| &it.kind);
+            name: Type::Text, "Its name; of a provider its alias." => |asking, id| block(asking, id, |it| &it.name);
+            keyword: Type::Text, "resource, data, module, provider, variable, output or terraform." => |asking, id| block(asking, id, |it| &it.keyword);
             address: Type::Text, "Its address as Terraform writes it." => |asking, id| block(asking, id, |it| &it.address);
+            path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, BLOCK.handle(id));
+            root: Type::Text, "The directory that it is applied from." => |asking, id| belonging::root(asking, BLOCK.handle(id));
+            applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the variables that tell it from others of that root." => |asking, id| belonging::applied_in(asking, BLOCK.handle(id));
+            application: Type::Text, "What its tags or labels call the application: application, app, or app.kubernetes.io/part-of." => |asking, id| belonging::application(asking, BLOCK.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -64,33 +77,82 @@ pub(super) fn all() -> [&'static Records; 2] {
 pub(in crate::rules) struct Raws {
     objects: Vec<OnceCell<CelValue>>,
     blocks: Vec<OnceCell<CelValue>>,
+    resources: usize,
     all_objects: OnceCell<CelValue>,
+    all_blocks: OnceCell<CelValue>,
+    all_resources: OnceCell<CelValue>,
     places: OnceCell<Places>,
+    edges: OnceCell<Edges>,
+    pods: OnceCell<PodNumbers>,
+    /// Runs by their names.
+    runs: OnceCell<HashMap<RunId, usize>>,
+    pub(super) together: Together,
 }
 
 impl Raws {
     pub(in crate::rules) fn new(world: &World<'_>) -> Raws {
         let cells = |count| (0..count).map(|_| OnceCell::new()).collect();
-        let Inventory { objects, blocks, .. } = world.inventory;
-        Raws { objects: cells(objects.len()), blocks: cells(blocks.len()), ..Raws::default() }
+        let Inventory { objects, blocks, resources, .. } = world.inventory;
+        let (objects, blocks, resources) = (cells(objects.len()), cells(blocks.len()), resources.len());
+        Raws { objects, blocks, resources, ..Raws::default() }
     }
 
     fn object(&self, world: &World<'_>, id: usize) -> CelValue {
-        made(&self.objects, &world.inventory.objects, id)
+        made(&self.objects, &world.inventory.objects, id, &OBJECT)
     }
 
     fn block(&self, world: &World<'_>, id: usize) -> CelValue {
-        made(&self.blocks, &world.inventory.blocks, id)
+        made(&self.blocks, &world.inventory.blocks, id, &BLOCK)
     }
 
     /// Every manifest.
     pub(super) fn all_objects(&self, world: &World<'_>) -> CelValue {
-        let all = || CelValue::list((0..self.objects.len()).map(|id| self.object(world, id)));
+        let one = |(id, raw): (usize, &Raw)| {
+            let value = match self.object(world, id) {
+                CelValue::Map(map) => CelValue::Map(Arc::new(Map::clone(&map).with_facts())),
+                other => other,
+            };
+            there(raw, value)
+        };
+        let all = || CelValue::list(world.inventory.objects.iter().enumerate().map(one));
         self.all_objects.get_or_init(all).clone()
     }
 
-    pub(super) fn all_blocks(&self) -> CelValue {
-        CelValue::list((0..self.blocks.len()).map(|id| BLOCK.value(id as u32)))
+    pub(super) fn all_blocks(&self, world: &World<'_>) -> CelValue {
+        let one = |(id, raw): (usize, &Raw)| there(raw, BLOCK.value(id as u32));
+        self.all_blocks.get_or_init(|| CelValue::list(world.inventory.blocks.iter().enumerate().map(one))).clone()
+    }
+
+    pub(super) fn all_resources(&self) -> CelValue {
+        let all = || CelValue::list((0..self.resources).map(|id| RESOURCE.value(id as u32)));
+        self.all_resources.get_or_init(all).clone()
+    }
+
+    /// It is one of the lists that live as long as this.
+    pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
+        let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
+        lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))
+    }
+
+    pub(super) fn pod_numbers(&self, inventory: &Inventory) -> &PodNumbers {
+        self.pods.get_or_init(|| PodNumbers::new(inventory))
+    }
+
+    /// The blocks that a block refers to, or that refer to it.
+    pub(super) fn edges(&self, inventory: &Inventory, block: usize, back: bool) -> CelValue {
+        let edges =
+            self.edges.get_or_init(|| Edges::new(inventory, self.places.get_or_init(|| Places::new(inventory))));
+        let all = if back { &edges.back } else { &edges.forth };
+        let one = |id: &usize| match inventory.blocks.get(*id) {
+            Some(raw) => there(raw, BLOCK.value(*id as u32)),
+            None => CelValue::Absent,
+        };
+        CelValue::list(all.get(block).into_iter().flatten().map(one))
+    }
+
+    pub(super) fn run<'w>(&self, inventory: &'w Inventory, id: &RunId) -> Option<&'w Run> {
+        let named = || inventory.runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
+        inventory.runs.get(*self.runs.get_or_init(named).get(id)?)
     }
 
     /// The manifest or block that a resource is made of.
@@ -112,9 +174,36 @@ impl Raws {
     }
 }
 
-fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize) -> CelValue {
+/// A member of a list, which may be there or not.
+fn there(raw: &Raw, value: CelValue) -> CelValue {
+    match belonging::doubt(raw) {
+        Some(why) => value.perhaps(why),
+        None => value,
+    }
+}
+
+/// What keys lead to, where the way there is known.
+pub(super) fn at(tree: &RawTree, keys: &[&str]) -> CelValue {
+    let mut here = tree;
+    for key in keys {
+        match (&here.data, here.member(key)) {
+            (_, Some(member)) => here = member,
+            (RawData::Map(_, Some(open)) | RawData::Unknown(open) | RawData::Beginning(_, open), None) => {
+                return CelValue::Unknown(unknown(open));
+            }
+            _ => return CelValue::Absent,
+        }
+    }
+    value(here)
+}
+
+fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize, records: &'static Records) -> CelValue {
+    let make = |raw: &Raw| match value(&raw.tree) {
+        CelValue::Map(map) => CelValue::Map(Arc::new(Arc::unwrap_or_clone(map).known_as(records.handle(id as u32)))),
+        other => other,
+    };
     match (cells.get(id), all.get(id)) {
-        (Some(cell), Some(raw)) => cell.get_or_init(|| value(&raw.tree)).clone(),
+        (Some(cell), Some(raw)) => cell.get_or_init(|| make(raw)).clone(),
         _ => CelValue::Absent,
     }
 }
@@ -158,8 +247,32 @@ impl Places {
     }
 }
 
+/// Which block refers to which, each in the order of their numbers.
+#[derive(Debug, Default)]
+struct Edges {
+    forth: Vec<Vec<usize>>,
+    back: Vec<Vec<usize>>,
+}
+
+impl Edges {
+    fn new(inventory: &Inventory, places: &Places) -> Edges {
+        let blocks = &inventory.blocks;
+        let mut edges = Edges { forth: vec![Vec::new(); blocks.len()], back: vec![Vec::new(); blocks.len()] };
+        for (from, raw) in blocks.iter().enumerate() {
+            for address in &raw.references {
+                let same_run = |id: &&usize| blocks.get(**id).is_some_and(|other| other.run == raw.run);
+                for to in places.blocks.get(address).into_iter().flatten().filter(same_run) {
+                    edges.forth.get_mut(from).into_iter().for_each(|ends| ends.push(*to));
+                    edges.back.get_mut(*to).into_iter().for_each(|ends| ends.push(from));
+                }
+            }
+        }
+        edges
+    }
+}
+
 /// A tree as a value: a missing key is absent, what is not known says why.
-fn value(tree: &RawTree) -> CelValue {
+pub(super) fn value(tree: &RawTree) -> CelValue {
     match &tree.data {
         RawData::Null => CelValue::Null,
         RawData::Flag(flag) => CelValue::Flag(*flag),
@@ -175,12 +288,16 @@ fn value(tree: &RawTree) -> CelValue {
             CelValue::Map(Arc::new(map))
         }
         RawData::Unknown(it) => CelValue::Unknown(unknown(it)),
+        RawData::Beginning(beginning, it) => {
+            let beginning = Some(beginning.clone());
+            CelValue::Unknown(Arc::new(UnknownValue { beginning, ..Arc::unwrap_or_clone(unknown(it)) }))
+        }
     }
 }
 
 fn unknown(it: &crate::inventory::Unknown<RawTree>) -> Arc<UnknownValue> {
     let candidates = it.candidates.iter().map(value).collect();
-    Arc::new(UnknownValue { why: it.why.clone(), span: Some(it.span), about: About::Fact, candidates })
+    Arc::new(UnknownValue { candidates, ..UnknownValue::new(it.why.clone(), Some(it.span)) })
 }
 
 /// A part of an object or a block: `object.metadata.labels`, as keys.
@@ -253,6 +370,7 @@ fn write(tree: &RawTree, into: &mut String, longest: usize) {
         RawData::Number(n) => write!(into, "{n}"),
         RawData::Text(text) => write!(into, "{text}"),
         RawData::Unknown(_) => write!(into, "unknown"),
+        RawData::Beginning(beginning, _) => write!(into, "{beginning}…"),
         RawData::List(items) => {
             into.push('[');
             for item in items {

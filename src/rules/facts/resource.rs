@@ -7,9 +7,10 @@ use super::hosted::{self, HOSTED};
 use super::market::MARKET;
 use super::measured::{self, SMALLER};
 use super::money::BILL;
+use super::pod::{self, POD};
 use super::speed::{self, COST, RUN, SPEED};
 use super::table::{Answer, FactRow, Records, rows};
-use super::{End, FactContext, derived, kinds, unknown_fact};
+use super::{End, FactContext, belonging, derived, kinds, unknown_fact, unknown_sum};
 use crate::inventory::{self, Fact, Key, Purchase, Range};
 use crate::languages::cel::{About, CelValue, Map, Type, UnknownValue};
 use crate::pricing;
@@ -54,6 +55,11 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     all.extend(rows! {
         address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
         kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
+        path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
+        root: Type::Text, "The directory that it is applied from: its Terraform root, its chart, its kustomization, its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
+        applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values or variables that tell it from others of that root." => |asking, id| belonging::applied_in(asking, RESOURCE.handle(id));
+        application: Type::Text, "What its labels call the application: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
+        in_namespace: Type::Text, "The namespace that its manifest says." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
         role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
         front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
         count: COUNT.holds(), "How many machines or pods there are." => count;
@@ -69,8 +75,11 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         cost: COST.holds(), "What tokens, requests, seats and runs cost, where that can be said." => |_, id| COST.value(id);
         run: RUN.holds(), "How long training takes, where that can be said." => |_, id| RUN.value(id);
         hosted: HOSTED.holds(), "What its model costs with those who serve it to everybody; nothing where its data are declared private." => hosted::hosted;
-        object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, true));
-        block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| asking.of(id, |it| asking.raws.of_resource(asking.world, it, false));
+        object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
+        block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
+        pod: POD.holds(), "The pod that it is, whatever makes it." => |asking, id| text_of(asking, id, |it| pod::of_resource(asking, it));
+        taints: Type::list(Type::Any), "The taints that the nodes of a pool get: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
+        node_labels: Type::map(Type::Text, Type::Text), "The labels that the nodes of a pool get." => |asking, id| asking.of(id, pod::node_labels);
         gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
         copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
         only_waits: Type::Flag, "A pod that holds its accelerators while nothing runs, and that neither requests nor an autoscaler are in charge of." => |asking, id| asking.of(id, derived::only_waits);
@@ -121,6 +130,14 @@ fn base_beside(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, beside)
 }
 
+/// What the text says of it, which only the state at hand has.
+fn text_of(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Resource) -> CelValue) -> CelValue {
+    match asking.world.is_earlier(id) {
+        true => unknown_sum(&"of the earlier state only facts are at hand".into()),
+        false => asking.of(id, read),
+    }
+}
+
 fn is_paid(asking: &FactContext<'_>, id: u32) -> CelValue {
     let is_within = asking.item(id).is_some_and(|item| item.is_within);
     asking.of(id, |it| CelValue::Flag(it.is_added() && !is_within))
@@ -156,7 +173,7 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, |resource| {
         let open = resource.labels.open.as_ref().map(|unknown| {
             let (why, span) = (unknown.why.clone(), Some(unknown.span));
-            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new() })
+            Arc::new(UnknownValue { why, span, about: About::Fact, candidates: Vec::new(), beginning: None })
         });
         let mut map = Map::lenient(open);
         for (key, fact) in &resource.labels.entries {

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::FactContext;
-use crate::inventory::{Key, Purchase, Purpose};
+use crate::inventory::{Key, LinkKind, Purchase, Purpose, Task};
 use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, Type};
 
 /// A kind of record: its schema, and how each field is answered.
@@ -34,8 +34,10 @@ impl Records {
         let answers = rows.iter().map(|row| row.answer).collect();
         let field = |row: FactRow| SchemaField {
             name: row.name,
+            is_never_negative: matches!(name, "resource" | "count")
+                && matches!(row.holds, Type::Integer | Type::Double),
             holds: row.holds,
-            values: values(row.name),
+            values: values(name, row.name),
             meaning: row.meaning,
         };
         let fields = rows.into_iter().map(field).collect();
@@ -70,16 +72,23 @@ macro_rules! rows {
 pub(super) use rows;
 
 /// All values of the facts that have a closed list of them.
-fn values(fact: &str) -> &'static [&'static str] {
+fn values(record: &str, fact: &str) -> &'static [&'static str] {
     static PURPOSES: LazyLock<Vec<&str>> = LazyLock::new(|| Purpose::ALL.iter().map(|it| it.name()).collect());
     static PURCHASES: LazyLock<Vec<&str>> = LazyLock::new(|| Purchase::ALL.iter().map(|it| it.name()).collect());
-    match fact {
-        "purpose" => &PURPOSES,
-        "purchase" => &PURCHASES,
-        "role" => &["rented", "requested"],
-        "front_end" => &["terraform", "plan", "kubernetes", "chart"],
-        "verdict" => &["fits", "borderline", "does-not-fit"],
-        "status" => &["priced", "estimated", "unpriced", "unasked"],
+    static TASKS: LazyLock<Vec<&str>> = LazyLock::new(|| Task::ALL.iter().map(|it| it.name()).collect());
+    static LINKS: LazyLock<Vec<&str>> = LazyLock::new(|| LinkKind::ALL.iter().map(|it| it.name()).collect());
+    match (record, fact) {
+        ("link", "kind") => &LINKS,
+        (_, "purpose") => &PURPOSES,
+        (_, "purchase") => &PURCHASES,
+        ("resource", "task") => &TASKS,
+        ("resource", "licence") => &["windows", "rhel", "suse", "grid"],
+        ("resource", "sharing") => &["time-slicing", "mps"],
+        ("resource", "processor") => &["amd64", "arm64"],
+        (_, "role") => &["rented", "requested"],
+        (_, "front_end") => &["terraform", "plan", "kubernetes", "chart"],
+        (_, "verdict") => &["fits", "borderline", "does-not-fit"],
+        (_, "status") => &["priced", "estimated", "unpriced", "unasked"],
         _ => &[],
     }
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::expression::place_in;
-use super::{At, LooksAt, Mistake, PageExpression, is_name, meant, shifted};
+use super::{At, LooksAt, Mistake, Named, PageExpression, is_name, meant, shifted};
 use crate::languages::cel::nearest;
 use crate::languages::cel::{self, ExpressionScope, Program, Type};
 use crate::rules::facts;
+use crate::rules::names;
 use crate::rules::template::MessageTemplate;
 use crate::rules::yaml::{PageName, PageNode, PageValue};
 
@@ -143,6 +144,11 @@ impl<'a> Fields<'a> {
         self.mistakes.push(Mistake { at, message: message.into(), help });
     }
 
+    /// Bytes of the front matter as bytes of the page.
+    pub(super) fn in_page(&self, at: &Range<usize>) -> Range<usize> {
+        shifted(at.clone(), self.front.start)
+    }
+
     pub(super) fn missing(&mut self, field: &str) {
         let start = self.front.start;
         self.mistakes.push(
@@ -171,6 +177,27 @@ impl<'a> Fields<'a> {
         for name in others {
             let help = meant(&name, FIELDS);
             self.wrong(&name.at, format!("there is no field `{}`", name.text), help);
+        }
+    }
+
+    /// Parameters that change nothing. What a page extends may use those that it sets.
+    pub(super) fn refuse_unused_parameters(&mut self) {
+        if self.proven || self.base.is_some() {
+            return;
+        }
+        let mut texts = Vec::new();
+        let mut params: &[(PageName, PageNode)] = &[];
+        for (name, node) in self.entries.iter() {
+            match &node.value {
+                PageValue::Map(declared) if name.text == "params" => params = declared,
+                _ => node.texts(&mut texts),
+            }
+        }
+        let is_used = |name: &PageName| texts.iter().any(|text| names_parameter(text, &name.text));
+        let unused: Vec<PageName> = params.iter().map(|(name, _)| name).filter(|it| !is_used(it)).cloned().collect();
+        for name in unused {
+            let help = format!("write `params.{}` where it matters, or leave it out", name.text);
+            self.wrong(&name.at, format!("nothing uses the parameter `{}`", name.text), Some(help));
         }
     }
 
@@ -258,6 +285,11 @@ impl<'a> Fields<'a> {
 
     /// A value, or `{ default: value, meaning: text }`.
     pub(super) fn described(&mut self, node: PageNode) -> (String, PageNode) {
+        let PageValue::Map(entries) = &node.value else { return (String::new(), node) };
+        let is_meant = |name: &PageName| nearest(&name.text, ["default", "meaning"]).is_some();
+        if !entries.is_empty() && !entries.iter().any(|(name, _)| is_meant(name)) {
+            return (String::new(), node);
+        }
         let PageValue::Map(entries) = node.value else { return (String::new(), node) };
         let mut meaning = String::new();
         let mut default = PageNode { value: PageValue::Null, at: node.at };
@@ -285,7 +317,7 @@ impl<'a> Fields<'a> {
         for node in nodes.into_owned() {
             match node.value {
                 PageValue::Text(text) => texts.push((text, node.at)),
-                _ => self.wrong(&node.at, format!("`{field}` is a text"), None),
+                _ => self.wrong(&node.at, format!("`{field}` is a text"), Some("put it in quotes".to_owned())),
             }
         }
         texts
@@ -314,7 +346,7 @@ impl<'a> Fields<'a> {
             PageValue::Integer(n) => n.to_string().into(),
             PageValue::Number(n) => n.to_string().into(),
             _ => {
-                self.wrong(&node.at, format!("`{field}` is an expression"), None);
+                self.wrong(&node.at, format!("`{field}` is an expression"), Some("put it in quotes".to_owned()));
                 return None;
             }
         };
@@ -331,7 +363,11 @@ impl<'a> Fields<'a> {
                     let compares = if self.proven { Vec::new() } else { program.comparisons() }.into_iter();
                     let compares = compares.map(|it| (self.place_of(field, &at, &text, it.place()), it));
                     let compares = compares.map(|(at, it)| (it, at)).collect();
-                    return Some(PageExpression { program, start, compares });
+                    self.refuse_arguments(field, &at, &text, &program);
+                    let named = if self.proven { Vec::new() } else { self.named(field, &at, &text, &program) };
+                    let is_own = !self.inherited.iter().any(|it| it == field);
+                    let written = is_own.then(|| (text.into_owned(), at));
+                    return Some(PageExpression { program, start, compares, named, written });
                 }
                 let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
                 let message = format!("`{field}` is {wanted}, and this is {}", program.result);
@@ -343,6 +379,29 @@ impl<'a> Fields<'a> {
             }
         }
         None
+    }
+
+    /// Words that functions take one of a few of.
+    fn refuse_arguments(&mut self, field: &str, at: &Range<usize>, text: &str, program: &Program) {
+        for said in &program.said {
+            if let Some(unknown) = names::closed(said.to, &said.text) {
+                let at = self.place_of(field, at, text, &said.at);
+                self.mistakes.push(Mistake { at, message: unknown.message, help: unknown.help });
+            }
+        }
+    }
+
+    /// The names and paths that it writes out, with their places in the page.
+    fn named(&self, field: &str, at: &Range<usize>, text: &str, program: &Program) -> Vec<(Named, Range<usize>)> {
+        let place = |part: &Range<usize>| self.place_of(field, at, text, part);
+        let said = program.said.iter().map(|said| (Named::Said(said.to, said.text.clone()), place(&said.at)));
+        let paths = program.names.iter().filter(|names| names.len() > 1);
+        let paths = paths.map(|names| {
+            let last = names.last().map(|name| &**name).unwrap_or_default();
+            let start = text.find(last).unwrap_or_default();
+            (Named::Path(names.clone()), place(&(start..start + last.len())))
+        });
+        said.chain(paths).collect()
     }
 
     pub(super) fn templates(&mut self, field: &str, scope: &ExpressionScope<'_>) -> Vec<MessageTemplate> {
@@ -413,4 +472,12 @@ impl<'a> Fields<'a> {
         }
         found
     }
+}
+
+/// `params.most`, `params['most']`, `params["most"]`
+fn names_parameter(text: &str, name: &str) -> bool {
+    let goes_on = |behind: &str| behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let dotted = format!("params.{name}");
+    text.match_indices(&dotted).any(|(at, found)| !goes_on(text.get(at + found.len()..).unwrap_or_default()))
+        || ["'", "\""].iter().any(|quote| text.contains(&format!("params[{quote}{name}{quote}]")))
 }

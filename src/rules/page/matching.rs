@@ -1,5 +1,7 @@
 //! `match`: plain values of facts, compared before any expression is evaluated.
 
+use std::ops::Range;
+
 use super::fields::Fields;
 use super::{LooksAt, constant, meant};
 use crate::languages::cel::{self, CelValue, Type};
@@ -12,6 +14,8 @@ pub(in crate::rules) struct Match {
     /// Its place among the facts of a resource.
     pub(in crate::rules) fact: usize,
     pub(in crate::rules) accepts: Vec<CelValue>,
+    /// Where each of them stands in the page.
+    pub(super) places: Vec<Range<usize>>,
 }
 
 pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
@@ -35,14 +39,19 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
             yaml::PageValue::List(items) => items,
             _ => vec![node].into(),
         };
+        if items.is_empty() {
+            let help = "leave it out, or write the values that it may have".to_owned();
+            fields.wrong(&name.at, format!("nothing is matched: `{}` has no values here", name.text), Some(help));
+        }
         let mut accepts = Vec::with_capacity(items.len());
+        let places = items.iter().map(|item| fields.in_page(&item.at)).collect();
         for item in items.iter() {
             match accepted(item, field) {
                 Ok(value) => accepts.push(value),
                 Err((message, help)) => fields.wrong(&item.at, message, help),
             }
         }
-        matches.push(Match { fact, accepts });
+        matches.push(Match { fact, accepts, places });
     }
     matches
 }

@@ -9,7 +9,7 @@ mod matching;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Level;
 use crate::inventory::{WantedObjects, WantedRaw};
@@ -18,6 +18,7 @@ use crate::languages::cel::{self, CelValue, ExpressionScope, Program, ScopeVaria
 
 pub use super::facts::LooksAt;
 use super::facts::{self, SCOPES, SeenBy};
+use super::names::{KnownNames, Unknown};
 use super::settings::{Parameter, Profile};
 use super::template::MessageTemplate;
 use super::yaml::{self, PageName, PageNode};
@@ -53,6 +54,10 @@ pub struct Page {
     constants: cel::Map,
     /// Rules that tell what to do instead of the same thing, and that come first.
     pub(super) yields_to: Vec<String>,
+    /// Where a cluster keeps the custom resources that it is about: `gpu.acme.example/v1/gpuleases`.
+    pub(super) api: Option<String>,
+    /// What it was called before: settings and suppressions may go on calling it so.
+    pub(super) replaces: Vec<String>,
     /// A rule about everything speaks of each of these by itself.
     grouping: OnceLock<Option<Grouping>>,
     when: OnceLock<Vec<PageExpression>>,
@@ -127,6 +132,10 @@ pub(super) struct RawUse {
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
+    /// What objects make of pods.
+    pub(super) pods: bool,
+    /// All resources, in a rule about one thing.
+    pub(super) resources: bool,
 }
 
 impl RawUse {
@@ -139,12 +148,12 @@ impl RawUse {
             _ if self.object => WantedObjects::OfResources,
             _ => WantedObjects::None,
         };
-        WantedRaw { blocks: self.block || self.blocks, objects }
+        WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
     /// It may look at each of them for each of them.
     pub(super) fn everything(self) -> bool {
-        self.objects || self.blocks
+        self.objects || self.blocks || self.resources
     }
 }
 
@@ -168,20 +177,40 @@ impl Declared {
 
     /// The value as a configuration would give it.
     pub fn as_parameter(&self) -> Option<Parameter> {
-        Some(match &self.value {
-            CelValue::Flag(flag) => Parameter::Flag(*flag),
-            CelValue::Integer(number) => Parameter::Integer(*number),
-            CelValue::Double(number) => Parameter::Number(*number),
-            CelValue::Text(text) => Parameter::Text(text.to_string()),
-            CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
-            _ => return None,
-        })
+        as_parameter(&self.value)
     }
 
     /// The value as a message shows it.
     pub fn text(&self) -> String {
-        super::template::plain(&self.value)
+        match &self.value {
+            CelValue::Map(map) => {
+                let entry = |(key, value): (&CelValue, &CelValue)| {
+                    let (key, value) = (super::template::plain(key), value.clone());
+                    let part = Declared { name: String::new(), meaning: String::new(), value };
+                    format!("{key}: {}", part.text())
+                };
+                format!("{{ {} }}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
+            value => super::template::plain(value),
+        }
     }
+}
+
+/// A value as a configuration would give it.
+fn as_parameter(value: &CelValue) -> Option<Parameter> {
+    Some(match value {
+        CelValue::Flag(flag) => Parameter::Flag(*flag),
+        CelValue::Integer(number) => Parameter::Integer(*number),
+        CelValue::Double(number) => Parameter::Number(*number),
+        CelValue::Text(text) => Parameter::Text(text.to_string()),
+        CelValue::List(items) => Parameter::Texts(items.iter().map(super::template::plain).collect()),
+        CelValue::Map(map) => {
+            let entries =
+                map.iter().filter_map(|(key, value)| Some((super::template::plain(key), as_parameter(value)?)));
+            Parameter::Map(entries.collect())
+        }
+        _ => return None,
+    })
 }
 
 #[derive(Debug)]
@@ -189,8 +218,44 @@ pub(super) struct PageExpression {
     pub(super) program: Program,
     /// Where it starts in the page, to tell where it failed.
     pub(super) start: usize,
+    /// Its text, and where that stands in the page; nothing where it is that of the page that this one extends.
+    pub(super) written: Option<(String, Range<usize>)>,
     /// Where each conjunct that compares a fact with plain values stands in the page.
     compares: Vec<(cel::Comparison, Range<usize>)>,
+    /// Names and paths that it writes out, with their places in the page.
+    named: Vec<(Named, Range<usize>)>,
+}
+
+/// What an expression calls something.
+#[derive(Debug)]
+enum Named {
+    Said(cel::SaidTo, Arc<str>),
+    Path(Vec<Arc<str>>),
+}
+
+/// A part of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    pub text: String,
+    /// Of the page, counted from 1.
+    pub line: usize,
+    /// Bytes of the page.
+    pub at: Range<usize>,
+    /// The value in its place that leaves the rest as it is.
+    neutral: bool,
+}
+
+impl Operand {
+    /// The page without it.
+    pub fn dropped(&self, page: &str) -> String {
+        let (before, behind) = (page.get(..self.at.start), page.get(self.at.end..));
+        format!("{}{}{}", before.unwrap_or_default(), self.neutral, behind.unwrap_or_default())
+    }
+}
+
+/// A text of several lines on one.
+pub(super) fn one_blank(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What is wrong with a page, and where: bytes from its start.
@@ -244,9 +309,77 @@ impl Page {
         }
     }
 
+    /// Names in `match` and in conditions that nothing has.
+    pub fn unknown_names(&self, names: &KnownNames) -> Vec<Mistake> {
+        let mistake = |unknown: Unknown, at: &Range<usize>| Mistake {
+            at: at.clone(),
+            message: unknown.message,
+            help: unknown.help,
+        };
+        let mut all = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
+        let schema = facts::implied(self.looks_at).map(|(_, schema)| schema);
+        for wanted in &self.matches {
+            let Some(fact) = schema.and_then(|schema| Some((schema.name, schema.fields.get(wanted.fact)?.name))) else {
+                continue;
+            };
+            for (value, at) in wanted.accepts.iter().zip(&wanted.places) {
+                let Some(text) = value.as_text() else { continue };
+                if fact.1 == "kind" {
+                    kinds.push(text);
+                }
+                let unknown = names.unknown(cel::SaidTo::Fact(fact.0, fact.1), text);
+                all.extend(unknown.map(|it| mistake(it, at)));
+            }
+        }
+        let conditions = self.grouping().into_iter().flat_map(Grouping::expressions).chain(self.when());
+        for (named, at) in conditions.chain(&self.speech().saves).flat_map(|it| &it.named) {
+            let unknown = match named {
+                Named::Said(to, text) => names.unknown(*to, text),
+                Named::Path(path) => names.misspelt(path, &kinds).map(|(_, unknown)| unknown),
+            };
+            all.extend(unknown.map(|it| mistake(it, at)));
+        }
+        all
+    }
+
+    /// The parts of its condition that could be left out: each operand of `&&` and `||`, else all of it.
+    pub fn operands(&self) -> Vec<Operand> {
+        let of = |when: &PageExpression| {
+            let Some((text, at)) = &when.written else { return Vec::new() };
+            let mut all = when.program.operands();
+            if all.is_empty() {
+                all.push((0..text.len(), true));
+            }
+            let operand = |(part, neutral): (Range<usize>, bool)| {
+                let place = |offset| expression::place_in(&self.text, at, text, offset);
+                let place = place(part.start)..place(part.end);
+                let line = self.text.get(..place.start)?.matches('\n').count() + 1;
+                Some(Operand { text: one_blank(text.get(part)?), line, at: place, neutral })
+            };
+            all.into_iter().filter_map(operand).collect::<Vec<Operand>>()
+        };
+        self.when().iter().flat_map(of).collect()
+    }
+
+    /// The line of the page where a part of an expression stands.
+    pub(super) fn line_of(&self, when: &PageExpression, offset: usize) -> usize {
+        let place = when.written.as_ref().map(|(text, at)| expression::place_in(&self.text, at, text, offset));
+        self.text.get(..place.unwrap_or(when.start)).unwrap_or_default().matches('\n').count() + 1
+    }
+
     /// It says what to write instead.
     pub fn has_fix(&self) -> bool {
         self.speech().fix.is_some()
+    }
+
+    /// Whether what it says, or when, depends on this variable.
+    pub fn names(&self, variable: &str) -> bool {
+        let (speech, grouping) = (self.speech(), self.grouping());
+        let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);
+        let told = speech.messages.iter().chain(&speech.help).flat_map(MessageTemplate::programs);
+        let mut named = conditions.map(|it| &it.program).chain(told).flat_map(|program| &program.names);
+        named.any(|names| names.first().is_some_and(|first| &**first == variable))
     }
 
     pub(super) fn grouping(&self) -> Option<&Grouping> {
@@ -359,11 +492,17 @@ fn build(
     };
     demand_words(fields, looks_at, matches.is_empty());
     let yields_to = fields.texts("yields-to").into_iter().map(|(name, _)| name.into_owned()).collect();
+    let api = fields.text("api");
+    let replaces = fields.texts("replaces").into_iter().map(|(name, _)| name.into_owned()).collect();
     if later.is_none() {
         fields.refuse_others();
     }
     let conditions = filled_when.get().into_iter().flatten();
     fields.mistakes.extend(conditions.flat_map(|when| never_true(when, &matches, looks_at)));
+    // what uses it may be what is wrong
+    if later.is_none() && fields.mistakes.is_empty() {
+        fields.refuse_unused_parameters();
+    }
     Some(Page {
         name: name?,
         group: group?,
@@ -383,6 +522,8 @@ fn build(
         prose: prose + FENCE.len(),
         matches,
         yields_to,
+        api,
+        replaces,
         grouping: filled_grouping,
         when: filled_when,
         speech: filled,
@@ -500,8 +641,10 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     let mut note = |name: &str| match name {
         "object" => used.object = true,
         "block" => used.block = true,
+        "pod" | "pods" => (used.pods, used.object) = (true, true),
+        "resources" => used.resources = true,
         "objects" => used.objects = true,
-        "blocks" => used.blocks = true,
+        "blocks" | "references()" | "referenced_by()" => used.blocks = true,
         _ => {}
     };
     pointed.for_each(&mut note);
@@ -558,7 +701,7 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
     ExpressionScope {
         variables,
         implied: facts::implied(looks_at),
-        functions: &facts::FUNCTIONS,
+        functions: facts::functions_for(facts::implied(looks_at).is_some()),
         ..ExpressionScope::default()
     }
 }
@@ -569,7 +712,7 @@ fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared
     for (name, node) in fields.map("params") {
         let (meaning, node) = fields.described(node);
         let Some(default) = constant(&node) else {
-            fields.wrong(&node.at, "a parameter is a bool, a number, a text or a list of texts", None);
+            fields.wrong(&node.at, "a parameter is a bool, a number, a text, a list of texts or a map of these", None);
             continue;
         };
         let value = match given.iter().rev().find(|(given, _)| *given == name.text) {
@@ -588,7 +731,14 @@ fn constant(node: &PageNode) -> Option<CelValue> {
         yaml::PageValue::Number(n) => CelValue::Double(*n),
         yaml::PageValue::Text(text) => CelValue::text(&**text),
         yaml::PageValue::List(items) => CelValue::list(items.iter().map(constant).collect::<Option<Vec<CelValue>>>()?),
-        yaml::PageValue::Null | yaml::PageValue::Map(_) => return None,
+        yaml::PageValue::Map(entries) => {
+            let mut map = cel::Map::lenient(None);
+            for (name, node) in entries.iter() {
+                map.set(&name.text, constant(node)?);
+            }
+            CelValue::Map(map.into())
+        }
+        yaml::PageValue::Null => return None,
     })
 }
 
@@ -606,8 +756,58 @@ pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue>
         (Parameter::Texts(texts), CelValue::List(_)) => {
             CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str())))
         }
+        (Parameter::Map(entries), CelValue::Map(default)) => {
+            let mut all = cel::Map::clone(default);
+            for (key, given) in entries {
+                all.set(key, conform_entry(given, key, default)?);
+            }
+            CelValue::Map(all.into())
+        }
         _ => return None,
     })
+}
+
+/// An entry of a map is what the default has under its name, or what the others of it are: of maps, with the names that any
+/// of these has.
+fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<CelValue> {
+    let own = default.get(&cel::MapKey::Text(key.into()));
+    let members = || default.iter().map(|(_, value)| value);
+    if default.len() == 0 {
+        return Some(free(given));
+    }
+    match (given, own.or_else(|| members().next())?) {
+        (Parameter::Map(entries), CelValue::Map(_)) => {
+            let mut all = match own {
+                Some(CelValue::Map(own)) => cel::Map::clone(own),
+                _ => cel::Map::lenient(None),
+            };
+            for (name, given) in entries {
+                let known = |value: &CelValue| match value {
+                    CelValue::Map(map) => map.get(&cel::MapKey::Text(name.as_str().into())).cloned(),
+                    _ => None,
+                };
+                all.set(name, conform(given, &members().find_map(known)?)?);
+            }
+            Some(CelValue::Map(all.into()))
+        }
+        (given, like) => conform(given, like),
+    }
+}
+
+/// A value of which the page says nothing.
+fn free(given: &Parameter) -> CelValue {
+    match given {
+        Parameter::Flag(flag) => CelValue::Flag(*flag),
+        Parameter::Integer(n) => CelValue::Integer(*n),
+        Parameter::Number(n) => CelValue::Double(*n),
+        Parameter::Text(text) => CelValue::text(text.as_str()),
+        Parameter::Texts(texts) => CelValue::list(texts.iter().map(|text| CelValue::text(text.as_str()))),
+        Parameter::Map(entries) => {
+            let mut map = cel::Map::lenient(None);
+            entries.iter().for_each(|(key, value)| map.set(key, free(value)));
+            CelValue::Map(map.into())
+        }
+    }
 }
 
 /// The type of a parameter as a message names it.
@@ -617,6 +817,7 @@ pub(super) fn kind_of(value: &CelValue) -> String {
         CelValue::Double(_) => "a number".to_owned(),
         CelValue::Flag(_) => "true or false".to_owned(),
         CelValue::Text(_) => "a text".to_owned(),
+        CelValue::Map(_) => "a map with such entries as the page has".to_owned(),
         _ => "a list of texts".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::inventory::{Fact, Range, Unknown};
-use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName};
+use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName, TemplatePart};
 use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::block::{Attribute, Block};
@@ -207,9 +207,15 @@ impl Evaluator<'_> {
                     Value::unknown("it is worked out when the resource is there", expression)
                 }
                 "ignore_changes" | "replace_triggered_by" | "providers" => spelled(&attribute.expression),
+                // a type is no value, and aliases are names of configurations
+                "type" if place == Place::Top && block.keyword == "variable" => {
+                    Value::text(self.sources.snippet(expression), expression)
+                }
+                _ if block.keyword == "required_providers" => spelled(&attribute.expression),
                 _ => self.evaluate(&attribute.expression, scope),
             };
-            let attribute = Attribute { value, span: attribute.span(), expression, literal };
+            let beginning = value.cause().and_then(|_| self.beginning(&attribute.expression, scope));
+            let attribute = Attribute { value, span: attribute.span(), expression, literal, beginning };
             block.attributes.insert(name.to_owned(), attribute);
         }
         for nested in &body.blocks {
@@ -226,6 +232,26 @@ impl Evaluator<'_> {
             let cause = Arc::new(Cause::new("a part of this block does not parse", body.span));
             block.open_blocks.push((String::new(), cause));
         }
+    }
+
+    /// What a text begins with of which a later part is not known.
+    fn beginning(&self, expression: &Expression, scope: Scope<'_>) -> Option<Arc<str>> {
+        let HclKind::Template(parts) = &expression.kind else { return None };
+        let mut known = String::new();
+        for part in parts {
+            match part {
+                TemplatePart::Literal(text) => known.push_str(text),
+                TemplatePart::Interpolation(part) => match self.evaluate(part, scope) {
+                    value if value.sensitive => break,
+                    value => match value.as_text() {
+                        Some(text) => known.push_str(&text),
+                        None => break,
+                    },
+                },
+                TemplatePart::If { .. } | TemplatePart::For { .. } => break,
+            }
+        }
+        (!known.is_empty()).then(|| known.into())
     }
 
     /// `dynamic "name" { for_each iterator content }` → blocks `name`.

@@ -14,6 +14,7 @@ mod expression;
 mod instance;
 mod operators;
 mod providers;
+mod reaches;
 mod references;
 mod traverse;
 mod variables;
@@ -34,6 +35,7 @@ pub(super) use budget::RootBudget;
 pub(super) use dialect::{Dialect, Shadows, absolute, outside_of_prefix};
 pub(super) use expression::set;
 pub(super) use instance::Instance;
+pub(super) use reaches::{Reached, Reaches};
 pub(super) use traverse::{element, relative};
 pub(super) use variables::Assignment;
 

@@ -17,7 +17,7 @@ use crate::terraform::block::Block;
 use crate::terraform::code::library::Library;
 use crate::terraform::code::module::ModuleCode;
 use crate::terraform::code::modules::Modules;
-use crate::terraform::evaluate::{Assignment, Evaluator, Instance, RootBudget, Shadows};
+use crate::terraform::evaluate::{Assignment, Evaluator, Instance, Reaches, RootBudget, Shadows};
 
 /// A root as it was read.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,10 @@ pub(in crate::terraform) struct Root {
     pub(in crate::terraform) blocks: Vec<Block>,
     /// Resources of which there is none, as they would be.
     pub(in crate::terraform) switched_off: Vec<Block>,
+    /// What else it is made of, where that is wanted: providers, variables, settings of Terraform, outputs of modules.
+    pub(in crate::terraform) others: Vec<Block>,
+    /// What its blocks refer to, where that is wanted.
+    pub(in crate::terraform) reaches: Reaches,
     pub(in crate::terraform) diagnostics: Vec<Diagnostic>,
     pub(in crate::terraform) variable_files: Vec<String>,
     /// Everything that it was read from.
@@ -139,6 +143,10 @@ pub(in crate::terraform) fn evaluate_with(
     let instance = Instance::root(code, anywhere);
     evaluator.all_blocks(&instance, &mut root.blocks);
     evaluator.switched_off(&instance, &mut root.switched_off);
+    if options.raw {
+        evaluator.other_blocks(&instance, &mut root.others);
+        evaluator.reaches(&instance, &mut root.reaches);
+    }
     instance.forget_calls();
     if let Some(cause) = evaluator.budget.exhausted() {
         let message = format!("not everything in this root is read: {}", cause.why);

@@ -112,7 +112,10 @@ impl<'j> Configuration<'j> {
         for (name, expression) in json.get("expressions").map(Json::entries).unwrap_or_default() {
             if let Some(value) = self.constant(expression) {
                 let (span, at) = (name.span.to(expression.span), value.span);
-                attributes.insert(name.text.to_string(), Attribute { value, span, expression: at, literal: true });
+                attributes.insert(
+                    name.text.to_string(),
+                    Attribute { value, span, expression: at, literal: true, beginning: None },
+                );
             }
         }
         let text = |key: &str| json.get(key).and_then(Json::text).map(str::to_owned);

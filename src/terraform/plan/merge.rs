@@ -81,7 +81,7 @@ impl<'c, 'j> Merge<'c, 'j> {
             let secret = self.marks_missing && is_secret_name(name);
             let Some(value) = self.value(&below, said, secret) else { continue };
             let expression = value.span;
-            let attribute = Attribute { value, span: span.to(expression), expression, literal: true };
+            let attribute = Attribute { value, span: span.to(expression), expression, literal: true, beginning: None };
             body.attributes.insert(name.to_owned(), attribute);
         }
         body

@@ -1,7 +1,7 @@
 //! Labels that attribute cost, and labels and taints by which pods find pools.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::inventory::{Fact, Known, Labels, Origin, Selector, Taint, Unknown};
 use crate::languages::hcl::value::Data;
@@ -53,7 +53,9 @@ pub(super) fn open_defaults(labels: &mut Labels, default_maps: &[Span]) {
 pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
     let mut selector = Selector::default();
     for place in &row.node_labels.0 {
-        for (key, fact) in at(scope, place).entries {
+        let found = at(scope, place);
+        selector.open = selector.open.or(found.open);
+        for (key, fact) in found.entries {
             selector.labels.entry(key).or_insert(fact);
         }
     }
@@ -66,6 +68,7 @@ pub(super) fn selector(scope: &RowScope<'_>, row: &TypeRow) -> Selector {
     }
     for place in &row.taints.0 {
         selector.taints.extend(taints(scope, place));
+        selector.open = selector.open.or_else(|| open_taints(scope, place));
     }
     selector
 }
@@ -199,6 +202,25 @@ fn pair(found: &mut FoundLabels, element: &ValueNode<'_>) {
     found.entries.insert(key.trim().to_owned(), fact);
 }
 
+/// Where every provider writes the effect of a taint.
+static EFFECT: LazyLock<Option<RowPath>> = LazyLock::new(|| "effect".parse().ok());
+
+/// Why there may be more taints than can be read.
+fn open_taints(scope: &RowScope<'_>, place: &LabelsAt) -> Option<Unknown<()>> {
+    let path = match place {
+        LabelsAt::Map(path) => path,
+        LabelsAt::List(list) => &list.list,
+    };
+    scope.find(path).into_iter().flat_map(ValueNode::elements).find_map(|node| match &node {
+        ValueNode::Value(held) => held.value.cause().map(|cause| Unknown {
+            span: held.said,
+            why: cause.why.as_str().into(),
+            candidates: Vec::new(),
+        }),
+        _ => None,
+    })
+}
+
 /// Taints as blocks with a key and a value, or as texts `key=value:Effect`.
 fn taints(scope: &RowScope<'_>, place: &LabelsAt) -> Vec<Taint> {
     match place {
@@ -213,7 +235,8 @@ fn taints(scope: &RowScope<'_>, place: &LabelsAt) -> Vec<Taint> {
                 let element = RowScope { part: node, defaults: Vec::new(), ..scope.clone() };
                 let text = |path| element.find(path).first().and_then(ValueNode::text);
                 let key = text(&list.key)?.into();
-                Some(Taint { key, value: text(&list.value).map(Arc::from), span })
+                let effect = EFFECT.as_ref().and_then(&text).map(Arc::from);
+                Some(Taint { key, value: text(&list.value).map(Arc::from), effect, span })
             };
             nodes.filter_map(taint).collect()
         }
@@ -226,5 +249,7 @@ fn taint_of_text(text: &str, span: Span) -> Option<Taint> {
         Some((key, value)) => (key, Some(value)),
         None => (pair, None),
     };
-    (!key.trim().is_empty()).then(|| Taint { key: key.trim().into(), value: value.map(|it| it.trim().into()), span })
+    let effect = text.split_once(':').map(|(_, effect)| effect.trim().into());
+    let value = value.map(|it| it.trim().into());
+    (!key.trim().is_empty()).then(|| Taint { key: key.trim().into(), value, effect, span })
 }

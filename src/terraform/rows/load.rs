@@ -1,6 +1,6 @@
 //! How the text of `resources/` becomes rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -18,6 +18,23 @@ use super::language::{
 use crate::inventory::row_path::RowPath;
 
 include!(concat!(env!("OUT_DIR"), "/resources.rs"));
+
+/// The types that have rows.
+pub(crate) fn types() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().map(|(name, _)| *name)
+}
+
+/// The words that the rows of a type speak of: attributes and nested blocks among them.
+pub(crate) fn words(kind: &str) -> BTreeSet<&'static str> {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let texts = TYPES.iter().filter(|(name, _)| *name == kind).map(|(_, text)| *text);
+    texts.flat_map(|text| text.split(|c| !is_name(c))).filter(|word| word.len() > 3).collect()
+}
+
+/// Those who rent out what the rows describe.
+pub(crate) fn providers() -> impl Iterator<Item = &'static str> {
+    table().providers.keys().map(String::as_str)
+}
 
 /// The embedded table. A unit test holds that all of it can be read.
 pub(super) fn table() -> &'static RowTable {

@@ -40,6 +40,8 @@ use super::block::Block;
 use build::Builder;
 use language::RowRole;
 
+pub(crate) use load::{providers, types, words};
+
 /// Whether a row describes resources of the type.
 pub(super) fn has_row(kind: &str) -> bool {
     !load::table().of_type(kind).is_empty()

@@ -39,7 +39,7 @@ impl PlacedValue {
     }
 
     pub(super) fn of(attribute: &Attribute) -> PlacedValue {
-        let Attribute { value, span, expression, literal } = attribute;
+        let Attribute { value, span, expression, literal, .. } = attribute;
         PlacedValue { value: value.clone(), said: *span, expression: *expression, literal: *literal, perhaps: false }
     }
 

@@ -84,12 +84,11 @@ fn replace_release(sandbox: &Sandbox) {
 }
 
 /// The programs that an installation needs, and a `gh` that answers so, if one is to be there.
-fn tools(sandbox: &Sandbox, gh: Option<i32>) -> String {
+pub(super) fn tools(sandbox: &Sandbox, gh: Option<i32>) -> String {
     let tools = sandbox.path("tools");
     let _ = fs::remove_dir_all(&tools);
     fs::create_dir_all(&tools).unwrap();
-    let needed =
-        "awk basename bash cat chmod cp curl cut dirname env gzip mkdir mktemp rm sed sh sha256sum shasum tar tr uname";
+    let needed = "awk basename bash cat chmod cp curl cut dirname env find gzip id mkdir mktemp mv rm sed sh sha256sum shasum tar tr uname";
     for name in needed.split(' ') {
         let found =
             std::env::split_paths(&std::env::var_os("PATH").unwrap()).map(|it| it.join(name)).find(|it| it.is_file());

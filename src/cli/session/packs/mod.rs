@@ -14,10 +14,10 @@ use super::settings::refused;
 use crate::catalog::Catalog;
 use crate::cli::Failure;
 use crate::cli::world::place::Place;
-use crate::config::{self, Config, setting};
+use crate::config::{self, Config, Rule as RuleConfig, setting};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::rules::{self, PageText};
-use crate::source::{Sources, Span};
+use crate::rules::{self, PackName, PageText};
+use crate::source::{Sources, Span, file_name};
 pub(in crate::cli) use copy::Copies;
 
 /// Prices of a pack.
@@ -37,6 +37,15 @@ pub(in crate::cli) struct Pack {
 }
 
 impl Pack {
+    pub(in crate::cli) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The rules that nothing in the repository changes or silences.
+    pub(in crate::cli) fn fixed_rules(&self) -> impl Iterator<Item = &str> {
+        self.config.rules().into_iter().filter(is_fixed).map(|rule| rule.name)
+    }
+
     /// Whether a file is a copy of somebody else's.
     pub(in crate::cli) fn brings(&self, file: &str) -> bool {
         self.is_copy && file.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
@@ -71,15 +80,45 @@ pub(in crate::cli) fn load(sources: &Sources, config: &Config, place: &Place) ->
         if !wrong.is_empty() {
             return Err(refuse(&wrong));
         }
-        let pages = settings::pages_in(sources, path, place)?;
+        let mut pages = settings::pages_in(sources, path, place)?;
+        let pack = name_of(path, &config);
+        pages.iter_mut().for_each(|page| page.pack = Some(pack.clone()));
         packs.push(Pack { path: path.to_owned(), is_copy: copy.is_some(), span: named.span, config, pages });
     }
     Ok(packs)
 }
 
+/// By its directory, with the version that it says of itself.
+fn name_of(path: &str, config: &Config) -> PackName {
+    let name = file_name(path);
+    let version = config.text(setting!("version")).map(|(version, _)| format!(" {version}")).unwrap_or_default();
+    let pages = config.text(setting!("rules-url")).map(|(pages, _)| pages.to_owned());
+    PackName { name: format!("{name}{version}"), pages }
+}
+
+/// A rule that a pack says may not be ignored would be as good as ignored with other parameters.
+fn is_fixed(rule: &RuleConfig<'_>) -> bool {
+    rule.forbid == Some(true) || rule.ignorable == Some(false)
+}
+
 /// What the settings of a pack may say: what rules are told. The rest is the repository's own matter.
-const RULE_SETTINGS: [&str; 8] =
-    ["rules", "labels", "tiers", "approvals", "budgets", "limits", "required-version", "extend"];
+const RULE_SETTINGS: [&str; 15] = [
+    "version",
+    "rules-url",
+    "removed-rules",
+    "rules",
+    "labels",
+    "tiers",
+    "approvals",
+    "budgets",
+    "limits",
+    "required-version",
+    "extend",
+    "forbid-settings",
+    "require-reason",
+    "require-until",
+    "longest-suppression-days",
+];
 
 fn without_effect(config: &Config) -> Vec<Diagnostic> {
     let section = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
@@ -111,21 +150,34 @@ pub(in crate::cli) fn prices(
 /// Adds what packs say about rules to what the repository says; what a pack forbids to change stays, and is told.
 pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
+    // Which pack holds is nothing that the order in the repository decides: one that forbids comes before all others.
+    let mut fixed_by: BTreeMap<&str, &Pack> = BTreeMap::new();
     for pack in packs {
-        for rule in pack.config.rules() {
-            let of_pack = settings::overridden(&rule);
-            let is_fixed = rule.forbid == Some(true);
-            if is_fixed {
-                into.forced.insert(rule.name.to_owned());
-                wrong.extend(relaxed(pack, rule.name, own));
-            }
-            let known = into.rules.entry(rule.name.to_owned()).or_default();
-            if is_fixed {
-                *known = of_pack;
+        for rule in pack.config.rules().into_iter().filter(is_fixed) {
+            if let Some(first) = fixed_by.get(rule.name) {
+                wrong.push(forbidden(first, rule.name, rule.span));
                 continue;
             }
+            fixed_by.insert(rule.name, pack);
+            into.forced.insert(rule.name.to_owned());
+            wrong.extend(relaxed(pack, rule.name, own));
+            into.rules.insert(rule.name.to_owned(), settings::overridden(&rule));
+        }
+    }
+    for pack in packs {
+        wrong.extend(not_to_be_set(pack, own));
+        wrong.extend(pack.config.rules().iter().flat_map(|rule| keep_parameters(pack, rule, own, into)));
+        for rule in pack.config.rules().into_iter().filter(|rule| !is_fixed(rule)) {
+            if let Some(first) = fixed_by.get(rule.name) {
+                wrong.push(forbidden(first, rule.name, rule.span));
+                continue;
+            }
+            let of_pack = settings::overridden(&rule);
+            let known = into.rules.entry(rule.name.to_owned()).or_default();
             known.span = known.span.or(of_pack.span);
-            known.level = known.level.or(of_pack.level);
+            if known.level.is_none() && known.note_until.is_none() {
+                (known.level, known.note_until) = (of_pack.level, of_pack.note_until);
+            }
             let named: BTreeSet<String> = known.parameters.iter().map(|(name, ..)| name.clone()).collect();
             known.parameters.extend(of_pack.parameters.into_iter().filter(|(name, ..)| !named.contains(name)));
         }
@@ -137,8 +189,7 @@ pub(in crate::cli) fn add(packs: &[Pack], own: &Config, into: &mut rules::Settin
 /// Labels, tiers, amounts and budgets: the repository comes first, save for rules that the pack forbids to change.
 fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     let of_pack = settings::rule_settings(&pack.config);
-    let fixed: Vec<&str> =
-        pack.config.rules().iter().filter(|rule| rule.forbid == Some(true)).map(|rule| rule.name).collect();
+    let fixed: Vec<&str> = pack.fixed_rules().collect();
     let lay = |rule: &str, known: &mut BTreeMap<String, Vec<String>>, given: BTreeMap<String, Vec<String>>| {
         for (name, values) in given {
             if fixed.contains(&rule) || !known.contains_key(&name) {
@@ -151,6 +202,7 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     let missing = of_pack.required_labels.into_iter().filter(|label| !into.required_labels.contains(label));
     let missing: Vec<String> = missing.collect();
     into.required_labels.extend(missing);
+    into.removed.extend(of_pack.removed);
     into.budgets.extend(of_pack.budgets);
     into.limits.extend(of_pack.limits);
     into.approvals_above_usd = match (into.approvals_above_usd, of_pack.approvals_above_usd) {
@@ -182,6 +234,31 @@ fn add_what_rules_are_told(pack: &Pack, into: &mut rules::Settings) {
     }
 }
 
+/// The parameters that a pack keeps to itself are its own, and who sets them below is told.
+fn keep_parameters(pack: &Pack, rule: &RuleConfig<'_>, own: &Config, into: &mut rules::Settings) -> Vec<Diagnostic> {
+    let kept = |name: &str| rule.forbidden_parameters.iter().any(|it| it == name);
+    if rule.forbidden_parameters.is_empty() || is_fixed(rule) {
+        return Vec::new();
+    }
+    let layers = own.layers();
+    let all = std::iter::once(own).chain(layers.iter().map(|layer| &layer.config)).flat_map(Config::rules);
+    let set = all.filter(|it| it.name == rule.name).flat_map(|it| it.parameters);
+    let told = set.filter(|(name, _)| kept(name)).map(|(name, entry)| {
+        let what = format!("{}.{name}", rule.name);
+        forbidden(pack, &what, entry.key)
+    });
+    let told = told.collect();
+    if let Some(known) = into.rules.get_mut(rule.name) {
+        known.parameters.retain(|(name, ..)| !kept(name));
+    }
+    for layer in &mut into.layers {
+        if let Some(known) = layer.rules.get_mut(rule.name) {
+            known.parameters.retain(|(name, ..)| !kept(name));
+        }
+    }
+    told
+}
+
 /// What the repository says about a rule that a pack forbids to change.
 fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
     let layers = own.layers();
@@ -191,11 +268,35 @@ fn relaxed(pack: &Pack, name: &str, own: &Config) -> Vec<Diagnostic> {
         .flat_map(|config| config.texts(setting!("ignore")))
         .filter(|(ignored, _)| ignored == name)
         .map(|(_, span)| *span);
-    let refuse = |span| {
+    set.chain(ignored).map(|span| forbidden(pack, name, span)).collect()
+}
+
+fn forbidden(pack: &Pack, name: &str, span: Span) -> Diagnostic {
+    let message = format!("the pack forbids to change `{name}` here");
+    let mut diagnostic = Diagnostic::new(Level::Error, message, Some(span));
+    diagnostic.notes.push((
+        Some(pack.span),
+        format!("`{}` says so with `forbid`, `forbid-parameters` or `ignorable = false`", pack.path),
+    ));
+    diagnostic.with_help("ask the owners of the pack")
+}
+
+/// The setting, or one of its parts: `prices.discount.aws` and `exclude[0]`.
+fn is_at(path: &str, name: &str) -> bool {
+    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// What the repository sets although a pack keeps it to itself.
+fn not_to_be_set(pack: &Pack, own: &Config) -> Vec<Diagnostic> {
+    let kept = pack.config.texts(setting!("forbid-settings"));
+    let layers = own.layers();
+    let all = std::iter::once(own).chain(layers.iter().map(|layer| &layer.config)).flat_map(Config::entries);
+    let is_kept = |path: &str| kept.iter().any(|(name, _)| is_at(path, name));
+    let refuse = |(path, entry): (String, &config::Entry)| {
         let mut diagnostic =
-            Diagnostic::new(Level::Error, format!("the pack forbids to change `{name}` here"), Some(span));
-        diagnostic.notes.push((Some(pack.span), format!("`{}` says `forbid = true`", pack.path)));
+            Diagnostic::new(Level::Error, format!("the pack forbids to set `{path}` here"), Some(entry.key));
+        diagnostic.notes.push((Some(pack.span), format!("`{}` says so with `forbid-settings`", pack.path)));
         diagnostic.with_help("ask the owners of the pack")
     };
-    set.chain(ignored).map(refuse).collect()
+    all.filter(|(path, _)| is_kept(path)).map(refuse).collect()
 }

@@ -1,16 +1,29 @@
 //! `rules try`: what an expression comes to for everything that it could be asked about.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use crate::cli::args::Input;
 use crate::cli::session::Session;
+use crate::cli::session::base_revision::{BaseNamed, earlier_named};
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
+use crate::compare;
 use crate::report;
-use crate::rules::{self, Attempt, LooksAt};
+use crate::rules::{Answer, Attempt, LooksAt, World};
 
-pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    expression: &str,
+    scope: &str,
+    (base, base_dir): (Option<String>, Option<PathBuf>),
+    input: &Input,
+) -> Result<Outcome, Failure> {
     let looks_at = LooksAt::from_name(scope).unwrap_or(LooksAt::Resource);
+    let named = BaseNamed { base: base.as_deref(), base_dir: base_dir.as_deref(), ..BaseNamed::default() };
+    if (looks_at == LooksAt::Change) != (base.is_some() || base_dir.is_some()) {
+        return Err(Failure::new("`--for change` compares with something, and only that does")
+            .with_help("gpulint rules try --for change --base main 'delta.rented.expected > 1000.0'"));
+    }
     let attempt = Attempt::new(expression, looks_at).map_err(|mistake| {
         let before = expression.get(..mistake.at.start).unwrap_or_default().chars().count();
         let width = expression.get(mistake.at.clone()).unwrap_or_default().chars().count().max(1);
@@ -23,20 +36,44 @@ pub(super) fn run(expression: &str, scope: &str, input: &Input) -> Result<Outcom
     })?;
     let mut session = Session::open(input)?;
     session.settings.raw = attempt.raw();
-    let analysis = session.analyze();
-    let world = analysis.world(&session.settings);
-    let answers = attempt.answers(&world, &rules::Settings::default());
-    let mut text = String::new();
-    for it in &answers {
-        let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
-        let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();
-        let cause = it.cause.as_ref().map(|cause| format!("  ({cause})")).unwrap_or_default();
-        let line = format!("{:<8} {}  {place}{cause}", it.answer, it.address);
-        let _ = writeln!(text, "{}", report::one_line(line.trim_end()));
-    }
+    let chosen = session.rule_settings();
+    let (analysis, delta) = match looks_at {
+        LooksAt::Change => {
+            let (base, touched) = earlier_named(&named, &mut session, &mut Vec::new())?;
+            let mut after = session.analyze_all();
+            let before = base.analyze_before(&session);
+            let delta = compare::compare(&base.state(), &before, &session.state(), &mut after, &touched);
+            (after, Some(delta))
+        }
+        _ => (session.analyze(), None),
+    };
+    let world = World { delta: delta.as_ref(), ..analysis.world(&session.settings) };
+    let answers = attempt.answers(&world, &chosen);
+    let mut text: String = answers.iter().map(|it| line(&session, it)).collect();
     if answers.is_empty() {
         let _ = writeln!(text, "there is no {scope} here");
     }
     output::print(&text)?;
     Ok(session.outcome(&analysis))
+}
+
+/// An answer, where it belongs, and the facts that it was made of, as `inspect` shows them.
+fn line(session: &Session, it: &Answer) -> String {
+    let place = it.span.map(|span| session.scope.paths.locate(&session.sources, span));
+    let place = place.map(|at| format!("{}:{}", at.path, at.line)).unwrap_or_default();
+    let cause = it.cause.as_ref().map(|cause| format!("  ({cause})")).unwrap_or_default();
+    let facts: Vec<String> = it
+        .facts
+        .iter()
+        .map(|fact| {
+            let at = fact.span.map(|span| session.scope.paths.locate(&session.sources, span));
+            let at = at.map(|at| format!("{}:{}", at.path, at.line));
+            let origin: Vec<String> = fact.origin.map(str::to_owned).into_iter().chain(at).collect();
+            let origin = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
+            format!("{} = {}{origin}", fact.name, fact.value)
+        })
+        .collect();
+    let facts = if facts.is_empty() { String::new() } else { format!("  # {}", facts.join("; ")) };
+    let line = format!("{:<8} {}  {place}{cause}{facts}", it.answer, it.address);
+    format!("{}\n", report::one_line(line.trim_end()))
 }

@@ -4,15 +4,16 @@ use crate::cli::args::{Input, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
-use crate::rules::{self, Kubernetes};
+use crate::rules::{self, Enforcement, Kubernetes};
 
 pub(super) fn run(
     names: &[String],
-    kubernetes: &str,
+    (kubernetes, enforce): (&str, &str),
     input: &Input,
     selection: &Selection,
 ) -> Result<Outcome, Failure> {
     let version = Kubernetes::parse(kubernetes).map_err(Failure::new)?;
+    let enforcement = Enforcement::from_name(enforce).unwrap_or(Enforcement::Audit);
     let session = Session::rules_only(input, selection)?;
     session.demand_whole_rules(&crate::Analysis::default())?;
     let rules = &session.settings.rules;
@@ -40,7 +41,7 @@ pub(super) fn run(
     let mut text = String::new();
     let mut refused = 0;
     for page in &chosen {
-        match rules::admission_policy(page, version) {
+        match rules::admission_policy(page, version, enforcement) {
             Ok(policy) => text.push_str(&policy),
             Err(why) => {
                 refused += 1;

@@ -1,13 +1,19 @@
-//! The verbs about rules themselves: list, write, test, try, export and fetch them.
+//! The verbs about rules themselves: list, write, test, try, document, export and fetch them.
 
 mod attempt;
+mod bench;
+mod docs;
 mod export;
 mod new;
 mod proof;
+mod readable;
 mod test;
 mod vendor;
+mod why;
 
-use crate::cli::args::RulesVerb;
+use bench::Bench;
+
+use crate::cli::args::{Input, RulesVerb, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
@@ -23,11 +29,29 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
             Ok(Outcome::Passed)
         }
         RulesVerb::New { name, scope, dir } => new::run(name, scope, dir.as_deref()),
-        RulesVerb::Test { dirs, require, watch, output } => test::run(dirs, *require, *watch, output),
-        RulesVerb::Try { expression, scope, input } => attempt::run(expression, scope, input),
+        RulesVerb::Test { dirs, require, why, watch, output } => {
+            test::run(dirs, test::TestsAsked { require: *require, why: *why }, *watch, output)
+        }
+        RulesVerb::Try { expression, scope, base, base_dir, input } => {
+            attempt::run(expression, scope, (base.clone(), base_dir.clone()), input)
+        }
+        RulesVerb::Docs { output, input, selection } => docs::run(output, input, selection),
         RulesVerb::Vendor { check, force, config } => vendor::run(*check, *force, config.as_deref()),
-        RulesVerb::Export { names, kubernetes, input, selection, .. } => {
-            export::run(names, kubernetes, input, selection)
+        RulesVerb::Export { names, kubernetes, enforce, input, selection, .. } => {
+            export::run(names, (kubernetes, enforce), input, selection)
         }
     }
+}
+
+/// What is wrong with the examples of the built-in pages, a line each; of one page, where it is named.
+pub fn prove_built_in(only: Option<&str>) -> Result<Vec<String>, String> {
+    let session = Session::rules_only(&Input::without_settings(), &Selection::default());
+    let session = session.map_err(|failure| failure.to_string())?;
+    let pages = session.settings.rules.pages().iter().filter(|page| only.is_none_or(|only| only == page.name));
+    let told = pages.flat_map(|page| {
+        let proofs = proof::prove(&Bench::new(&session, page, &[]), !page.untested);
+        let wrong = proofs.into_iter().filter(|proof| !proof.wrong.is_empty());
+        wrong.map(|it| format!("rules/{}.md:{}: {}", page.name, it.line, it.wrong.join("\n  ")))
+    });
+    Ok(told.collect())
 }

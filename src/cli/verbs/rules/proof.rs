@@ -1,39 +1,60 @@
-//! The examples of a page, executed.
+//! The examples of a page, compared with what came out.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use crate::catalog::Catalog;
-use crate::cli::session::settings;
-use crate::config;
-use crate::measured::paid::{self, PaidOptions};
-use crate::measured::{UsageOptions, row};
-use crate::rules::{
-    self, Example, Expected, LooksAt, Marker, Page, PageText, Rules, compare, examples, tell, unmarked,
-};
-use crate::source::{MemoryTree, Sources};
-use crate::source::{Span, unified};
-use crate::{Analysis, Settings, analyze, fix};
+use super::bench::{Bench, Tried, line_of};
+use super::why;
+use crate::fix;
+use crate::rules::{Example, Expected, LooksAt, Marker, Operand, Slip, compare, examples, slips, tell, unmarked};
+use crate::source::unified;
 
 /// How an example came out.
 #[derive(Debug)]
-pub(super) struct Proof {
+pub(in crate::cli) struct Proof {
     /// The line of the page where it starts.
-    pub(super) line: usize,
-    pub(super) title: String,
+    pub(in crate::cli) line: usize,
+    pub(in crate::cli) title: String,
     /// What is wrong, as lines; nothing where it came out as it says.
-    pub(super) wrong: Vec<String>,
+    pub(in crate::cli) wrong: Vec<String>,
+    /// It is about an example, and not about the page.
+    pub(super) is_example: bool,
+    /// What decided, for whoever asks.
+    pub(super) why: Vec<String>,
+}
+
+impl Proof {
+    /// About the page rather than an example.
+    fn of_page(line: usize, title: &str, wrong: Vec<String>) -> Proof {
+        Proof { line, title: title.to_owned(), wrong, why: Vec::new(), is_example: false }
+    }
+}
+
+/// The parts of the condition that no example of a page needs, as something to tell, or as something that fails.
+pub(super) fn prove_condition(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
+    let told = |operand: Operand| {
+        let message = format!("no example fails when `{}` (line {}) is dropped", operand.text, operand.line);
+        let proof = Proof::of_page(operand.line, "condition", Vec::new());
+        match require {
+            true => Proof { wrong: vec![message], ..proof },
+            false => Proof { why: vec![message], ..proof },
+        }
+    };
+    why::unneeded(bench, &examples(&bench.page.text)).into_iter().map(told).collect()
 }
 
 /// Executes every example of a page; a page that must be proven says what is missing.
-pub(super) fn prove(page: &Page, own: &PageText, require: bool) -> Vec<Proof> {
+pub(super) fn prove(bench: &Bench<'_>, require: bool) -> Vec<Proof> {
+    let page = bench.page;
     let all = examples(&page.text);
-    let mut proofs: Vec<Proof> = all.iter().map(|example| execute(page, own, example)).collect();
+    let mut proofs: Vec<Proof> = all.iter().map(|example| execute(bench, example)).collect();
+    let slip = |it: Slip| Proof::of_page(it.line, "examples", vec![it.message]);
+    proofs.extend(slips(&page.text).into_iter().map(slip));
+    proofs.sort_by_key(|proof| proof.line);
     if require && page.has_fix() && all.iter().all(|example| example.fixed.is_empty()) {
         let wrong = vec!["no example shows its fix: add a fence of `fixed` behind one that is reported".to_owned()];
-        proofs.push(Proof { line: 1, title: "required examples".to_owned(), wrong });
+        proofs.push(Proof::of_page(1, "required examples", wrong));
     }
-    if require && page.looks_at != LooksAt::Change {
+    if require && page.looks_at != LooksAt::Text {
         let shown: BTreeSet<Option<Marker>> = all.iter().flat_map(kinds).collect();
         let missing: Vec<&str> = [Some(Marker::Reported), None, Some(Marker::Undetermined)]
             .into_iter()
@@ -42,7 +63,7 @@ pub(super) fn prove(page: &Page, own: &PageText, require: bool) -> Vec<Proof> {
             .collect();
         if !missing.is_empty() {
             let wrong = vec![format!("no example is {}", missing.join(", none is "))];
-            proofs.push(Proof { line: 1, title: "required examples".to_owned(), wrong });
+            proofs.push(Proof::of_page(1, "required examples", wrong));
         }
     }
     proofs
@@ -56,95 +77,36 @@ fn kinds(example: &Example) -> Vec<Option<Marker>> {
     }
 }
 
-fn execute(page: &Page, own: &PageText, example: &Example) -> Proof {
-    let wrong = match analyzed(page, own, example) {
-        Ok((sources, analysis)) => {
-            let mut wrong = compared(page, example, &sources, &analysis);
+pub(super) fn execute(bench: &Bench<'_>, example: &Example) -> Proof {
+    let mut why = Vec::new();
+    let wrong = match bench.execute(example) {
+        Ok(tried) => {
+            why = why::reasons(bench, example, &tried);
+            let mut wrong = compared(example, &tried);
             if !example.fixed.is_empty() {
-                wrong.extend(compared_fixes(page, own, example, &sources, &analysis));
+                wrong.extend(compared_fixes(bench, example, &tried));
             }
             wrong
         }
         Err(why) => vec![why],
     };
     let title = if example.title.is_empty() { "example".to_owned() } else { example.title.clone() };
-    Proof { line: example.line, title, wrong }
-}
-
-fn analyzed(page: &Page, own: &PageText, example: &Example) -> Result<(Sources, Analysis), String> {
-    let mut tree = MemoryTree::new();
-    for file in &example.files {
-        tree = tree.with(&file.path, file.text.as_str());
-    }
-    if let Some(config) = &example.config {
-        tree = tree.with(config::FILE_NAME, config.as_str());
-    }
-    if let Some(usage) = &example.usage {
-        tree = tree.with(row::FILE_NAME, row::of_rows(usage));
-    }
-    if let Some(rows) = &example.paid {
-        tree = tree.with(paid::row::FILE_NAME, paid::row::of_rows(rows));
-    }
-    let sources = Sources::new(tree);
-    let mut measured = UsageOptions::default();
-    let mut chosen = rules::Settings::default();
-    if example.config.is_some() {
-        let (config, wrong) = config::load(&sources, config::FILE_NAME, env!("CARGO_PKG_VERSION"));
-        if let Some(first) = wrong.first() {
-            return Err(format!("its `config` cannot be used: {}", first.message));
-        }
-        chosen = settings::rule_settings(&config);
-        measured.paid = PaidOptions { files: measured.paid.files, ..settings::paid(&config) };
-    }
-    chosen.select = vec![(page.name.clone(), None)];
-    chosen.ignore.clear();
-    chosen.rules.retain(|name, _| *name == page.name);
-    let (rules, _) = Rules::load(std::slice::from_ref(own), chosen);
-    let mut catalog = Catalog::examples();
-    if let Some(prices) = &example.prices {
-        catalog = catalog
-            .with_prices("prices.csv", prices)
-            .map_err(|error| format!("its `prices` cannot be used, line {}: {}", error.line, error.message))?;
-    }
-    let today = match &example.today {
-        Some(day) => Some(day.parse().map_err(|why| format!("its `today` cannot be used: {why}"))?),
-        None => None,
-    };
-    let paths: Vec<String> = example.files.iter().map(|file| file.path.clone()).collect();
-    let settings = Settings { catalog, rules: Arc::new(rules), today, measured, ..Settings::default() };
-    let analysis = analyze(&sources, &paths, &settings);
-    for (file, fence) in [(row::FILE_NAME, "usage"), (paid::row::FILE_NAME, "paid")] {
-        let is_there = |span: Span| sources.path(span.file) == file;
-        if let Some(wrong) = analysis.inventory.diagnostics.iter().find(|it| it.span.is_some_and(is_there)) {
-            return Err(format!("its `{fence}` cannot be used: {}", wrong.message));
-        }
-    }
-    match analysis.broken_rules.first() {
-        Some(broken) => Err(format!("the rule fails: {}", broken.message)),
-        None => Ok((sources, analysis)),
-    }
+    Proof { line: example.line, title, wrong, why, is_example: true }
 }
 
 /// What came out otherwise than the example says.
-fn compared(page: &Page, example: &Example, sources: &Sources, analysis: &Analysis) -> Vec<String> {
-    let at = |span, marker| {
-        let place = sources.locate(span);
-        Expected { path: place.path, line: place.line, marker }
-    };
-    let mut findings: Vec<_> = analysis.findings.iter().filter(|it| it.rule == page.name).collect();
-    findings.sort_by_key(|it| sources.locate(it.span));
-    let unknown = analysis.undetermined.iter().filter(|it| it.rule == page.name);
-    let unknown: Vec<(Expected, &str)> = unknown.map(|it| (at(it.span, Marker::Undetermined), &*it.cause)).collect();
-    let reported = findings.iter().map(|it| at(it.span, Marker::Reported));
-    let said: Vec<Expected> = reported.chain(unknown.iter().map(|(at, _)| at.clone())).collect();
+fn compared(example: &Example, tried: &Tried) -> Vec<String> {
+    let sources = &tried.session.sources;
+    let reported = tried.findings.iter().map(|it| line_of(sources, it.span, Marker::Reported));
+    let said: Vec<Expected> = reported.chain(tried.unknown.iter().map(|(at, _)| at.clone())).collect();
     let mut wrong = Vec::new();
     for surprise in compare(example, &said) {
         wrong.extend(difference(example, &surprise.at, surprise.is_missing));
         let same_line = |at: &Expected| at.path == surprise.at.path && at.line == surprise.at.line;
-        let cause = unknown.iter().find(|(at, _)| same_line(at)).map(|(_, cause)| *cause);
+        let cause = tried.unknown.iter().find(|(at, _)| same_line(at)).map(|(_, cause)| cause);
         wrong.extend(cause.map(|cause| format!("    undetermined because {cause}")));
     }
-    let words: String = findings.into_iter().map(tell).collect();
+    let words: String = tried.findings.iter().map(tell).collect();
     if let Some(told) = example.told.as_ref().filter(|told| told.text != words) {
         wrong.push("it tells something else:".to_owned());
         wrong.extend(told.text.lines().map(|line| format!("  - {line}")));
@@ -154,17 +116,11 @@ fn compared(page: &Page, example: &Example, sources: &Sources, analysis: &Analys
 }
 
 /// What the fixes of the rule make of the files otherwise than the example says.
-fn compared_fixes(
-    page: &Page,
-    own: &PageText,
-    example: &Example,
-    sources: &Sources,
-    analysis: &Analysis,
-) -> Vec<String> {
-    if !page.has_fix() {
+fn compared_fixes(bench: &Bench<'_>, example: &Example, tried: &Tried) -> Vec<String> {
+    if !bench.page.has_fix() {
         return vec!["it shows what is fixed, and the page has no `fix`".to_owned()];
     }
-    let after = fix::of_rule(&page.name, sources, &analysis.findings);
+    let after = fix::of_rule(&bench.page.name, &tried.session.sources, &tried.findings);
     let mut wrong = Vec::new();
     for (path, told) in example.fixes_of(&after) {
         let now = after.get(&path).map(|text| unmarked(text));
@@ -177,7 +133,7 @@ fn compared_fixes(
             }
             (Some(_), None) => {
                 wrong.push(format!("nothing is fixed in `{path}`"));
-                let about = analysis.findings.iter().filter(|it| it.rule == page.name);
+                let about = tried.findings.iter();
                 let why: BTreeSet<&str> = about.filter_map(|it| it.fix.as_ref()?.declined.as_deref()).collect();
                 wrong.extend(why.into_iter().map(|why| format!("    because {why}")));
             }
@@ -185,9 +141,9 @@ fn compared_fixes(
         }
     }
     if wrong.is_empty()
-        && let Ok((_, analysis)) = analyzed(page, own, &example.with(&after))
+        && let Ok(again) = bench.execute(&example.with(&after))
     {
-        let left = analysis.findings.iter().filter(|it| it.rule == page.name && !it.edits.is_empty());
+        let left = again.findings.iter().filter(|it| !it.edits.is_empty());
         wrong.extend(left.map(|it| format!("fixed, it still says: {}", it.message)));
     }
     wrong

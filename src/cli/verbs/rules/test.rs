@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::proof::{Proof, prove};
+use super::bench::Bench;
+use super::proof::{Proof, prove, prove_condition};
 use crate::cli::args::{Input, Output, Selection};
 use crate::cli::session::Session;
 use crate::cli::world::output;
@@ -25,9 +26,23 @@ struct Tested {
     proofs: Vec<Proof>,
 }
 
-pub(super) fn run(directories: &[PathBuf], require: bool, watch: bool, output: &Output) -> Result<Outcome, Failure> {
+/// What is asked of pages beside their examples.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TestsAsked {
+    /// They must have examples of every kind.
+    pub(super) require: bool,
+    /// What decided is told, and what no example needs.
+    pub(super) why: bool,
+}
+
+pub(super) fn run(
+    directories: &[PathBuf],
+    asked: TestsAsked,
+    watch: bool,
+    output: &Output,
+) -> Result<Outcome, Failure> {
     if !watch {
-        return once(directories, require, output);
+        return once(directories, asked, output);
     }
     let mut before = None;
     loop {
@@ -35,7 +50,7 @@ pub(super) fn run(directories: &[PathBuf], require: bool, watch: bool, output: &
         if before.as_ref() != Some(&now) {
             before = Some(now);
             // a page that does not load is told, and watched on
-            if let Err(failure) = once(directories, require, output) {
+            if let Err(failure) = once(directories, asked, output) {
                 output::complain_of(&failure);
             }
         }
@@ -43,19 +58,24 @@ pub(super) fn run(directories: &[PathBuf], require: bool, watch: bool, output: &
     }
 }
 
-fn once(directories: &[PathBuf], require: bool, output: &Output) -> Result<Outcome, Failure> {
-    let (session, own) = pages(directories)?;
-    let tested: Vec<Tested> = own
+fn once(directories: &[PathBuf], asked: TestsAsked, output: &Output) -> Result<Outcome, Failure> {
+    let (session, own_pages) = pages(directories)?;
+    let tested: Vec<Tested> = own_pages
         .iter()
         .filter_map(|own| {
             let page = session.settings.rules.pages().iter().find(|page| *page.text == *own.text)?;
-            let proofs = prove(page, own, require && !page.untested);
+            let bench = Bench::new(&session, page, &own_pages);
+            let require = asked.require && !page.untested;
+            let mut proofs = prove(&bench, require);
+            if asked.why && proofs.iter().all(|proof| proof.wrong.is_empty()) {
+                proofs.extend(prove_condition(&bench, require));
+            }
             let path = session.scope.paths.show(&own.path);
             Some(Tested { path, name: page.name.clone(), untested: page.untested, proofs })
         })
         .collect();
     output::write(output, Format::Text, |format, _style| match format {
-        Format::Text => Some(text(&tested)),
+        Format::Text => Some(text(&tested, asked.why)),
         Format::Junit => Some(junit(&tested)),
         _ => None,
     })?;
@@ -107,13 +127,18 @@ fn state(directories: &[PathBuf]) -> Result<BTreeMap<PathBuf, SystemTime>, Failu
     Ok(all)
 }
 
-fn text(tested: &[Tested]) -> String {
+fn text(tested: &[Tested], why: bool) -> String {
     let mut text = String::new();
     let (mut passed, mut failed) = (0, 0);
     for page in tested {
         for proof in &page.proofs {
             if proof.wrong.is_empty() {
-                passed += 1;
+                // what is only told of the condition is no example
+                passed += usize::from(proof.is_example);
+                if why && !proof.why.is_empty() {
+                    let _ = writeln!(text, "{}:{} {} ({})", page.path, proof.line, page.name, proof.title);
+                    proof.why.iter().for_each(|line| _ = writeln!(text, "  {}", report::one_line(line)));
+                }
                 continue;
             }
             failed += 1;
@@ -137,11 +162,12 @@ fn junit(tested: &[Tested]) -> String {
     for page in tested {
         let name = report::xml(&page.path);
         let failures = page.proofs.iter().filter(|proof| !proof.wrong.is_empty()).count();
-        let (tests, skipped) = (page.proofs.len(), usize::from(page.untested));
+        let counted = page.proofs.iter().filter(|proof| proof.is_example || !proof.wrong.is_empty());
+        let (tests, skipped) = (counted.count(), usize::from(page.untested));
         let tests = tests + skipped;
         let counts = format!("tests=\"{tests}\" failures=\"{failures}\" skipped=\"{skipped}\"");
         let _ = writeln!(xml, "  <testsuite name=\"{name}\" {counts}>");
-        for proof in &page.proofs {
+        for proof in page.proofs.iter().filter(|proof| proof.is_example || !proof.wrong.is_empty()) {
             let case = report::xml(&format!("{} line {}: {}", page.name, proof.line, proof.title));
             let place = format!("file=\"{name}\" line=\"{}\"", proof.line);
             let _ = write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" {place}>");

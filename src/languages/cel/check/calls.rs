@@ -11,7 +11,7 @@ use super::super::types::Type;
 use super::super::value::CelValue;
 use super::names::qualified;
 use super::operands::adapt;
-use super::{Lowered, Lowering, as_number};
+use super::{Lowered, Lowering, Said, SaidTo, as_number};
 use crate::languages::cel::nearest;
 use crate::source::AdaptiveRegex;
 
@@ -45,12 +45,51 @@ impl Lowering<'_> {
             holds.push(kind);
         }
         let (candidates, gives) = self.overloads(&full_name, is_method, &mut nodes, &mut holds, name)?;
+        self.note_arguments(&candidates, &nodes);
+        if let (Some(problem), false) = (self.wrong_constants(&candidates, &nodes), self.scope.proven) {
+            return Err(problem);
+        }
         let what = match written_pattern(&full_name, &mut nodes, self.scope.proven) {
             Some(Ok((of, pattern))) => What::Matches(Box::new(of), Box::new(pattern)),
             Some(Err(problem)) => return Err(problem),
             None => What::Call(candidates.into(), nodes.into()),
         };
         Ok((ProgramNode { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
+    }
+
+    /// Texts that are written out as arguments of a function that the host knows.
+    fn note_arguments(&mut self, candidates: &[&'static Function], nodes: &[ProgramNode]) {
+        let Some(function) = candidates.first().filter(|it| it.is_of_host()) else { return };
+        for (place, node) in nodes.iter().enumerate() {
+            if let What::Constant(CelValue::Text(text)) = &node.what {
+                let to = SaidTo::Argument(function.name, place);
+                self.said.push(Said { to, text: text.clone(), at: node.at.clone() });
+            }
+        }
+    }
+
+    /// Why a function fails on what is written out: it will never do anything else.
+    fn wrong_constants(&self, candidates: &[&'static Function], nodes: &[ProgramNode]) -> Option<Problem> {
+        if self.scope.unchecked {
+            return None;
+        }
+        let values = nodes.iter().map(|node| match &node.what {
+            What::Constant(value) => Some(value.clone()),
+            _ => None,
+        });
+        let values = values.collect::<Option<Vec<CelValue>>>().filter(|values| !values.is_empty())?;
+        let function = candidates.iter().find(|function| function.accepts(&values))?;
+        let why = function.fails_on(&values)?;
+        let written: Vec<&str> = nodes.iter().filter_map(|node| self.text.get(node.at.clone())).collect();
+        let at = nodes.first()?.at.start..nodes.last()?.at.end;
+        let problem = Problem::new(at, format!("`{}` always fails on {}: {why}", function.name, written.join(", ")));
+        Some(match function.name {
+            "timestamp" => {
+                problem.with_help("write a day or a moment: timestamp('2026-11-21'), timestamp('2026-11-21T08:00:00Z')")
+            }
+            "duration" => problem.with_help("write hours, minutes and seconds: duration('72h'), duration('1h30m')"),
+            _ => problem,
+        })
     }
 
     /// `math.greatest`, where `math` is no variable.

@@ -4,6 +4,7 @@ mod calls;
 mod names;
 mod operands;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Problem;
@@ -19,14 +20,35 @@ pub(super) fn lower(
     expression: &Expr,
     scope: &ExpressionScope<'_>,
     text: &str,
-) -> Result<(ProgramNode, Type), Problem> {
-    Lowering { scope, text, locals: Vec::new() }.lower(expression)
+) -> Result<(ProgramNode, Type, Vec<Said>), Problem> {
+    let mut lowering = Lowering { scope, text, locals: Vec::new(), said: Vec::new() };
+    let (node, holds) = lowering.lower(expression)?;
+    Ok((node, holds, lowering.said))
+}
+
+/// A text that is written where names are wanted of which the language does not know the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) to: SaidTo,
+    pub(crate) text: Arc<str>,
+    /// Bytes of the expression.
+    pub(crate) at: Range<usize>,
+}
+
+/// What a text is compared with, or given to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SaidTo {
+    /// A field of a record, by the names of both.
+    Fact(&'static str, &'static str),
+    /// An argument of a function of the host, by its place.
+    Argument(&'static str, usize),
 }
 
 pub(super) struct Lowering<'a> {
     pub(super) scope: &'a ExpressionScope<'a>,
     text: &'a str,
     pub(super) locals: Vec<(Arc<str>, Type)>,
+    said: Vec<Said>,
 }
 
 type Lowered = Result<(ProgramNode, Type), Problem>;
@@ -189,6 +211,7 @@ pub(crate) fn type_of(value: &CelValue) -> Type {
         CelValue::Opaque(thing) => Type::Opaque(thing.kind()),
         CelValue::Record(handle) => Type::Record(handle.schema),
         CelValue::List(items) => Type::list(items.iter().map(type_of).reduce(Type::join).unwrap_or(Type::Any)),
+        CelValue::Perhaps(perhaps) => type_of(&perhaps.0),
         CelValue::Map(_) | CelValue::Optional(_) | CelValue::Unknown(_) => Type::Any,
     }
 }

@@ -115,6 +115,7 @@ impl Lowering<'_> {
         if let What::Constant(CelValue::Map(map)) = &node.what
             && !self.scope.unchecked
             && !optional
+            && !map.lenient
         {
             return constant_field(map, field, at);
         }

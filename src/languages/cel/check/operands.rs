@@ -1,13 +1,15 @@
 //! Operators: which operands go together, and what comes of them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::Problem;
 use super::super::program::{ProgramNode, What};
-use super::super::syntax::{Expr, Operator};
+use super::super::syntax::{Expr, ExprKind, Operator};
 use super::super::types::Type;
 use super::super::value::CelValue;
-use super::{Lowering, as_number, with_article};
+use super::names::qualified;
+use super::{Lowering, Said, SaidTo, as_number, with_article};
 use crate::languages::cel::nearest;
 
 impl Lowering<'_> {
@@ -19,6 +21,7 @@ impl Lowering<'_> {
         if operator.is_comparison() {
             self.possible(&left_node, &left_holds, &right_node)?;
             self.possible(&right_node, &right_holds, &left_node)?;
+            self.decidable(operator, (left, &left_node, &left_holds), (right, &right_node, &right_holds))?;
         } else {
             adapt(&mut left_node, &mut left_holds, &right_holds);
             adapt(&mut right_node, &mut right_holds, &left_holds);
@@ -27,7 +30,7 @@ impl Lowering<'_> {
             let at = left.at.start..right.at.end;
             let (l, r) = (with_article(&left_holds), with_article(&right_holds));
             let problem = Problem::new(at, format!("`{}` does not go with {l} and {r}", operator.sign()));
-            return Err(match self.conversion(left, &left_holds, right, &right_holds) {
+            return Err(match self.conversion(operator, (left, &left_holds), (right, &right_holds)) {
                 Some(help) => problem.with_help(help),
                 None => problem,
             });
@@ -35,29 +38,99 @@ impl Lowering<'_> {
         Ok((What::Binary(operator, Box::new((left_node, right_node))), holds))
     }
 
-    /// A fact that is compared with a value which it never has.
-    fn possible(&self, fact: &ProgramNode, holds: &Type, other: &ProgramNode) -> Result<(), Problem> {
+    /// A fact that is compared with a value which it never has. Names of which the list is not known here are noted.
+    fn possible(&mut self, fact: &ProgramNode, holds: &Type, other: &ProgramNode) -> Result<(), Problem> {
         let What::Field(_, place) = &fact.what else { return Ok(()) };
         let Some(schema) = self.schema_of(fact) else { return Ok(()) };
-        let Some(field) = schema.fields.get(*place).filter(|field| !field.values.is_empty()) else { return Ok(()) };
-        let items: Vec<&ProgramNode> = match &other.what {
-            What::List(items) => items.iter().map(|(item, _)| item).collect(),
-            _ if *holds == Type::Text => vec![other],
-            _ => return Ok(()),
-        };
-        for item in items {
-            if let What::Constant(CelValue::Text(text)) = &item.what
-                && !field.values.contains(&&**text)
-            {
-                return Err(never(field.name, text, field.values, item.at.clone()));
+        let Some(field) = schema.fields.get(*place) else { return Ok(()) };
+        for (text, at) in texts_of(other).into_iter().filter(|_| *holds == Type::Text) {
+            if !field.values.is_empty() && !field.values.contains(&&*text) {
+                return Err(never(field.name, &text, field.values, at));
             }
+            self.said.push(Said { to: SaidTo::Fact(schema.name, field.name), text, at });
         }
         Ok(())
     }
 
+    /// A comparison that comes out the same whatever is looked at, or that compares letters where numbers are meant.
+    fn decidable(
+        &self,
+        operator: Operator,
+        (left, left_node, left_holds): (&Expr, &ProgramNode, &Type),
+        (right, right_node, right_holds): (&Expr, &ProgramNode, &Type),
+    ) -> Result<(), Problem> {
+        if self.scope.unchecked || self.scope.proven || !operator.is_order() {
+            return Ok(());
+        }
+        for (holds, other) in [(left_holds, right_node), (right_holds, left_node)] {
+            if let (Type::Any, Some(number)) = (holds, quoted_number(other)) {
+                let message = format!("`{}` compares letters with a text, and '10' comes before '4'", operator.sign());
+                return Err(Problem::new(other.at.clone(), message).with_help(format!("drop the quotes: {number}")));
+            }
+        }
+        // `fact >= 0` and `0 <= fact`
+        let (fact, zero, forwards) = match (&left_node.what, &right_node.what) {
+            (What::Field(..), What::Constant(_)) => (left_node, right_node, operator),
+            (What::Constant(_), What::Field(..)) => (right_node, left_node, operator.mirrored()),
+            _ => return Ok(()),
+        };
+        let What::Field(_, place) = &fact.what else { return Ok(()) };
+        let field = self.schema_of(fact).and_then(|schema| schema.fields.get(*place));
+        let is_zero = matches!(&zero.what, What::Constant(CelValue::Integer(0)))
+            || matches!(&zero.what, What::Constant(CelValue::Double(n)) if *n == 0.0);
+        let Some(field) = field.filter(|field| field.is_never_negative && is_zero) else { return Ok(()) };
+        // `< 0` is never true, but undetermined where the number is not known: some pages ask just that
+        if forwards != Operator::GreaterOrEqual {
+            return Ok(());
+        }
+        let message = format!("this is always true: `{}` is never below 0", field.name);
+        let problem = Problem::new(left.at.start..right.at.end, message);
+        Err(problem
+            .with_help(format!("write `{} > 0`, or has({}) where it only has to be known", field.name, field.name)))
+    }
+
+    /// What a fact is, where it is no text as somebody thought.
+    fn meaning_of(&self, fact: &Expr) -> Option<String> {
+        let path = qualified(fact)?;
+        let name = path.rsplit('.').next()?;
+        let implied = self.scope.implied.map(|(_, schema)| schema);
+        let schemas = self.scope.variables.iter().filter_map(|it| match &it.holds {
+            Type::Record(schema) => Some(*schema),
+            _ => None,
+        });
+        let field = implied.into_iter().chain(schemas).find_map(|schema| schema.fields.get(schema.field(name)?))?;
+        let help = format!("`{name}` is a number: {}", field.meaning);
+        Some(match name.strip_suffix("_types").or_else(|| name.strip_suffix("_count")) {
+            Some(one) if implied.is_some_and(|schema| schema.field(one).is_some()) => {
+                format!("{help} Its name is `{one}`")
+            }
+            _ => help,
+        })
+    }
+
     /// What to write so that two operands go together.
-    fn conversion(&self, left: &Expr, left_holds: &Type, right: &Expr, right_holds: &Type) -> Option<String> {
+    fn conversion(
+        &self,
+        operator: Operator,
+        (left, left_holds): (&Expr, &Type),
+        (right, right_holds): (&Expr, &Type),
+    ) -> Option<String> {
         let written = |expression: &Expr| self.text.get(expression.at.clone()).unwrap_or_default().to_owned();
+        for (text, number) in [(left, right_holds), (right, left_holds)] {
+            if let ExprKind::Text(written) = &text.kind
+                && number.is_number()
+                && operator.is_comparison()
+            {
+                // '10' comes before '4': a number is never to be made a text to be compared
+                return Some(match written.trim().parse::<f64>() {
+                    Ok(_) => format!("drop the quotes: {written}"),
+                    Err(_) => {
+                        let other = if std::ptr::eq(text, left) { right } else { left };
+                        self.meaning_of(other)?
+                    }
+                });
+            }
+        }
         match (left_holds, right_holds) {
             (Type::Double, Type::Integer) => Some(format!("write `double({})`", written(right))),
             (Type::Integer, Type::Double) => Some(format!("write `double({})`", written(left))),
@@ -65,6 +138,31 @@ impl Lowering<'_> {
             (number, Type::Text) if number.is_number() => Some(format!("write `string({})`", written(left))),
             _ => None,
         }
+    }
+}
+
+/// The texts that are written out, alone or in a list.
+fn texts_of(node: &ProgramNode) -> Vec<(Arc<str>, Range<usize>)> {
+    let texts = |values: &[CelValue]| -> Vec<(Arc<str>, Range<usize>)> {
+        let texts = values.iter().filter_map(|value| match value {
+            CelValue::Text(text) => Some((text.clone(), node.at.clone())),
+            _ => None,
+        });
+        texts.collect()
+    };
+    match &node.what {
+        What::Constant(CelValue::List(values)) => texts(values),
+        What::Constant(value) => texts(std::slice::from_ref(value)),
+        What::List(items) => items.iter().flat_map(|(item, _)| texts_of(item)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A text that holds a number and nothing else.
+fn quoted_number(node: &ProgramNode) -> Option<Arc<str>> {
+    match &node.what {
+        What::Constant(CelValue::Text(text)) => text.trim().parse::<f64>().ok().map(|_| text.clone()),
+        _ => None,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Calls of functions.
 
+use std::sync::Arc;
+
 use super::super::functions::{Function, FunctionBody};
 use super::super::operators::Fault;
 use super::super::program::ProgramNode;
-use super::super::value::CelValue;
+use super::super::value::{CelValue, UnknownValue};
 use super::{Evaluated, Evaluator, exhausted, fail, failed};
 use crate::source::AdaptiveRegex;
 
@@ -31,11 +33,21 @@ impl Evaluator<'_> {
         {
             return Ok(first.when_absent());
         }
+        if let Some(why) = values.iter().find_map(CelValue::open_list)
+            && !candidates.iter().any(|function| function.keeps_members())
+        {
+            return Ok(CelValue::Unknown(why.derived()));
+        }
         match candidates.iter().find(|function| function.accepts(values)) {
             Some(function) => match function.run {
                 FunctionBody::Own(run) => run(self.budget, values),
                 FunctionBody::Host => self.host.ask(function.name, values, self.budget),
             },
+            // what is not known among the members of a list is of no type
+            None if values.iter().any(|value| unknown_member(value).is_some()) => {
+                let unknown = values.iter().find_map(unknown_member);
+                Ok(unknown.map_or(CelValue::Absent, |unknown| CelValue::Unknown(unknown.derived())))
+            }
             None => {
                 let name = candidates.first().map_or("", |function| function.name);
                 let kinds: Vec<&str> = values.iter().map(CelValue::kind).collect();
@@ -55,6 +67,9 @@ impl Evaluator<'_> {
             _ => None,
         });
         let (place, unknown) = unknowns.next()?;
+        if let Some(flag) = by_beginning(candidates, values) {
+            return Some(Ok(CelValue::Flag(flag)));
+        }
         let only_one = unknowns.next().is_none();
         let mut agreed = None;
         let possible = if only_one { unknown.candidates.as_slice() } else { &[] };
@@ -90,4 +105,21 @@ impl Evaluator<'_> {
             other => Err(failed(node, format!("no matching overload: matches({}, string)", other.kind()))),
         }
     }
+}
+
+/// What the beginning of a text is enough to tell.
+fn by_beginning(candidates: &[&'static Function], values: &[CelValue]) -> Option<bool> {
+    let [CelValue::Unknown(unknown), CelValue::Text(other)] = values else { return None };
+    let beginning = unknown.beginning.as_deref()?;
+    match candidates.first()?.name {
+        "startsWith" if beginning.starts_with(&**other) => Some(true),
+        "startsWith" if !other.starts_with(beginning) => Some(false),
+        "contains" if beginning.contains(&**other) => Some(true),
+        _ => None,
+    }
+}
+
+fn unknown_member(value: &CelValue) -> Option<&Arc<UnknownValue>> {
+    let CelValue::List(items) = value else { return None };
+    items.iter().find_map(|item| if let CelValue::Unknown(unknown) = item { Some(unknown) } else { None })
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::map::MapKey;
+use super::super::map::{Map, MapKey};
 use super::super::program::{Lookup, ProgramNode, What};
 use super::super::value::CelValue;
-use super::{Evaluated, Evaluator, Read, failed, text_of_key};
+use super::{Evaluated, EvaluationFailure, Evaluator, Read, failed, text_of_key};
 
 impl Evaluator<'_> {
     pub(super) fn field(&mut self, node: &ProgramNode, of: CelValue, field: usize) -> Evaluated {
@@ -35,13 +35,28 @@ impl Evaluator<'_> {
                 }
                 None => Err(failed(node, format!("{} has no field `{name}`", record.schema.name))),
             },
-            CelValue::Map(_) => self.index(node, of, &CelValue::Text(name.clone()), lookup),
+            CelValue::Map(map) => match self.fact_of(node, &map, name)? {
+                Some(value) => Ok(wrap(value, lookup)),
+                None => self.index(node, CelValue::Map(map), &CelValue::Text(name.clone()), lookup),
+            },
             CelValue::Optional(None) => Ok(CelValue::Optional(None)),
             CelValue::Absent if lookup == Lookup::May => Ok(CelValue::Optional(None)),
             CelValue::Absent => Ok(CelValue::Absent),
             CelValue::Unknown(unknown) => Ok(CelValue::Unknown(unknown.derived())),
             other => Err(failed(node, format!("no matching overload: {} has no field `{name}`", other.kind()))),
         }
+    }
+
+    /// What the host knows of a map under a name that is none of its keys.
+    fn fact_of(
+        &mut self,
+        node: &ProgramNode,
+        map: &Map,
+        name: &Arc<str>,
+    ) -> Result<Option<CelValue>, EvaluationFailure> {
+        let is_asked = map.has_facts && map.get(&MapKey::Text(name.clone())).is_none();
+        let Some(record) = map.of.filter(|_| is_asked) else { return Ok(None) };
+        record.schema.field(name).map(|field| self.field(node, CelValue::Record(record), field)).transpose()
     }
 
     pub(super) fn index(&mut self, node: &ProgramNode, of: CelValue, key: &CelValue, lookup: Lookup) -> Evaluated {
@@ -66,6 +81,10 @@ impl Evaluator<'_> {
                 let Some(MapKey::Number(place)) = MapKey::of(key) else {
                     return missing(format!("no matching overload: list[{}]", key.kind()));
                 };
+                let up_to = items.iter().take(usize::try_from(place).map_or(0, |place| place.saturating_add(1)));
+                if let Some(why) = up_to.into_iter().find_map(|item| item.if_there().1) {
+                    return Ok(CelValue::Unknown(why.derived()));
+                }
                 match usize::try_from(place).ok().and_then(|place| items.get(place)) {
                     Some(value) => Ok(wrap(value.clone(), lookup)),
                     None => missing(format!("index out of bounds: {place} of {}", items.len())),
@@ -84,6 +103,11 @@ impl Evaluator<'_> {
         // whether a key is there does not depend on its value
         if let What::Select(inner, name, Lookup::Must) = &of.what {
             let container = self.eval(inner)?;
+            if let CelValue::Map(map) = &container
+                && let Some(value) = self.fact_of(of, map, name)?
+            {
+                return Ok(is_there(value));
+            }
             if let CelValue::Map(map) = &container {
                 let found = map.get(&MapKey::Text(name.clone()));
                 return Ok(match (found, &map.open) {

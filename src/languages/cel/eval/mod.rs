@@ -55,6 +55,38 @@ pub(super) fn evaluate(node: &ProgramNode, host: &dyn CelHost, budget: &mut CelB
     Evaluation { result, reads: run.reads }
 }
 
+/// Each leaf of `&&`, `||` and `!` that decides, with its value.
+pub(super) fn deciding(node: &ProgramNode, host: &dyn CelHost, budget: &CelBudget) -> Vec<(Range<usize>, CelValue)> {
+    let value = |node: &ProgramNode| evaluate(node, host, &mut budget.clone()).result.ok();
+    let is = |value: &CelValue, flag: bool| match value {
+        CelValue::Flag(it) => *it == flag,
+        // of what the text does not say, every test is false
+        CelValue::Absent => !flag,
+        _ => false,
+    };
+    let Some(whole) = value(node) else { return Vec::new() };
+    let parts = |parts: &[ProgramNode], decisive: bool| -> Vec<(Range<usize>, CelValue)> {
+        let all: Vec<(&ProgramNode, CelValue)> = parts.iter().filter_map(|part| Some((part, value(part)?))).collect();
+        if is(&whole, decisive) {
+            let first = all.iter().find(|(_, value)| is(value, decisive));
+            return first.map_or_else(Vec::new, |(part, _)| deciding(part, host, budget));
+        }
+        // what is unknown leaves all of it unknown
+        let is_unknown = matches!(whole, CelValue::Unknown(_));
+        let decide = all.iter().filter(|(_, value)| !is_unknown || matches!(value, CelValue::Unknown(_)));
+        decide.flat_map(|(part, _)| deciding(part, host, budget)).collect()
+    };
+    match &node.what {
+        What::And(operands) => parts(operands, false),
+        What::Or(operands) => parts(operands, true),
+        What::Not(of) => match &of.what {
+            What::And(_) | What::Or(_) => deciding(of, host, budget),
+            _ => vec![(node.at.clone(), whole)],
+        },
+        _ => vec![(node.at.clone(), whole)],
+    }
+}
+
 struct Evaluator<'a> {
     host: &'a dyn CelHost,
     budget: &'a mut CelBudget,
@@ -104,6 +136,14 @@ impl Evaluator<'_> {
             What::Conditional(parts) => self.conditional(node, &parts.0, &parts.1, &parts.2),
             What::Has(of) => self.has(of),
             What::Known(of) => Ok(CelValue::Flag(!matches!(self.eval(of)?, CelValue::Unknown(_)))),
+            What::Possible(of) => Ok(match self.eval(of)? {
+                CelValue::Unknown(unknown) if !unknown.candidates.is_empty() => {
+                    CelValue::list(unknown.candidates.iter().cloned())
+                }
+                CelValue::Unknown(unknown) => CelValue::Unknown(unknown),
+                CelValue::Absent => CelValue::list([]),
+                value => CelValue::list([value]),
+            }),
             What::Walk(walk) => self.walk(node, walk),
             What::OfOptional(parts, is_flat) => match self.eval(&parts.0)? {
                 CelValue::Optional(Some(inner)) => {

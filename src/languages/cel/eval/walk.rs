@@ -32,7 +32,7 @@ impl Evaluator<'_> {
         if walk.is_keyed {
             self.locals.push(key.clone());
         }
-        self.locals.push(value.clone());
+        self.locals.push(value.if_there().0.clone());
         let result = self.eval(part);
         self.locals.truncate(before);
         result
@@ -48,7 +48,16 @@ impl Evaluator<'_> {
         let Some(test) = &walk.test else { return Ok(CelValue::Flag(!decisive)) };
         let complaint =
             |_: &_, value: CelValue| failed(test, format!("no matching overload: {} is no bool", value.kind()));
-        self.decide(members, open, decisive, |run, member| run.with_member(walk, member, test), complaint)
+        let ask = |run: &mut Self, member: &(CelValue, CelValue)| {
+            let answer = run.with_member(walk, member, test)?;
+            // what may not be there decides nothing
+            Ok(match (member.1.if_there().1, &answer) {
+                (Some(why), CelValue::Flag(flag)) if *flag == decisive => CelValue::Unknown(why.clone()),
+                (Some(why), CelValue::Absent) if !decisive => CelValue::Unknown(why.clone()),
+                _ => answer,
+            })
+        };
+        self.decide(members, open, decisive, ask, complaint)
     }
 
     fn exactly_one(
@@ -62,6 +71,9 @@ impl Evaluator<'_> {
         let mut found = 0;
         for member in members {
             match self.with_member(walk, member, test)? {
+                CelValue::Flag(true) if member.1.if_there().1.is_some() => {
+                    unknown = unknown.or(member.1.if_there().1.cloned());
+                }
                 CelValue::Flag(flag) => found += usize::from(flag),
                 CelValue::Absent => {}
                 CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
@@ -99,6 +111,11 @@ impl Evaluator<'_> {
                 None => member.1.clone(),
             };
             let node = walk.gives.as_ref().unwrap_or(&walk.over);
+            let made = match (walk.goal, member.1.if_there().1) {
+                (_, None) => made,
+                (Goal::Map | Goal::Entries, Some(why)) => return Ok(CelValue::Unknown(why.clone())),
+                (_, Some(why)) => made.perhaps(why.clone()),
+            };
             match (walk.goal, made) {
                 (Goal::Map, made) => insert(node, &mut map, member.0, made)?,
                 (Goal::Entries, CelValue::Map(made)) => {

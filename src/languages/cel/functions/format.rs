@@ -127,6 +127,7 @@ fn written(value: &CelValue, out: &mut String, budget: &mut CelBudget) -> MayBeU
     budget.spend(1)?;
     match value {
         CelValue::Unknown(unknown) => return Ok(Some(unknown.clone())),
+        CelValue::Perhaps(perhaps) => return Ok(Some(perhaps.1.clone())),
         CelValue::Null | CelValue::Absent => out.push_str("null"),
         CelValue::Flag(flag) => out.push_str(&flag.to_string()),
         CelValue::Integer(n) => out.push_str(&n.to_string()),

@@ -32,6 +32,22 @@ pub(crate) struct Function {
     pub(super) run: FunctionBody,
 }
 
+impl Function {
+    /// Whoever evaluates answers it.
+    pub(super) fn is_of_host(&self) -> bool {
+        matches!(self.run, FunctionBody::Host)
+    }
+
+    /// Why it fails on these values, where it needs nothing else and does.
+    pub(super) fn fails_on(&self, given: &[CelValue]) -> Option<String> {
+        let FunctionBody::Own(run) = self.run else { return None };
+        match run(&mut CelBudget::standard(), given) {
+            Err(Fault::Failed(why)) => Some(why),
+            _ => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.signature())
@@ -69,9 +85,11 @@ pub(crate) enum Takes {
     Record,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Gives {
     Any,
+    /// A type of the host.
+    Host(fn() -> Type),
     Flag,
     Integer,
     Unsigned,
@@ -120,6 +138,7 @@ pub(super) const TYPE_NAMES: &[&str] = &[
 pub(crate) const MACROS: &[(&str, &str)] = &[
     ("has", "has(a.b): the text says it"),
     ("known", "known(x): it is not unknown"),
+    ("possible", "possible(x): all that it may be: itself where it is known, nothing where the text does not say it"),
     ("all", "list.all(x, condition): it holds for each member; for a map, x is the key"),
     ("exists", "list.exists(x, condition): it holds for at least one"),
     ("exists_one", "list.exists_one(x, condition): it holds for exactly one"),
@@ -187,6 +206,16 @@ pub(crate) const fn of_host(
     Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
+/// The same, called as `x.f(y)`.
+pub(crate) const fn method_of_host(
+    name: &'static str,
+    takes: &'static [Takes],
+    gives: Gives,
+    meaning: &'static str,
+) -> Function {
+    Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Host }
+}
+
 impl Function {
     pub(super) fn accepts_types(&self, given: &[Type]) -> bool {
         self.takes.len() == given.len() && self.takes.iter().zip(given).all(|(takes, given)| takes.accepts_type(given))
@@ -204,6 +233,7 @@ impl Function {
         };
         match self.gives {
             Gives::Any => Type::Any,
+            Gives::Host(of) => of(),
             Gives::Flag => Type::Flag,
             Gives::Integer => Type::Integer,
             Gives::Unsigned => Type::Unsigned,
@@ -231,6 +261,11 @@ impl Function {
             Gives::Integer if self.name == "size" => CelValue::Integer(0),
             _ => CelValue::Absent,
         }
+    }
+
+    /// Members of a list that may not be there are the same in what it gives.
+    pub(super) fn keeps_members(&self) -> bool {
+        matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }
 
     pub(crate) fn signature(&self) -> String {

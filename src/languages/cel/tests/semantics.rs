@@ -23,11 +23,23 @@ impl CelHost for Facts {
 }
 
 fn unknown(about: About, candidates: Vec<CelValue>) -> CelValue {
-    CelValue::Unknown(Arc::new(UnknownValue { why: "nobody says it".into(), span: None, about, candidates }))
+    CelValue::Unknown(Arc::new(UnknownValue {
+        why: "nobody says it".into(),
+        span: None,
+        about,
+        candidates,
+        beginning: None,
+    }))
 }
 
 fn facts() -> Facts {
-    let open = Arc::new(UnknownValue { why: "tags".into(), span: None, about: About::Fact, candidates: Vec::new() });
+    let open = Arc::new(UnknownValue {
+        why: "tags".into(),
+        span: None,
+        about: About::Fact,
+        candidates: Vec::new(),
+        beginning: None,
+    });
     let mut labels = Map::lenient(Some(open));
     labels.set("team", CelValue::text("search"));
     Facts {

@@ -46,6 +46,12 @@ pub(in crate::report) struct Finding<'a> {
     rule: &'a str,
     group: &'a str,
     layer: &'a str,
+    /// The same tomorrow, wherever the line stands then; of one state only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    /// That ships the rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pack: Option<&'a str>,
     level: &'static str,
     confidence: &'static str,
     risk: &'static str,
@@ -162,7 +168,7 @@ struct Shown<'a> {
 pub(in crate::report) fn check(report: &Report) -> String {
     crate::report::formats::json::print(&Document {
         version: crate::report::formats::json::VERSION,
-        findings: report.findings.iter().map(|decided| finding(report, decided)).collect(),
+        findings: findings(report),
         resources: wire::counted(report),
         runs: wire::runs(report),
         undetermined: report.undetermined.iter().map(|it| undetermined(report, it)).collect(),
@@ -178,6 +184,12 @@ pub(in crate::report) fn check(report: &Report) -> String {
         coverage: coverage::wire(report),
         measured: measured::wire(report),
     })
+}
+
+fn findings<'a>(report: &'a Report) -> Vec<Finding<'a>> {
+    let fingerprints = decide::fingerprints(report.findings, report.sources, report.inventory);
+    let all = report.findings.iter().zip(fingerprints);
+    all.map(|(decided, it)| Finding { fingerprint: Some(it), ..finding(report, decided) }).collect()
 }
 
 pub(in crate::report) fn catalog<'a>(report: &'a Report) -> CatalogAge<'a> {
@@ -199,6 +211,8 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         rule: &it.rule,
         group: &it.group,
         layer: &it.layer,
+        fingerprint: None,
+        pack: report.rules.pack(&it.rule).map(|pack| pack.name.as_str()),
         level: it.level.name(),
         confidence: it.confidence.name(),
         risk: it.risk.name(),

@@ -10,6 +10,7 @@ use crate::catalog::Money;
 use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
+use crate::report::views::cost_line::cost_line;
 use crate::report::views::judged;
 use crate::report::views::money::mark_of;
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
@@ -18,6 +19,12 @@ use crate::report::{Most, Report, Sort, Style, escape};
 /// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
 pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
+    if report.inventory.resources.is_empty() {
+        let _ = writeln!(text, "{}", cost_line(report));
+    }
+    if report.is_empty {
+        return text;
+    }
     let resources = || report.inventory.resources.iter().zip(&report.bill.items);
     for role in [Role::Rented, Role::Requested] {
         let mut groups: BTreeMap<String, Vec<(&Resource, &BillItem)>> = BTreeMap::new();
@@ -46,20 +53,20 @@ pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
             for (resource, item) in lines.iter().take(most) {
                 table.row(row(report, resource, Some(item)));
             }
-            let _ = writeln!(text, "{}", table.print());
+            let _ = writeln!(text, "{}", table.print_within(style.columns));
             if lines.len() > most {
                 let _ = writeln!(text, "not shown: {} more; --all shows them\n", lines.len() - most);
             }
         }
     }
-    units(&mut text, report);
+    units(&mut text, report, style);
     judged::text(&mut text, report);
-    summary::write_bill(&mut text, report);
+    summary::write_bill(&mut text, report, style);
     text
 }
 
 /// What a unit of work costs, where that is known of anything.
-fn units(text: &mut String, report: &Report) {
+fn units(text: &mut String, report: &Report, style: Style) {
     let all = unit_work(report);
     let columns: Vec<_> = COLUMNS.into_iter().filter(|(_, read)| all.iter().any(|it| read(it).is_some())).collect();
     let headings: Vec<&str> = ["a unit of work", "model"].into_iter().chain(columns.iter().map(|it| it.0)).collect();
@@ -71,7 +78,7 @@ fn units(text: &mut String, report: &Report) {
         table.row(cells);
     }
     if !columns.is_empty() {
-        let _ = writeln!(text, "{}", table.print());
+        let _ = writeln!(text, "{}", table.print_within(style.columns));
         let measured = all.iter().filter_map(|it| Some((it.resource, it.measured_by?)));
         for (resource, by) in measured {
             let _ = writeln!(text, "{}: {}", escape::one_line(&resource.address), escape::one_line(by));

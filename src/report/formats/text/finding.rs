@@ -94,6 +94,7 @@ impl Renderer {
         facts.extend(root_elsewhere(report, decided));
         facts.push(format!("confidence {}", finding.confidence.name()));
         facts.push(format!("risk {}", finding.risk.name()));
+        facts.extend(report.rules.pack(&finding.rule).map(|pack| format!("pack {}", escape::one_line(&pack.name))));
         match finding.safety().filter(|_| !finding.edits.is_empty()) {
             Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
             Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),

@@ -13,6 +13,8 @@ pub(in crate::report) use table::TextTable;
 
 use crate::decide::Decided;
 use crate::diagnostic::Diagnostic;
+use crate::report::views::cost_line::cost_line;
+use crate::report::views::wrapped::wrapped;
 use crate::report::{Detail, Most, Paths, Report, Style};
 use crate::source::Sources;
 
@@ -21,6 +23,9 @@ const SCREEN: usize = 34;
 
 pub(in crate::report) fn check(report: &Report, style: Style) -> String {
     let mut text = String::new();
+    if report.is_empty && report.findings.is_empty() {
+        return format!("{}\n", cost_line(report));
+    }
     summary::top(&mut text, report, style);
     if style.choice.detail > Detail::Quiet {
         let left_out = findings(&mut text, report, style);
@@ -40,7 +45,7 @@ fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a 
         for (decided, others) in style.choice.entries(report, &group.findings) {
             let mut entry = heading.clone().unwrap_or_default();
             renderer.finding(&mut entry, report, decided, &others, &said);
-            let height = entry.lines().count();
+            let height = style.columns.map_or(entry.lines().count(), |it| wrapped(&entry, it).lines().count());
             let has_room = match style.choice.most {
                 Most::All => true,
                 Most::Top(most) => told < most,

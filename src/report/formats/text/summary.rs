@@ -70,7 +70,7 @@ pub(super) fn write(text: &mut String, report: &Report, style: Style) {
     }
     let undetermined = report.undetermined.iter().map(|it| format!("{}: {}", it.rule, it.cause));
     causes(text, "undetermined", undetermined.collect());
-    write_bill(text, report);
+    write_bill(text, report, style);
     text.push_str(&Scorecard::new(report).text());
 }
 
@@ -113,8 +113,8 @@ fn fixes(text: &mut String, report: &Report) {
 }
 
 /// The totals and what they leave out.
-pub(super) fn write_bill(text: &mut String, report: &Report) {
-    bill(text, report);
+pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
+    bill(text, report, style);
     if report.inventory.resources.iter().any(Resource::is_added) {
         text.push_str("floor: what surely runs; expected: what is likely to; ceiling: what may run at most\n");
     }
@@ -242,7 +242,7 @@ fn savings(report: &Report, per: Period) -> Money {
     best.values().filter(|it| it.per == per).filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
 }
 
-fn bill(text: &mut String, report: &Report) {
+fn bill(text: &mut String, report: &Report, style: Style) {
     let counts = |it: &&Resource| it.is_added();
     let endings = report.bill.endings(report.inventory);
     let ends = |role| endings.iter().filter(move |((of, _), _)| *of == role).map(|(_, it)| it.resources);
@@ -278,7 +278,7 @@ fn bill(text: &mut String, report: &Report) {
     let is_open = |it: &BillItem| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
     let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
     line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached, "");
-    text.push_str(&table.print());
+    text.push_str(&table.print_within(style.columns));
 }
 
 /// Why the money of resources that count is none of a price list.

@@ -2,6 +2,14 @@
 
 use std::ops::Range;
 
+use crate::report::one_line;
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// Before what had no room in the line above.
+const INDENT: &str = "    ";
+
 /// Columns that line up: the first to the left, numbers to the right.
 pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
@@ -14,38 +22,68 @@ impl TextTable {
         TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
+    /// Names come from files: none of them moves a cursor or begins a line.
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
     /// Nothing where there are no rows.
     pub(in crate::report) fn print(&self) -> String {
+        self.print_within(None)
+    }
+
+    /// The same where lines have so many columns: what has no room in the line of a row stands in the next one, each part of all rows
+    /// below each other.
+    pub(in crate::report) fn print_within(&self, columns: Option<usize>) -> String {
         if self.rows.len() < 2 {
             return String::new();
         }
+        let widths = self.widths();
+        let parts = parts(&widths, columns.unwrap_or(usize::MAX));
+        let mut text = String::new();
+        for row in &self.rows {
+            for (number, part) in parts.iter().enumerate() {
+                let mut line = String::from(if number == 0 { "" } else { INDENT });
+                for column in part.clone() {
+                    let (Some(cell), Some(width)) = (row.get(column), widths.get(column)) else { continue };
+                    match width {
+                        0 => {}
+                        width if self.numbers.contains(&column) => line.push_str(&format!("{cell:>width$}{GAP}")),
+                        width => line.push_str(&format!("{cell:<width$}{GAP}")),
+                    }
+                }
+                if number == 0 || !line.trim().is_empty() {
+                    text.push_str(line.trim_end());
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut line = String::new();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-                if *width == 0 {
-                    continue;
-                }
-                if self.numbers.contains(&column) {
-                    line.push_str(&format!("{cell:>width$}  "));
-                } else {
-                    line.push_str(&format!("{cell:<width$}  "));
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
+        (0..columns).map(width).collect()
     }
+}
+
+/// Columns that stand in one line, in the order of the lines.
+fn parts(widths: &[usize], most: usize) -> Vec<Range<usize>> {
+    let (mut parts, mut start, mut used) = (Vec::new(), 0, 0);
+    for (column, width) in widths.iter().enumerate() {
+        let needs = if used > 0 { GAP.len() } else { 0 } + width;
+        if used > 0 && *width > 0 && used + needs > most {
+            parts.push(start..column);
+            (start, used) = (column, INDENT.len() + width);
+        } else if *width > 0 {
+            used += needs;
+        }
+    }
+    parts.push(start..widths.len());
+    parts
 }
 
 #[cfg(test)]
@@ -59,5 +97,7 @@ mod tests {
         table.row(vec!["a".into(), String::new(), "$1".into()]);
         table.row(vec!["longer".into(), String::new(), "$1,000".into()]);
         assert_eq!(table.print(), "name     floor\na           $1\nlonger  $1,000\n");
+        assert_eq!(table.print_within(Some(14)), table.print());
+        assert_eq!(table.print_within(Some(12)), "name\n     floor\na\n        $1\nlonger\n    $1,000\n");
     }
 }

@@ -1,0 +1,104 @@
+//! Text that stands nowhere, with settings of its own: an example of a page, under which everything holds as it does for a
+//! tree on the disk.
+
+use std::sync::Arc;
+
+use super::{Session, SessionPolicy, SessionScope, bounds, names, options, prices, settings};
+use crate::Settings;
+use crate::catalog::Catalog;
+use crate::cli::args::Input;
+use crate::config::{self, Config, Key, key, setting};
+use crate::decide::Baseline;
+use crate::diagnostic::Diagnostic;
+use crate::pricing::PricingSettings;
+use crate::runs::RunOptions;
+use crate::source::{Date, MemoryTree, Sources};
+use crate::terraform;
+
+/// The text, and what is told beside it.
+pub(in crate::cli) struct Imagined {
+    /// Its settings are in it, under their usual name.
+    pub(in crate::cli) tree: MemoryTree,
+    pub(in crate::cli) files: Vec<String>,
+    pub(in crate::cli) catalog: Catalog,
+    /// Nothing depends on the day on which somebody looks, and prices of examples do not grow old.
+    pub(in crate::cli) today: Option<Date>,
+}
+
+impl Session {
+    /// A session about such a text; why its settings cannot be used, where they cannot.
+    pub(in crate::cli) fn imagined(&self, it: Imagined) -> Result<Session, String> {
+        let Imagined { tree, mut files, catalog, today } = it;
+        let has_settings = tree.paths().any(|path| path == config::FILE_NAME);
+        let sources = Sources::new(tree);
+        let config = if has_settings { settings_of(&sources, &catalog)? } else { Config::default() };
+        sources.limit(bounds::limits(&config));
+        files.sort();
+        let input = Input::without_settings();
+        let values = options::chart_values(&input, &config, &files).map_err(|failure| failure.to_string())?;
+        let day = today.unwrap_or(self.policy.today);
+        Ok(Session {
+            settings: Settings {
+                terraform: terraform::Options { given_runs: options::given_runs(&config), ..Default::default() },
+                kubernetes: options::kubernetes_options(&config, &values),
+                runs: RunOptions { exclude: options::excluded(&input, &config), ..RunOptions::default() },
+                pricing: PricingSettings { today: None, ..prices::settings(&config, day) },
+                measured: settings::usage_options(&config),
+                declaring_labels: settings::declaring_labels(&config),
+                traffic: prices::traffic(&config),
+                catalog,
+                today,
+                ..Settings::default()
+            },
+            policy: SessionPolicy {
+                packs: Arc::default(),
+                wrong_rules: Vec::new(),
+                baseline: Baseline::default(),
+                files_of_settings: 0,
+                today: day,
+                config,
+                ..self.policy.clone()
+            },
+            scope: Arc::new(SessionScope { only: None, named: Vec::new(), render: None, ..(*self.scope).clone() }),
+            files,
+            skipped: Vec::new(),
+            missing: None,
+            same: Arc::default(),
+            sources,
+        })
+    }
+}
+
+/// Settings are judged as those of a repository are, and one that would do nothing here is refused.
+fn settings_of(sources: &Sources, catalog: &Catalog) -> Result<Config, String> {
+    let (config, mut wrong) = config::load(sources, config::FILE_NAME, env!("CARGO_PKG_VERSION"));
+    wrong.extend(names::unknown(&config, catalog));
+    if let Some(first) = wrong.first() {
+        return Err(told(first));
+    }
+    let elsewhere: [(&str, Key<key::Any>); 8] = [
+        ("rules-dir", setting!("rules-dir")),
+        ("baseline", setting!("baseline")),
+        ("prices.file", setting!("prices.file")),
+        ("models.file", setting!("models.file")),
+        ("measured.files", setting!("measured.files")),
+        ("paid.files", setting!("paid.files")),
+        ("render", setting!("render")),
+        ("extend", setting!("extend")),
+    ];
+    let named = elsewhere.iter().find(|(_, key)| config.get(*key).is_some()).map(|(name, _)| *name);
+    let packs = || config.tables(setting!("packs")).next().map(|_| "packs");
+    let configs = || config.below(setting!("models.configs")).next().map(|_| "models.configs");
+    match named.or_else(packs).or_else(configs) {
+        Some(name) => Err(format!("an example has no files beside its own, and `{name}` names some")),
+        None => Ok(config),
+    }
+}
+
+/// A mistake in a line.
+pub(in crate::cli) fn told(wrong: &Diagnostic) -> String {
+    match &wrong.help {
+        Some(help) => format!("{} ({help})", wrong.message),
+        None => wrong.message.clone(),
+    }
+}

@@ -1,0 +1,33 @@
+//! What pages of a team's own may call things: what gpulint knows, and what the settings add to it.
+
+use crate::catalog::Catalog;
+use crate::config::{Config, setting};
+use crate::rules::KnownNames;
+use crate::{kubernetes, terraform};
+
+/// The names that hold under these settings.
+pub(in crate::cli) fn names(config: &Config, catalog: &Catalog) -> KnownNames {
+    let hardware = config.tables(setting!("hardware"));
+    let own = hardware.filter_map(|table| table.text(setting!("hardware[].accelerator")).map(str::to_owned));
+    let declared = config.below(setting!("labels.declare"));
+    KnownNames {
+        // What stands for all of them names none.
+        accelerators: own.filter(|pattern| pattern != "*").collect(),
+        declared: declared.filter_map(|(_, entry)| Some(entry.value.text()?.to_owned())).collect(),
+        ..all(catalog.clone())
+    }
+}
+
+/// Those that hold everywhere.
+pub fn all(catalog: Catalog) -> KnownNames {
+    KnownNames {
+        catalog,
+        types: terraform::types().collect(),
+        kinds: kubernetes::kinds(),
+        providers: terraform::providers().map(str::to_owned).collect(),
+        attributes: Some(terraform::words),
+        metadata: kubernetes::METADATA,
+        fields: kubernetes::FIELDS,
+        ..KnownNames::default()
+    }
+}

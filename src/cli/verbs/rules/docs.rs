@@ -1,0 +1,49 @@
+//! `rules docs`: own pages as documentation, one Markdown file a rule and one that lists them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cli::args::{Input, Selection};
+use crate::cli::session::Session;
+use crate::cli::world::output;
+use crate::cli::{Failure, Outcome};
+use crate::rules::{self, Page};
+
+const CONTENTS: &str = "README.md";
+
+pub(super) fn run(directory: &Path, input: &Input, selection: &Selection) -> Result<Outcome, Failure> {
+    let session = Session::rules_only(input, selection)?;
+    session.demand_whole_rules(&crate::Analysis::default())?;
+    let rules = &session.settings.rules;
+    let own = session.policy.own_pages.iter();
+    let pages: Vec<(&Page, String)> = own
+        .filter_map(|own| {
+            let page = rules.pages().iter().find(|page| *page.text == *own.text)?;
+            Some((page, session.scope.paths.show(&own.path)))
+        })
+        .collect();
+    if pages.is_empty() {
+        return Err(Failure::new("there are no rules to write documentation of")
+            .with_help("name their directory with --rules, or their pack in gpulint.toml"));
+    }
+    fs::create_dir_all(directory)
+        .map_err(|error| Failure::new(format!("`{}` cannot be made: {error}", directory.display())))?;
+    for (page, from) in &pages {
+        write(&directory.join(format!("{}.md", page.name)), &rules::document_of(page, from))?;
+    }
+    let listed: Vec<&Page> = pages.iter().map(|(page, _)| *page).collect();
+    write(&directory.join(CONTENTS), &rules::contents_of(&listed))?;
+    let count = if pages.len() == 1 { "1 rule".to_owned() } else { format!("{} rules", pages.len()) };
+    output::print(&format!("wrote {count} and {CONTENTS} to {}\n", directory.display()))?;
+    Ok(Outcome::Passed)
+}
+
+/// What somebody wrote by hand is not written over.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let is_ours = |before: &str| before.starts_with(rules::WRITTEN_FROM);
+    match fs::read_to_string(path) {
+        Ok(before) if !is_ours(&before) => Err(Failure::new(format!("`{}` was written by hand", path.display()))
+            .with_help("move it away, or choose another directory")),
+        _ => output::save(path, text),
+    }
+}

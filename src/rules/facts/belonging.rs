@@ -1,0 +1,211 @@
+//! Where something stands, and what belongs together with it: file, root, run, application, namespace.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{FactContext, World, kinds, raw, text_of, unknown_fact, value_of};
+use crate::inventory::{Raw, Resource, RunId};
+use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wrong};
+use crate::source::parent;
+
+/// By which labels people say what application something is a part of, the widest first.
+const APPLICATION_LABELS: [&str; 6] = [
+    "app.kubernetes.io/part-of",
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/name",
+    "application",
+    "app",
+    "Application",
+];
+
+/// What has a place in the tree.
+#[derive(Clone, Copy)]
+pub(super) enum Placed<'w> {
+    Resource(&'w Resource),
+    Object(&'w Raw),
+    Block(&'w Raw),
+}
+
+impl<'w> Placed<'w> {
+    pub(super) fn of(world: &World<'w>, record: Handle) -> Option<Placed<'w>> {
+        let (inventory, id) = (world.inventory, record.id as usize);
+        match record.schema.number_of_kind {
+            kinds::RESOURCE => world.resource(record.id).map(Placed::Resource),
+            kinds::OBJECT => inventory.objects.get(id).map(Placed::Object),
+            kinds::BLOCK => inventory.blocks.get(id).map(Placed::Block),
+            _ => None,
+        }
+    }
+
+    fn path(self) -> &'w Arc<str> {
+        match self {
+            Placed::Resource(resource) => &resource.home.path,
+            Placed::Object(raw) | Placed::Block(raw) => &raw.path,
+        }
+    }
+
+    fn run(self) -> Option<&'w RunId> {
+        match self {
+            Placed::Resource(resource) => resource.run.as_ref(),
+            Placed::Object(raw) | Placed::Block(raw) => raw.run.as_ref(),
+        }
+    }
+
+    /// What its labels call the application.
+    fn application(self) -> CelValue {
+        let said = APPLICATION_LABELS.iter().map(|key| self.label(key));
+        said.into_iter().find(|it| !matches!(it, CelValue::Absent | CelValue::Null)).unwrap_or(CelValue::Absent)
+    }
+
+    fn label(self, key: &str) -> CelValue {
+        match self {
+            Placed::Resource(resource) => resource.labels.entries.get(key).map_or(CelValue::Absent, text_of),
+            Placed::Object(object) => raw::at(&object.tree, &["metadata", "labels", key]),
+            Placed::Block(block) => {
+                let said = ["tags", "labels", "tags_all"].iter().map(|map| raw::at(&block.tree, &[map, key]));
+                said.into_iter().find(|it| !matches!(it, CelValue::Absent)).unwrap_or(CelValue::Absent)
+            }
+        }
+    }
+
+    fn namespace(self) -> CelValue {
+        match self {
+            Placed::Resource(resource) => value_of(&resource.declared.namespace),
+            Placed::Object(object) => raw::at(&object.tree, &["metadata", "namespace"]),
+            Placed::Block(_) => CelValue::Absent,
+        }
+    }
+}
+
+/// A part of where something stands, as a row of the table asks for it.
+pub(super) fn path(asking: &FactContext<'_>, record: Handle) -> CelValue {
+    of(asking, record, |it| CelValue::Text(it.path().clone()))
+}
+
+/// The directory that its run is applied from.
+pub(super) fn root(asking: &FactContext<'_>, record: Handle) -> CelValue {
+    of(asking, record, |it| {
+        let run = it.run().and_then(|id| asking.raws.run(asking.world.inventory, id));
+        let folder = run.map_or(parent(it.path()), |run| &*run.folder);
+        CelValue::text(if folder.is_empty() { "." } else { folder })
+    })
+}
+
+pub(super) fn applied_in(asking: &FactContext<'_>, record: Handle) -> CelValue {
+    of(asking, record, |it| match it.run().and_then(|id| asking.raws.run(asking.world.inventory, id)) {
+        Some(run) => CelValue::text(run.name()),
+        None => CelValue::Absent,
+    })
+}
+
+pub(super) fn application(asking: &FactContext<'_>, record: Handle) -> CelValue {
+    of(asking, record, Placed::application)
+}
+
+pub(super) fn namespace(asking: &FactContext<'_>, record: Handle) -> CelValue {
+    of(asking, record, Placed::namespace)
+}
+
+fn of<'w>(asking: &FactContext<'w>, record: Handle, read: impl Fn(Placed<'w>) -> CelValue) -> CelValue {
+    Placed::of(asking.world, record).map_or(CelValue::Absent, read)
+}
+
+/// What members of a list have in common with what is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Shared {
+    Run,
+    Root,
+    Application,
+    Namespace,
+}
+
+/// Lists that were asked for already: of which list, what is shared, and what that is.
+pub(super) type Together = RefCell<HashMap<(usize, Shared, Arc<str>), CelValue>>;
+
+impl Shared {
+    fn by_name(function: &str) -> Option<Shared> {
+        Some(match function {
+            "here" => Shared::Run,
+            "same_root" => Shared::Root,
+            "same_application" => Shared::Application,
+            "same_namespace" => Shared::Namespace,
+            _ => return None,
+        })
+    }
+
+    /// What it is of one thing, as text; what names none is apart from all others.
+    fn of(self, asking: &FactContext<'_>, record: Handle) -> CelValue {
+        match self {
+            Shared::Run => {
+                let run = Placed::of(asking.world, record).and_then(Placed::run);
+                run.map_or_else(|| root(asking, record), |run| CelValue::text(run.as_str()))
+            }
+            Shared::Root => root(asking, record),
+            Shared::Application => application(asking, record),
+            // Who names no namespace leaves it to whoever applies the run.
+            Shared::Namespace => match namespace(asking, record) {
+                CelValue::Absent | CelValue::Null => match Shared::Run.of(asking, record) {
+                    CelValue::Text(run) => CelValue::text(format!("\u{0}{run}")),
+                    other => other,
+                },
+                namespace => namespace,
+            },
+        }
+    }
+}
+
+/// The members of a list that have something in common with what is asked about.
+pub(super) fn together(
+    asking: &FactContext<'_>,
+    function: &str,
+    all: &CelValue,
+    budget: &mut CelBudget,
+) -> Result<CelValue, Fault> {
+    let (Some(shared), CelValue::List(members)) = (Shared::by_name(function), all) else { return Err(wrong()) };
+    let own = match shared.of(asking, asking.record()) {
+        CelValue::Text(own) => own,
+        CelValue::Unknown(unknown) => return Ok(CelValue::Unknown(unknown)),
+        _ => return Ok(CelValue::list([])),
+    };
+    let key = (members.as_ptr() as usize, shared, own.clone());
+    let is_kept = asking.raws.is_kept(members);
+    if is_kept && let Some(known) = asking.raws.together.borrow().get(&key) {
+        return Ok(known.clone());
+    }
+    budget.spend(members.len())?;
+    budget.build(members.len() * size_of::<CelValue>())?;
+    let mut found = Vec::new();
+    for member in members.iter() {
+        let Some(record) = record_of(member) else {
+            return Err(format!("`{function}` wants resources, objects or blocks").into());
+        };
+        match shared.of(asking, record) {
+            CelValue::Text(other) if other == own => found.push(member.clone()),
+            CelValue::Unknown(why) => found.push(member.clone().perhaps(why)),
+            _ => {}
+        }
+    }
+    let found = CelValue::list(found);
+    if is_kept {
+        asking.raws.together.borrow_mut().insert(key, found.clone());
+    }
+    Ok(found)
+}
+
+/// The resource, object or block that a member of a list is.
+pub(super) fn record_of(member: &CelValue) -> Option<Handle> {
+    match member.if_there().0 {
+        CelValue::Record(record) => Some(*record),
+        CelValue::Map(map) => map.of,
+        _ => None,
+    }
+}
+
+/// Why something may not be there at all.
+pub(super) fn doubt(raw: &Raw) -> Option<Arc<UnknownValue>> {
+    match unknown_fact(&raw.perhaps.as_ref()?.why, raw.perhaps.as_ref()?.span, Vec::new()) {
+        CelValue::Unknown(unknown) => Some(unknown),
+        _ => None,
+    }
+}

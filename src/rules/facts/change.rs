@@ -1,0 +1,182 @@
+//! What a change does, beside its sum: to accelerators, to each resource, and to those who own them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use super::resource::RESOURCE;
+use super::table::{Records, rows};
+use super::{FactContext, kinds, text_of, unknown_fact};
+use crate::inventory::{Fact, Key, Resource, ResourceId};
+use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, Map, Type, wrong};
+use crate::pricing::{Change, ChangeKind};
+
+/// What became of one resource, numbered by its place among the changes.
+pub(super) static CHANGED: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "changed",
+        kinds::CHANGED,
+        None,
+        rows! {
+            what: Type::Text, "added, removed, changed or moved." => |asking, id| of(asking, id, |it| CelValue::text(it.kind.name()));
+            address: Type::Text, "Its address after the change, or before where it is removed." => |asking, id| of(asking, id, |it| {
+                let resource = now(asking, it).or_else(|| was(asking, it));
+                resource.map_or(CelValue::Absent, |it| CelValue::text(it.address.as_str()))
+            });
+            now: RESOURCE.holds(), "What it is after the change; nothing where it is removed." => |asking, id| of(asking, id, |it| it.after.map_or(CelValue::Absent, |id| RESOURCE.value(id.0 as u32)));
+            was: RESOURCE.holds(), "What it was before; nothing where it is added. Its text is that of the earlier state: `object`, `block` and `pod` are not known." => |asking, id| of(asking, id, |it| it.before.map_or(CelValue::Absent, |id| RESOURCE.value(earlier(asking, id))));
+            accelerators: Type::Double, "Accelerators of all of it that are more than before; less than 0 where they are fewer." => |asking, id| of(asking, id, |it| more(asking, it));
+            monthly: Type::Double, "Dollars a month that it costs more, as far as prices are known." => |asking, id| of(asking, id, |it| CelValue::Double(it.increase.usd()));
+        },
+    )
+});
+
+/// Resources of the earlier state are numbered behind those of the later one.
+fn earlier(asking: &FactContext<'_>, id: ResourceId) -> u32 {
+    (asking.world.inventory.resources.len() + id.0) as u32
+}
+
+fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&Change) -> CelValue) -> CelValue {
+    let change = asking.world.delta.and_then(|delta| delta.changes.get(id as usize));
+    change.map_or(CelValue::Absent, read)
+}
+
+fn now<'w>(asking: &FactContext<'w>, change: &Change) -> Option<&'w Resource> {
+    asking.world.inventory.resources.get(change.after?.0)
+}
+
+fn was<'w>(asking: &FactContext<'w>, change: &Change) -> Option<&'w Resource> {
+    asking.world.before?.inventory.resources.get(change.before?.0)
+}
+
+/// The resources that came, went, moved or became something else.
+pub(super) fn resources(asking: &FactContext<'_>) -> CelValue {
+    let changes = asking.world.delta.iter().flat_map(|delta| delta.changes.iter().enumerate());
+    let seen = changes.filter(|(_, change)| change.kind != ChangeKind::Same);
+    CelValue::list(seen.map(|(place, _)| CHANGED.value(place as u32)))
+}
+
+/// The resource after the change, where a value is one of these.
+pub(in crate::rules) fn resource_of(record: Handle, changes: &[Change]) -> Option<ResourceId> {
+    match record.schema.number_of_kind {
+        kinds::CHANGED => changes.get(record.id as usize)?.after,
+        kinds::RESOURCE => Some(ResourceId(record.id as usize)),
+        _ => None,
+    }
+}
+
+/// All accelerators that are paid for, once each: of machines, and of pods that run on none of the tree.
+fn accelerators(asking: &FactContext<'_>, id: u32, resource: &Resource) -> CelValue {
+    let is_counted = resource.is_added() && !asking.item(id).is_some_and(|item| item.is_within);
+    if !is_counted {
+        return CelValue::Double(0.0);
+    }
+    match (&resource.count, resource.fact(Key::AcceleratorCount)) {
+        (Fact::Known(count), Fact::Known(_)) => {
+            CelValue::Double(count.value.expected * resource.number(Key::AcceleratorCount).unwrap_or_default())
+        }
+        (Fact::Unknown(unknown), _) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        (_, Fact::Unknown(unknown)) => unknown_fact(&unknown.why, unknown.span, Vec::new()),
+        _ => CelValue::Double(0.0),
+    }
+}
+
+/// So many more of one resource. What was not known before and is not known now for the same reason is no change.
+fn more(asking: &FactContext<'_>, change: &Change) -> CelValue {
+    let none = CelValue::Double(0.0);
+    let after = change.after.zip(now(asking, change));
+    let after = after.map_or(none.clone(), |(id, it)| accelerators(asking, id.0 as u32, it));
+    let before = change.before.zip(was(asking, change));
+    let before = before.map_or(none, |(id, it)| accelerators(asking, earlier(asking, id), it));
+    difference(after, before)
+}
+
+fn difference(after: CelValue, before: CelValue) -> CelValue {
+    match (after, before) {
+        (CelValue::Unknown(unknown), _) | (_, CelValue::Unknown(unknown)) => CelValue::Unknown(unknown),
+        (after, before) => {
+            CelValue::Double(after.as_number().unwrap_or_default() - before.as_number().unwrap_or_default())
+        }
+    }
+}
+
+/// Accelerators of everything together that are more than before.
+pub(super) fn all_accelerators(asking: &FactContext<'_>) -> CelValue {
+    let changes = asking.world.delta.iter().flat_map(|delta| &delta.changes);
+    let mut sum = 0.0;
+    for change in changes.filter(|change| change.kind != ChangeKind::Same) {
+        match more(asking, change) {
+            CelValue::Double(more) => sum += more,
+            unknown => return unknown,
+        }
+    }
+    CelValue::Double(sum)
+}
+
+/// What one owner has more.
+#[derive(Default)]
+struct Share {
+    accelerators: f64,
+    unknown: Option<CelValue>,
+    monthly: f64,
+    changes: Vec<CelValue>,
+}
+
+/// What a change does for each value of a label: a list of `{name, accelerators, monthly, resources}`.
+pub(super) fn by(
+    asking: &FactContext<'_>,
+    of: &CelValue,
+    label: &str,
+    budget: &mut CelBudget,
+) -> Result<CelValue, Fault> {
+    if !matches!(of, CelValue::Record(record) if record.schema.number_of_kind == kinds::DELTA) {
+        return Err(wrong());
+    }
+    let changes = asking.world.delta.map_or(&[][..], |delta| &delta.changes);
+    budget.spend(changes.len())?;
+    budget.build(changes.len() * size_of::<CelValue>())?;
+    let mut shares: BTreeMap<Option<Arc<str>>, Share> = BTreeMap::new();
+    let mut open = None;
+    for (place, change) in changes.iter().enumerate().filter(|(_, change)| change.kind != ChangeKind::Same) {
+        let after = change.after.zip(now(asking, change)).map(|(id, it)| (id.0 as u32, it, 1.0));
+        let before = change.before.zip(was(asking, change)).map(|(id, it)| (earlier(asking, id), it, -1.0));
+        for (id, resource, sign) in [after, before].into_iter().flatten() {
+            let owner = match resource.labels.entries.get(label).map(text_of) {
+                Some(CelValue::Text(owner)) => Some(owner),
+                Some(unknown @ CelValue::Unknown(_)) => {
+                    open = Some(unknown);
+                    continue;
+                }
+                _ => None,
+            };
+            shares.entry(owner).or_default().add(asking, (id, resource, sign), place);
+        }
+    }
+    Ok(CelValue::list(shares.into_iter().map(|(owner, share)| share.shown(owner)).chain(open)))
+}
+
+impl Share {
+    fn add(&mut self, asking: &FactContext<'_>, (id, resource, sign): (u32, &Resource, f64), place: usize) {
+        match accelerators(asking, id, resource) {
+            CelValue::Double(accelerators) => self.accelerators += sign * accelerators,
+            unknown => self.unknown = self.unknown.take().or(Some(unknown)),
+        }
+        let item = asking.item(id).filter(|item| resource.is_added() && !item.is_within);
+        self.monthly += sign * item.and_then(|item| item.monthly).map_or(0.0, |it| it.expected.usd());
+        let change = CHANGED.handle(place as u32);
+        let is_known = self.changes.iter().any(|it| matches!(it, CelValue::Record(known) if *known == change));
+        if !is_known {
+            self.changes.push(CelValue::Record(change));
+        }
+    }
+
+    fn shown(self, owner: Option<Arc<str>>) -> CelValue {
+        let mut map = Map::lenient(None);
+        if let Some(owner) = owner {
+            map.set("name", CelValue::Text(owner));
+        }
+        map.set("accelerators", self.unknown.unwrap_or(CelValue::Double(self.accelerators)));
+        map.set("monthly", CelValue::Double(self.monthly));
+        map.set("resources", CelValue::list(self.changes));
+        CelValue::Map(Arc::new(map))
+    }
+}

@@ -1,0 +1,279 @@
+//! Pods, whatever holds them: what their template says, with what their kind says of it.
+
+use std::sync::{Arc, LazyLock};
+
+use super::raw::{at, value};
+use super::table::{Records, rows};
+use super::{FactContext, kinds, unknown_sum};
+use crate::inventory::{Inventory, RawContainer, RawPod, RawTree, Resource, Role, Taint};
+use crate::languages::cel::{CelValue, Map, MapKey, Type, UnknownValue};
+
+pub(super) static POD: LazyLock<Records> = LazyLock::new(|| {
+    Records::new(
+        "pod",
+        kinds::POD,
+        None,
+        rows! {
+            name: Type::Text, "What its object calls it, where it has several: worker, head." => |asking, id| of(asking, id, |pod| if pod.name.is_empty() { CelValue::Absent } else { CelValue::Text(pod.name.clone()) });
+            containers: Type::list(Type::Any), "All of its containers as they are written, each with `role` (main, init, sidecar or ephemeral), the parts of its image (`registry`, `image_name`, `tag`, `digest`), `security` (its own over that of the pod) and `mounts` ({path, name, volume})." => |asking, id| of(asking, id, containers);
+            volumes: Type::list(Type::Any), "Its volumes." => |asking, id| of(asking, id, |pod| list(&pod.spec, "volumes"));
+            node_labels: Type::map(Type::Text, Type::list(Type::Text)), "The labels that its node must have, by nodeSelector or by a nodeAffinity that is required, each with the values that will do: none where any will." => |asking, id| of(asking, id, |pod| value(&pod.node_labels));
+            tolerations: Type::list(Type::Any), "The taints that it tolerates." => |asking, id| of(asking, id, |pod| list(&pod.spec, "tolerations"));
+            security: Type::Any, "The security context of all its containers." => |asking, id| of(asking, id, |pod| at(&pod.spec, &["securityContext"]));
+            service_account: Type::Text, "The account that it runs as." => |asking, id| of(asking, id, |pod| match at(&pod.spec, &["serviceAccountName"]) {
+                CelValue::Absent => at(&pod.spec, &["serviceAccount"]),
+                account => account,
+            });
+            labels: Type::Any, "The labels that it gets." => |asking, id| of(asking, id, |pod| pod.labels.as_ref().map_or(CelValue::Absent, value));
+            annotations: Type::Any, "The annotations that it gets." => |asking, id| of(asking, id, |pod| pod.annotations.as_ref().map_or(CelValue::Absent, value));
+            spec: Type::Any, "Its whole specification, as it is written." => |asking, id| of(asking, id, |pod| value(&pod.spec));
+        },
+    )
+});
+
+/// Pods of one object are numbered one after the other, behind those of the objects before it.
+#[derive(Debug, Default)]
+pub(super) struct PodNumbers {
+    firsts: Vec<u32>,
+}
+
+impl PodNumbers {
+    pub(super) fn new(inventory: &Inventory) -> PodNumbers {
+        let mut next = 0;
+        let first = |pods: usize| {
+            let first = next;
+            next += pods as u32;
+            first
+        };
+        PodNumbers { firsts: inventory.objects.iter().map(|object| object.pods.len()).map(first).collect() }
+    }
+
+    /// The object and the place of a pod among its pods.
+    fn place(&self, id: u32) -> Option<(usize, usize)> {
+        let object = self.firsts.partition_point(|first| *first <= id).checked_sub(1)?;
+        Some((object, (id - self.firsts.get(object)?) as usize))
+    }
+}
+
+fn of(asking: &FactContext<'_>, id: u32, read: impl Fn(&RawPod) -> CelValue) -> CelValue {
+    let inventory = asking.world.inventory;
+    let place = asking.raws.pod_numbers(inventory).place(id);
+    let pod = place.and_then(|(object, place)| inventory.objects.get(object)?.pods.get(place));
+    pod.map_or(CelValue::Absent, read)
+}
+
+/// The pods of an object.
+pub(super) fn of_object(asking: &FactContext<'_>, object: u32) -> CelValue {
+    let inventory = asking.world.inventory;
+    let first = asking.raws.pod_numbers(inventory).firsts.get(object as usize).copied().unwrap_or_default();
+    let count = inventory.objects.get(object as usize).map_or(0, |object| object.pods.len() as u32);
+    CelValue::list((first..first + count).map(|id| POD.value(id)))
+}
+
+/// The pod that a resource is.
+pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelValue {
+    if resource.role != Role::Requested {
+        return CelValue::Absent;
+    }
+    let inventory = asking.world.inventory;
+    let found = asking.raws.raw_of(inventory, resource).filter(|(is_object, _)| *is_object).and_then(|(_, object)| {
+        let pods = &inventory.objects.get(object)?.pods;
+        let place = pods.iter().position(|pod| pod.part.as_ref() == Some(&resource.declared.part))?;
+        let first = asking.raws.pod_numbers(inventory).firsts.get(object)?;
+        Some(POD.value(first + place as u32))
+    });
+    found.unwrap_or_else(|| unknown_sum(&"its pods are made of text that is not as it is written".into()))
+}
+
+/// A list that the text may leave out.
+fn list(spec: &RawTree, key: &str) -> CelValue {
+    match at(spec, &[key]) {
+        CelValue::Absent | CelValue::Null => CelValue::list([]),
+        found => found,
+    }
+}
+
+fn containers(pod: &RawPod) -> CelValue {
+    // where the list itself is filled in later, nobody knows how many there are
+    if let CelValue::Unknown(unknown) = at(&pod.spec, &["containers"]) {
+        return CelValue::Unknown(unknown);
+    }
+    CelValue::list(pod.containers.iter().map(|container| self::container(container, pod)))
+}
+
+fn container(container: &RawContainer, pod: &RawPod) -> CelValue {
+    let CelValue::Map(map) = value(&container.tree) else { return value(&container.tree) };
+    let mut map = Arc::unwrap_or_clone(map);
+    map.set("role", CelValue::text(container.role));
+    let image = ImageParts::of(&at(&container.tree, &["image"]));
+    for (key, part) in
+        [("registry", image.registry), ("image_name", image.name), ("tag", image.tag), ("digest", image.digest)]
+    {
+        map.set(key, part);
+    }
+    map.set("security", over(at(&pod.spec, &["securityContext"]), at(&container.tree, &["securityContext"])));
+    map.set("mounts", mounts(container, pod));
+    CelValue::Map(Arc::new(map))
+}
+
+/// One map over another, key by key.
+fn over(below: CelValue, above: CelValue) -> CelValue {
+    match (below, above) {
+        (CelValue::Map(below), CelValue::Map(above)) => {
+            let mut all = Map::lenient(above.open.clone().or_else(|| below.open.clone()));
+            for (key, value) in below.iter().chain(above.iter()) {
+                if let CelValue::Text(key) = key {
+                    all.set_shared(key, value.clone());
+                }
+            }
+            CelValue::Map(Arc::new(all))
+        }
+        (CelValue::Unknown(unknown), _) | (_, CelValue::Unknown(unknown)) => CelValue::Unknown(unknown),
+        (below, CelValue::Absent | CelValue::Null) => below,
+        (_, above) => above,
+    }
+}
+
+/// Where its volumes are mounted, each with what the volume is.
+fn mounts(container: &RawContainer, pod: &RawPod) -> CelValue {
+    let (mounts, volumes) = match (list(&container.tree, "volumeMounts"), list(&pod.spec, "volumes")) {
+        (CelValue::List(mounts), CelValue::List(volumes)) => (mounts, volumes),
+        (CelValue::Unknown(unknown), _) | (_, CelValue::Unknown(unknown)) => return CelValue::Unknown(unknown),
+        _ => return CelValue::list([]),
+    };
+    let mount = |mount: &CelValue| {
+        let CelValue::Map(written) = mount else { return mount.clone() };
+        let mut made = Map::lenient(written.open.clone());
+        let name = member(written, "name");
+        made.set("path", member(written, "mountPath"));
+        made.set("volume", volume(&name, &volumes));
+        made.set("name", name);
+        CelValue::Map(Arc::new(made))
+    };
+    CelValue::list(mounts.iter().map(mount))
+}
+
+fn volume(name: &CelValue, volumes: &[CelValue]) -> CelValue {
+    let mut unknown: Option<Arc<UnknownValue>> = None;
+    for volume in volumes {
+        match volume {
+            CelValue::Map(map) => match (member(map, "name"), name) {
+                (CelValue::Text(own), CelValue::Text(wanted)) if own == *wanted => return volume.clone(),
+                (CelValue::Unknown(why), _) => unknown = unknown.or(Some(why)),
+                _ => {}
+            },
+            CelValue::Unknown(why) => unknown = unknown.or_else(|| Some(why.clone())),
+            _ => {}
+        }
+    }
+    match (name, unknown) {
+        (CelValue::Unknown(why), _) => CelValue::Unknown(why.clone()),
+        (_, Some(why)) => CelValue::Unknown(why),
+        _ => CelValue::Absent,
+    }
+}
+
+fn member(map: &Map, key: &str) -> CelValue {
+    match (map.get(&MapKey::Text(key.into())), &map.open) {
+        (Some(value), _) => value.clone(),
+        (None, Some(open)) => CelValue::Unknown(open.clone()),
+        (None, None) => CelValue::Absent,
+    }
+}
+
+/// The parts of the name of an image.
+struct ImageParts {
+    registry: CelValue,
+    name: CelValue,
+    tag: CelValue,
+    digest: CelValue,
+}
+
+/// Where Docker looks for an image whose name begins with no registry.
+const DEFAULT_REGISTRY: &str = "docker.io";
+
+/// What it takes where neither a tag nor a digest is said.
+const DEFAULT_TAG: &str = "latest";
+
+impl ImageParts {
+    fn of(image: &CelValue) -> ImageParts {
+        match image {
+            CelValue::Text(text) => ImageParts::of_text(text),
+            CelValue::Unknown(unknown) => ImageParts::of_beginning(unknown),
+            other => {
+                ImageParts { registry: other.clone(), name: other.clone(), tag: other.clone(), digest: other.clone() }
+            }
+        }
+    }
+
+    fn of_text(text: &str) -> ImageParts {
+        let (rest, digest) = text.split_once('@').map_or((text, None), |(rest, digest)| (rest, Some(digest)));
+        let (registry, rest) = registry_of(rest).unwrap_or((DEFAULT_REGISTRY, rest));
+        let colon = rest.rfind(':').filter(|colon| !rest[*colon..].contains('/'));
+        let (name, tag) = colon.map_or((rest, None), |colon| (&rest[..colon], Some(&rest[colon + 1..])));
+        let tag = tag.or(digest.is_none().then_some(DEFAULT_TAG));
+        let text = |text: Option<&str>| text.map_or(CelValue::Absent, CelValue::text);
+        ImageParts { registry: text(Some(registry)), name: text(Some(name)), tag: text(tag), digest: text(digest) }
+    }
+
+    /// Of a text of which the beginning is known, a part that ends within that is known too.
+    fn of_beginning(unknown: &Arc<UnknownValue>) -> ImageParts {
+        let beginning = unknown.beginning.as_deref().unwrap_or_default();
+        let rest = |beginning: &str| {
+            let beginning = Some(Arc::from(beginning)).filter(|it: &Arc<str>| !it.is_empty());
+            CelValue::Unknown(Arc::new(UnknownValue { beginning, candidates: Vec::new(), ..(**unknown).clone() }))
+        };
+        let (registry, behind) = match beginning.split_once('/') {
+            Some(_) => {
+                let (registry, behind) = registry_of(beginning).unwrap_or((DEFAULT_REGISTRY, beginning));
+                (CelValue::text(registry), behind)
+            }
+            None => (rest(beginning), ""),
+        };
+        match behind.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')) {
+            Some((name, tag)) => ImageParts { registry, name: CelValue::text(name), tag: rest(tag), digest: rest("") },
+            None => ImageParts { registry, name: rest(behind), tag: rest(""), digest: rest("") },
+        }
+    }
+}
+
+/// The registry that a name begins with, and what stands behind it: a first part that could be the name of a host.
+fn registry_of(name: &str) -> Option<(&str, &str)> {
+    let (first, rest) = name.split_once('/')?;
+    (first.contains(['.', ':']) || first == "localhost").then_some((first, rest))
+}
+
+/// The taints that nodes of a pool get.
+pub(super) fn taints(resource: &Resource) -> CelValue {
+    if resource.role != Role::Rented {
+        return CelValue::Absent;
+    }
+    let known = resource.selector.taints.iter().map(taint);
+    let open = resource.selector.open.as_ref().map(|it| super::unknown_fact(&it.why, it.span, Vec::new()));
+    CelValue::list(known.chain(open))
+}
+
+fn taint(taint: &Taint) -> CelValue {
+    let mut map = Map::lenient(None);
+    map.set("key", CelValue::Text(taint.key.clone()));
+    for (key, text) in [("value", &taint.value), ("effect", &taint.effect)] {
+        if let Some(text) = text {
+            map.set_shared(&key.into(), CelValue::Text(text.clone()));
+        }
+    }
+    CelValue::Map(Arc::new(map))
+}
+
+/// The labels that nodes of a pool get.
+pub(super) fn node_labels(resource: &Resource) -> CelValue {
+    if resource.role != Role::Rented {
+        return CelValue::Absent;
+    }
+    let open = resource.selector.open.as_ref().map(|it| super::unknown_fact(&it.why, it.span, Vec::new()));
+    let open = open.and_then(|it| if let CelValue::Unknown(unknown) = it { Some(unknown) } else { None });
+    let mut map = Map::lenient(open);
+    for (key, fact) in &resource.selector.labels {
+        map.set(key, super::text_of(fact));
+    }
+    CelValue::Map(Arc::new(map))
+}

@@ -1,0 +1,360 @@
+//! The fences of a page: how they become examples, and which of them nothing would execute.
+
+use std::ops::Range;
+
+use crate::languages::cel::nearest;
+
+use super::example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker};
+
+/// Below this heading every fence is a part of an example.
+const EXAMPLES: &str = "Examples";
+
+/// What stands in an example beside its files.
+const BESIDE: [&str; 7] = ["config", "prices", "today", "usage", "paid", "text", "fixed"];
+
+/// What opens an example: it holds for the files that follow.
+const SETTINGS: [&str; 5] = ["config", "prices", "today", "usage", "paid"];
+
+/// The languages of files, with the name that one has where the fence says none.
+const FILES: [(&str, &str); 3] = [("hcl", "main.tf"), ("yaml", "manifest.yaml"), ("json", "plan.json")];
+
+/// Something in the examples of a page that nothing would execute, and that whoever wrote it takes for a proof.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slip {
+    /// Counted from 1 in the page.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The examples of a page. Fences between two headings belong together; a second file of the same name starts another.
+pub fn examples(page: &str) -> Vec<Example> {
+    let mut all: Vec<Example> = Vec::new();
+    let mut current = Example::default();
+    let mut plain: Vec<ExampleFile> = Vec::new();
+    let mut title = "";
+    for part in parts(page) {
+        let fence = match part {
+            Part::Heading { text, .. } => {
+                finish(&mut current, &mut plain, &mut all);
+                title = text;
+                continue;
+            }
+            Part::Fence(fence) => fence,
+            Part::Open(_) => continue,
+        };
+        let content = Content::of(fence.info);
+        if is_next(&current, &content) {
+            finish(&mut current, &mut plain, &mut all);
+        }
+        if current == Example::default() && !matches!(content, Content::Other) {
+            title.clone_into(&mut current.title);
+            current.line = fence.line;
+        }
+        add(&mut current, &mut plain, &fence, &content);
+    }
+    finish(&mut current, &mut plain, &mut all);
+    all
+}
+
+/// What a fence holds, by the words behind its quotes.
+enum Content<'a> {
+    File {
+        path: &'a str,
+        state: FileState,
+    },
+    /// What stands beside files, and the file that it is about.
+    Beside {
+        kind: &'a str,
+        path: Option<&'a str>,
+    },
+    /// It is for people, or somebody misspelt what it is.
+    Other,
+}
+
+/// In which state of a change a file stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileState {
+    Both,
+    Before,
+    After,
+}
+
+impl<'a> Content<'a> {
+    /// ` ```hcl file=a.tf `, ` ```before `, ` ```yaml after `, ` ```config `.
+    fn of(info: &'a str) -> Content<'a> {
+        let named = info.split_whitespace().find_map(|word| word.strip_prefix("file="));
+        let mut words = info.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let is_state = |word: &&str| matches!(*word, "before" | "after");
+        let state = std::iter::once(first).chain(words).find(is_state);
+        let default = FILES.iter().find(|(language, _)| info.split_whitespace().any(|word| word == *language));
+        let is_file = is_state(&first) || FILES.iter().any(|(language, _)| *language == first);
+        if is_file {
+            let default = default.map_or("main.tf", |(_, file)| file);
+            let state = match state {
+                Some("before") => FileState::Before,
+                Some(_) => FileState::After,
+                None => FileState::Both,
+            };
+            return Content::File { path: named.unwrap_or(default), state };
+        }
+        if BESIDE.contains(&first) { Content::Beside { kind: first, path: named } } else { Content::Other }
+    }
+}
+
+/// Whether a fence opens the next example.
+fn is_next(current: &Example, content: &Content<'_>) -> bool {
+    let has = |files: &[ExampleFile], path: &str| files.iter().any(|file| file.path == path);
+    let before = current.before.as_deref().unwrap_or_default();
+    let is_begun = !current.files.is_empty() || !before.is_empty();
+    // what is told or fixed closes an example, and settings open the next one
+    let closes = |kind: &str| current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
+    match content {
+        Content::File { path, state: FileState::Before } => {
+            has(before, path) || current.is_told() || current.before.is_some() && !current.files.is_empty()
+        }
+        Content::File { path, .. } => has(&current.files, path) || current.is_told(),
+        Content::Beside { kind, .. } => is_begun && (closes(kind) || SETTINGS.contains(kind)),
+        Content::Other => is_begun && current.is_told(),
+    }
+}
+
+/// Adds a fence; `plain` gathers the files that a change leaves alone.
+fn add(current: &mut Example, plain: &mut Vec<ExampleFile>, fence: &Fence<'_>, content: &Content<'_>) {
+    let (text, at) = (fence.text, fence.at.clone());
+    let is_begun = !current.files.is_empty() || current.before.is_some();
+    match *content {
+        Content::File { path, state } => {
+            let file = ExampleFile { path: path.to_owned(), text: text.to_owned(), line: fence.line };
+            if state != FileState::Both {
+                current.before.get_or_insert_with(Vec::new);
+            }
+            match (state, &mut current.before) {
+                (FileState::Before, Some(before)) => before.push(file),
+                _ => {
+                    if state == FileState::Both {
+                        plain.push(file.clone());
+                    }
+                    current.expected.extend(markers(path, text));
+                    current.files.push(file);
+                }
+            }
+        }
+        Content::Beside { kind, path } => match kind {
+            "prices" => current.prices = Some(text.to_owned()),
+            "config" => current.config = Some(text.to_owned()),
+            "usage" => current.usage = Some(text.to_owned()),
+            "paid" => current.paid = Some(text.to_owned()),
+            "today" => current.today = Some(text.trim().to_owned()),
+            "fixed" if is_begun => {
+                current.fixed.push(Fixed { path: path.map(str::to_owned), text: text.to_owned(), at });
+            }
+            "text" if is_begun => current.told = Some(ExpectedOutput { text: text.to_owned(), at }),
+            _ => {}
+        },
+        Content::Other => {}
+    }
+}
+
+fn finish(current: &mut Example, plain: &mut Vec<ExampleFile>, all: &mut Vec<Example>) {
+    let unchanged = std::mem::take(plain);
+    if let Some(before) = &mut current.before {
+        before.extend(unchanged);
+    }
+    let finished = std::mem::take(current);
+    if !finished.files.is_empty() || finished.before.is_some() {
+        all.push(finished);
+    }
+}
+
+/// What of the examples of a page would prove nothing: marks that are misspelt, fences of no language that is executed.
+pub fn slips(page: &str) -> Vec<Slip> {
+    let mut all = Vec::new();
+    let mut is_within = false;
+    let mut has_files = false;
+    let mut opened: Option<Slip> = None;
+    for part in parts(page) {
+        match part {
+            Part::Heading { text, level } => {
+                has_files = false;
+                all.extend(opened.take());
+                if level <= 2 {
+                    is_within = level == 2 && text == EXAMPLES;
+                }
+            }
+            Part::Fence(fence) => {
+                let content = Content::of(fence.info);
+                match content {
+                    Content::File { .. } => (has_files, opened) = (true, None),
+                    Content::Beside { kind, .. } if SETTINGS.contains(&kind) => {
+                        let message = format!("no example stands behind this fence of `{kind}`");
+                        opened.get_or_insert(Slip { line: fence.line, message });
+                    }
+                    _ => {}
+                }
+                all.extend(slips_of(&fence, &content, is_within, has_files));
+            }
+            Part::Open(line) => all.push(Slip { line, message: "nothing closes this fence".to_owned() }),
+        }
+    }
+    all.extend(opened);
+    all
+}
+
+fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files: bool) -> Vec<Slip> {
+    let here = |message: String| vec![Slip { line: fence.line, message }];
+    match content {
+        Content::File { state, .. } => {
+            let is_before = *state == FileState::Before;
+            let lines = fence.text.lines().enumerate();
+            let slips = lines.filter_map(|(number, line)| {
+                let message = match mark(line)? {
+                    Ok(marker) if is_before => {
+                        format!("`{}` stands in what was before the change: mark a line of `after`", marker.name())
+                    }
+                    Ok(_) => return None,
+                    Err(mark) => misspelt(&mark),
+                };
+                Some(Slip { line: fence.line + number + 1, message })
+            });
+            slips.collect()
+        }
+        Content::Beside { kind: kind @ ("fixed" | "text"), .. } if is_within && !has_files => {
+            here(format!("no example stands before this fence of `{kind}`"))
+        }
+        Content::Beside { .. } => Vec::new(),
+        Content::Other => {
+            let is_marked = fence.text.lines().any(|line| mark(line).is_some_and(|mark| mark.is_ok()));
+            if is_within || is_marked { here(unknown(fence.info)) } else { Vec::new() }
+        }
+    }
+}
+
+fn misspelt(mark: &str) -> String {
+    let names = Marker::ALL.map(Marker::name);
+    let word = mark.trim_start_matches(['<', '-', '>', ' ']);
+    let help = match nearest(word, names) {
+        Some(near) => format!("write `# <- {near}`"),
+        None => format!("it is `# <- {}` or `# <- {}`", names[0], names[1]),
+    };
+    format!("`{}` is no mark: {help}", mark.escape_debug())
+}
+
+fn unknown(info: &str) -> String {
+    let word = info.split_whitespace().next().unwrap_or_default();
+    let languages = || FILES.iter().map(|(language, _)| *language);
+    if word.is_empty() {
+        return format!(
+            "a fence without a language is no part of an example: write {}",
+            languages().collect::<Vec<_>>().join(", ")
+        );
+    }
+    let meant = match word {
+        "terraform" | "tf" | "tofu" | "opentofu" => Some("hcl"),
+        "yml" | "k8s" | "kubernetes" | "helm" => Some("yaml"),
+        other => nearest(other, languages().chain(BESIDE).chain(["before", "after"])),
+    };
+    let help = match meant {
+        Some(meant) => format!("write `{meant}`"),
+        None => format!("it is {}, or one of {}", languages().collect::<Vec<_>>().join(", "), BESIDE.join(", ")),
+    };
+    format!("a fence of `{}` is not executed: {help}", word.escape_debug())
+}
+
+enum Part<'a> {
+    Heading {
+        text: &'a str,
+        level: usize,
+    },
+    Fence(Fence<'a>),
+    /// A fence that nothing closes, with its line.
+    Open(usize),
+}
+
+struct Fence<'a> {
+    info: &'a str,
+    text: &'a str,
+    /// The line that opens it, from 1.
+    line: usize,
+    at: Range<usize>,
+}
+
+/// The headings and fences of a page.
+fn parts(page: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut open: Option<(&str, usize, usize)> = None;
+    let mut at = 0;
+    for (number, line) in page.split_inclusive('\n').enumerate() {
+        let next = at + line.len();
+        match (open, line.strip_prefix("```")) {
+            (None, Some(info)) => open = Some((info.trim(), number + 1, next)),
+            (Some((info, line, start)), Some(rest)) if rest.trim().is_empty() => {
+                parts.push(Part::Fence(Fence { info, text: &page[start..at], line, at: start..at }));
+                open = None;
+            }
+            (None, None) if line.starts_with('#') => {
+                let text = line.trim_start_matches('#');
+                parts.push(Part::Heading { text: text.trim(), level: line.len() - text.len() });
+            }
+            _ => {}
+        }
+        at = next;
+    }
+    parts.extend(open.map(|(_, line, _)| Part::Open(line)));
+    parts
+}
+
+/// `# <- reported` at the end of a line.
+fn markers(path: &str, text: &str) -> Vec<Expected> {
+    let lines = text.lines().enumerate();
+    let marked = lines.filter_map(|(number, line)| Some((number, mark(line)?.ok()?)));
+    marked.map(|(number, marker)| Expected { path: path.to_owned(), line: number + 1, marker }).collect()
+}
+
+/// The mark at the end of a line, or what stands there in its place.
+fn mark(line: &str) -> Option<Result<Marker, String>> {
+    if let Some((_, mark)) = line.rsplit_once("<- ")
+        && let Some(marker) = marker(mark)
+    {
+        return Some(Ok(marker));
+    }
+    let arrows = ["<-", "->", "<=", "=>", "←"];
+    arrows.iter().find_map(|arrow| {
+        let (before, behind) = line.rsplit_once(arrow)?;
+        let is_comment = ["#", "//", "/*"].iter().any(|sign| before.trim_end().ends_with(sign));
+        let word = behind.trim().trim_end_matches("*/").trim();
+        // an arrow of another kind may be a part of a sentence
+        let is_meant = *arrow == "<-" || nearest(word, Marker::ALL.map(Marker::name)).is_some();
+        (is_comment && is_meant).then(|| Err(format!("{arrow}{behind}").trim_end().to_owned()))
+    })
+}
+
+fn marker(text: &str) -> Option<Marker> {
+    let text = text.trim_end().trim_end_matches("*/").trim_end();
+    Marker::ALL.into_iter().find(|marker| marker.name() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::compare;
+    use super::*;
+
+    #[test]
+    fn fences_of_a_heading_are_one_example() {
+        let page = "# x\n\n## Examples\n\n```hcl\na # <- reported\n```\n\n```yaml\nb: 1\n```\n\n```hcl\nc\n```\n### Two\n```today\n2026-01-01\n```\n```hcl file=a/main.tf\nd\ne # <- undetermined\n```\n```text\nnot one\n```\n";
+        let all = examples(page);
+        let shape: Vec<(usize, Vec<&str>, usize)> = all
+            .iter()
+            .map(|it| (it.line, it.files.iter().map(|file| file.path.as_str()).collect(), it.expected.len()))
+            .collect();
+        assert_eq!(
+            shape,
+            [(5, vec!["main.tf", "manifest.yaml"], 1), (13, vec!["main.tf"], 0), (17, vec!["a/main.tf"], 1)]
+        );
+        assert_eq!(all[2].today.as_deref(), Some("2026-01-01"));
+        assert_eq!((all[2].title.as_str(), all[2].expected[0].line), ("Two", 2));
+        let said = [Expected { path: "main.tf".into(), line: 2, marker: Marker::Reported }];
+        let surprises = compare(&all[0], &said);
+        assert_eq!(surprises.iter().map(|it| (it.at.line, it.is_missing)).collect::<Vec<_>>(), [(1, true), (2, false)]);
+    }
+}

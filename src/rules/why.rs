@@ -1,0 +1,80 @@
+//! Why a rule speaks or is silent: the parts of its condition that decided, for whoever writes one.
+
+use super::Settings;
+use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
+use super::facts::{self, FactContext, World};
+use super::page::{self, LooksAt, Page};
+use super::template;
+use crate::fit::Market;
+use crate::languages::cel::{CelHost, CelValue};
+use crate::source::Span;
+
+/// What a rule makes of one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    pub address: String,
+    pub span: Option<Span>,
+    /// reported, clean or undetermined.
+    pub outcome: &'static str,
+    /// What decided: a part of the condition with its line and what it comes to.
+    pub parts: Vec<String>,
+}
+
+/// Most things of which it is told.
+const MOST: usize = 50;
+
+pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Vec<Reason> {
+    let market = Market::new(world.catalog, world.pricing);
+    let ground = EvaluationContext::new(world, settings, &market);
+    let inventory = world.inventory;
+    let named: Vec<(String, Option<Span>)> = match page.looks_at {
+        LooksAt::Resource => inventory.resources.iter().map(|it| (it.address.clone(), Some(it.span))).collect(),
+        LooksAt::Object => inventory.objects.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
+        LooksAt::Block => inventory.blocks.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
+        // What a page lists one by one has its own amounts, which its messages tell.
+        LooksAt::Repository | LooksAt::Change if page.grouping().is_none() => vec![("all of it".to_owned(), None)],
+        LooksAt::Repository | LooksAt::Change | LooksAt::Text => Vec::new(),
+    };
+    let reason = |(place, (address, span)): (usize, (String, Option<Span>))| {
+        let asking = ground.asking(page.looks_at.subject(), place);
+        let outcome = match evaluate(page, &asking) {
+            ConditionOutcome::Yes(_) => "reported",
+            ConditionOutcome::No => "clean",
+            ConditionOutcome::Unknown(_) | ConditionOutcome::Failed(_) => "undetermined",
+        };
+        Reason { address, span, outcome, parts: parts(page, &asking) }
+    };
+    named.into_iter().enumerate().take(MOST).map(reason).collect()
+}
+
+/// The entry of `match` that refuses; else the parts of the conditions that decide.
+fn parts(page: &Page, asking: &FactContext<'_>) -> Vec<String> {
+    let refused = page.matches.iter().find_map(|wanted| {
+        let name = facts::implied(page.looks_at)?.1.fields.get(wanted.fact)?.name;
+        let read = asking.read(wanted.fact);
+        let value = shown(&asking.field(read.record, read.field));
+        (!evaluate::may_match(wanted, asking)).then(|| format!("`match` wants another {name}, and it is {value}"))
+    });
+    if let Some(refused) = refused {
+        return vec![refused];
+    }
+    let budget = evaluate::budget(page, asking);
+    let mut all = Vec::new();
+    for when in page.when() {
+        let Some((text, _)) = &when.written else { continue };
+        for (at, value) in when.program.deciding(asking, &budget) {
+            let part = page::one_blank(text.get(at.clone()).unwrap_or_default());
+            let line = page.line_of(when, at.start);
+            all.push(format!("`{part}` (line {line}) is {}", shown(&value)));
+        }
+    }
+    all
+}
+
+fn shown(value: &CelValue) -> String {
+    match value {
+        CelValue::Unknown(unknown) => format!("unknown: {}", unknown.why),
+        CelValue::Absent => "absent".to_owned(),
+        value => value.as_number().map_or_else(|| template::plain(value), super::format::number),
+    }
+}

@@ -42,6 +42,7 @@ struct Looked<'p> {
 /// notes what it finds, the second takes it where it is told that a file is the same.
 #[derive(Debug, Clone, Default)]
 pub struct Looks {
+    /// Beside what is known from an earlier run.
     found: Arc<Mutex<HashMap<String, Look>>>,
     /// What other files are written in.
     languages: Arc<Mutex<HashMap<String, Vec<&'static Language>>>>,
@@ -74,8 +75,7 @@ impl Looks {
     /// What was found so far, and was not known before.
     pub fn new_ones(&self) -> Vec<(String, Look)> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = found.iter().filter(|(path, _)| !self.remembered.contains_key(*path));
-        new.map(|(path, look)| (path.clone(), *look)).collect()
+        found.iter().map(|(path, look)| (path.clone(), *look)).collect()
     }
 
     /// The same for the other state, in which these files are the same.
@@ -105,20 +105,25 @@ impl Looks {
         }
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Of what could not be read nothing was found.
-        let read = looked.iter().filter(|it| !matches!(it.read, Some(Err(_))));
+        let read =
+            looked.iter().filter(|it| !matches!(it.read, Some(Err(_))) && !self.remembered.contains_key(it.path));
         found.extend(read.map(|it| {
             let Looked { matter, may_have_sign, language, .. } = *it;
             (it.path.clone(), Look { matter, may_have_sign, language })
         }));
     }
 
-    /// What was found of the files that are the same.
-    fn known(&self) -> HashMap<String, Look> {
-        let Some(same) = &self.same else { return self.remembered.as_ref().clone() };
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = std::mem::take(&mut *found);
-        known.retain(|path, _| same.contains(path));
-        known
+    /// What is known of a file, if it is the same: from the first state, of which all is taken here, or from an earlier run.
+    fn known(&self) -> impl Fn(&str) -> Option<Look> {
+        let found = match self.same {
+            Some(_) => std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => HashMap::new(),
+        };
+        move |path| {
+            let is_known = self.same.as_ref().is_none_or(|same| same.contains(path));
+            let look = is_known.then(|| found.get(path).or_else(|| self.remembered.get(path)));
+            look.flatten().copied()
+        }
     }
 }
 
@@ -255,7 +260,7 @@ fn look_at_all<'p>(
 ) -> Vec<Looked<'p>> {
     let known = options.looks.known();
     let looked = each(paths.to_vec(), |path| {
-        let known = known.get(path).and_then(|look| Looked::known(path, sources, *look));
+        let known = known(path).and_then(|look| Looked::known(path, sources, look));
         known.unwrap_or_else(|| Looked::at(path, sources, wanted))
     });
     options.looks.keep(&looked);

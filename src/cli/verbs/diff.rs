@@ -64,18 +64,32 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let mut notes = Vec::new();
     let (base, touched) = earlier(arguments, &mut head, staged.as_ref(), &mut notes)?;
     notes.extend(measured_otherwise(&head, &touched));
+    let outcome = compared(arguments, (&base, &head), staged.as_ref(), &touched, notes);
+    // Taking them apart takes long, and nobody waits for it.
+    rayon::spawn(move || drop((base, head)));
+    outcome
+}
+
+/// What lies between two states that were found, told.
+fn compared(
+    arguments: &Diff,
+    (base, head): (&Session, &Session),
+    staged: Option<&StagedFiles>,
+    touched: &Touched,
+    mut notes: Vec<String>,
+) -> Result<Outcome, Failure> {
     let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
     after.hand_over_blocks(&head.settings.terraform.shared);
-    if let Some(staged) = &staged {
-        staged.keep(&head);
+    if let Some(staged) = staged {
+        staged.keep(head);
     }
-    let before = base.analyze_before(&head);
-    demand_whole(&base)?;
+    let before = base.analyze_before(head);
+    demand_whole(base)?;
     let (base_state, head_state) = (base.state(), head.state());
-    let change = compare::compare(&base_state, &before, &head_state, &mut after, &touched);
-    let (before, earlier) = decided(&base, before, &gate);
-    let (mut after, mut later) = decided(&head, after, &gate);
+    let change = compare::compare(&base_state, &before, &head_state, &mut after, touched);
+    let (before, earlier) = decided(base, before, &gate);
+    let (mut after, mut later) = decided(head, after, &gate);
     let reconsidered =
         compare::reconsider(&change, &gate, (&base_state, &before, &earlier), (&head_state, &mut after, &mut later));
     let removed = reconsidered.removed.iter().map(|(rules, span)| {
@@ -88,12 +102,16 @@ fn diff(arguments: &Diff) -> Result<Outcome, Failure> {
     let after_report = Report { title: arguments.output.title.as_deref(), ..head.report(&after, &later.findings) };
     let failed = tell(arguments, &gate, (before_report, after_report), reconsidered, &compare::text_of, notes)?;
     head.demand_whole_rules(&after)?;
-    if failed {
-        return Ok(Outcome::Failed);
-    }
-    demand::demand_read(&head, &after)?;
-    // A change that removes the last file was checked too.
-    if base.was_anything_checked(&before) { Ok(Outcome::Passed) } else { Ok(head.outcome(&after)) }
+    let outcome = match failed {
+        true => Outcome::Failed,
+        false => {
+            demand::demand_read(head, &after)?;
+            // A change that removes the last file was checked too.
+            if base.was_anything_checked(&before) { Outcome::Passed } else { head.outcome(&after) }
+        }
+    };
+    rayon::spawn(move || drop((before, after)));
+    Ok(outcome)
 }
 
 /// The state after the change, with what is known of the index where that is what is compared.

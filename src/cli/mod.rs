@@ -8,7 +8,9 @@ mod verbs;
 mod world;
 
 mod render;
+mod edits;
 mod session;
+mod workspace;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

@@ -40,6 +40,11 @@ impl SharedTerraform {
         SharedTerraform { modules: SharedModules::kept(), roots: Arc::default() }
     }
 
+    /// Keeps what is made, for any number of other states, each of which takes copies.
+    pub fn lasting() -> Self {
+        SharedTerraform { modules: SharedModules::lasting(), roots: Arc::default() }
+    }
+
     /// The same for the other state, where it is known what differs.
     #[must_use]
     pub fn for_other(&self, differing: Option<Differing>) -> Self {
@@ -58,14 +63,17 @@ impl SharedTerraform {
         if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
             return;
         }
-        let blocks = std::mem::take(&mut planned.root.blocks);
         drop(std::mem::take(&mut planned.root.switched_off));
+        let has_blocks = self.modules.is_lasting();
+        let blocks = if has_blocks { Vec::new() } else { std::mem::take(&mut planned.root.blocks) };
         let mut roots = lock(&self.roots);
         let number = roots.all.len();
         planned.number = Some(number);
         roots.by_directory.entry(planned.directory.clone()).or_default().push(number);
-        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks: false });
-        planned.root.blocks = blocks;
+        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks });
+        if !has_blocks {
+            planned.root.blocks = blocks;
+        }
     }
 
     /// A root of which nothing differs, with the directories of the modules that it is made of.
@@ -85,7 +93,8 @@ impl SharedTerraform {
             return None;
         }
         let modules = made.asked.parts().map(str::to_owned).collect();
-        Some((made.planned.take()?, modules))
+        let planned = if self.modules.is_lasting() { made.planned.clone() } else { made.planned.take() };
+        Some((planned?, modules))
     }
 
     /// How many roots the second state took.

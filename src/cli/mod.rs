@@ -7,8 +7,8 @@ mod args;
 mod verbs;
 mod world;
 
-mod render;
 mod edits;
+mod render;
 mod session;
 mod workspace;
 
@@ -79,6 +79,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Init(init)) => verbs::init::run(&init),
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Server(_)) => verbs::server::run(),
         Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }

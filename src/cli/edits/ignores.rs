@@ -17,6 +17,11 @@ type Comments = BTreeMap<String, BTreeMap<usize, BTreeSet<String>>>;
 /// What gpulint says about the text or about suppressions themselves; to silence that would hide a mistake.
 const NEVER: [&str; 3] = ["broken-suppression", "stale-suppression", "unreadable"];
 
+/// A comment may silence the rule in such a file: JSON has no comments.
+pub(in crate::cli) fn is_acceptable(rule: &str, path: &str) -> bool {
+    !NEVER.contains(&rule) && !path.ends_with(".json")
+}
+
 /// Why something is accepted, and until when.
 pub(in crate::cli) struct Acceptance<'a> {
     pub(in crate::cli) reason: &'a str,
@@ -102,10 +107,12 @@ fn wishes(judged: &Judged, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
         let resource = finding.resource.and_then(|id| judged.analysis.inventory.resources.get(id.0));
         let resource = resource.map(|it| sources.origin(it.span)).filter(|it| it.file == at.file);
         let identity = judged.identity(finding);
-        // JSON has no comments.
-        let is_json = identity.1.ends_with(".json");
         let fixed = fixed.get(&finding.rule).cloned();
-        let place = if is_json || fixed.is_some() { Place::Nowhere } else { Place::AboveFinding };
+        let place = if !is_acceptable(&finding.rule, &identity.1) || fixed.is_some() {
+            Place::Nowhere
+        } else {
+            Place::AboveFinding
+        };
         Wish { identity, finding: at, resource, place, fixed }
     });
     all.filter(|wish| is_wanted(&wish.identity)).collect()

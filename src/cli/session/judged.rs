@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Session;
 use super::gate::gate;
+use super::{Session, SessionScope};
 use crate::Analysis;
 use crate::cli::Failure;
 use crate::cli::args::{Input, Selection, Threshold};
@@ -13,10 +13,12 @@ use crate::cli::world::file_tree::{DiskTree, below};
 use crate::compare::Gate;
 use crate::config::{self, setting};
 use crate::decide::{BASELINE, Decided};
+use crate::diagnostic::Diagnostic;
 use crate::front_ends::files;
-use crate::inventory::Resource;
+use crate::inventory::{Resource, ResourceId};
 use crate::kubernetes::Looks;
 use crate::measured::{paid, row};
+use crate::report::{self, Paths};
 use crate::rules::Finding;
 use crate::source::{Differing, FileId, file_name, from_utf16, is_below, parent};
 use crate::terraform::SharedTerraform;
@@ -84,8 +86,41 @@ impl Judged {
     }
 }
 
+impl Session {
+    /// How the price of a resource came to be, and whether its model fits.
+    pub(in crate::cli) fn explain(&self, analysis: &Analysis, id: ResourceId) -> String {
+        let report = self.report(analysis, &[]);
+        let mut text = report::explain(&report, id);
+        let (fact, item) = (analysis.fits.get(id.0), analysis.bill.items.get(id.0));
+        if let (Some(resource), Some(fact)) = (analysis.inventory.resources.get(id.0), fact) {
+            if let Some(item) = item {
+                text += &report::explain_speed(resource, item, fact, &self.settings.catalog);
+            }
+            text += &report::explain_run(resource, fact, item);
+            text += &report::explain_own(resource, item, &self.settings.pricing.owned);
+        }
+        text
+    }
+
+    /// The file is a page of the team's own.
+    pub(in crate::cli) fn has_page(&self, path: &str) -> bool {
+        self.policy.own_pages.iter().any(|page| page.path == path)
+    }
+
+    /// What is wrong with pages of rules, and with settings about them.
+    pub(in crate::cli) fn wrong_rules(&self) -> &[Diagnostic] {
+        &self.policy.wrong_rules
+    }
+}
+
 /// States of a tree that is being edited.
 impl Session {
+    /// Shows paths as they are seen from a directory of the tree.
+    pub(in crate::cli) fn show_from(&mut self, directory: &str) {
+        let scope = SessionScope { paths: Paths::seen_from(directory), ..(*self.scope).clone() };
+        self.scope = Arc::new(scope);
+    }
+
     /// Keeps what it reads and works out, for any number of edited states.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
         self.settings.kubernetes.looks = Looks::kept();
@@ -133,9 +168,8 @@ impl Session {
     pub(in crate::cli) fn rests_on(&self, path: &str) -> bool {
         let name = file_name(path);
         let is_page = name.ends_with(".md");
-        let is_settings = name == config::FILE_NAME
-            || name == BASELINE
-            || [row::FILE_NAME, paid::row::FILE_NAME].contains(&name);
+        let is_settings =
+            name == config::FILE_NAME || name == BASELINE || [row::FILE_NAME, paid::row::FILE_NAME].contains(&name);
         let is_of_pack = || self.policy.packs.iter().any(|pack| is_below(path, pack.path()));
         is_settings
             || is_of_pack()

@@ -27,6 +27,8 @@ pub(super) struct Asked {
     pub(super) input: Input,
     pub(super) selection: Selection,
     pub(super) threshold: Threshold,
+    /// Paths are shown as they are seen from there, and not from the running directory.
+    pub(super) shown_from: Option<PathBuf>,
 }
 
 pub(super) struct Workspace {
@@ -71,6 +73,16 @@ impl Workspace {
             Some(text) => drop(self.texts.insert(path.to_owned(), text)),
             None => drop(self.texts.remove(path)),
         }
+    }
+
+    /// The files that an editor has.
+    pub(super) fn texts(&self) -> HashSet<String> {
+        self.texts.keys().cloned().collect()
+    }
+
+    /// The texts of another one, which asked otherwise about the same directory.
+    pub(super) fn take_texts_of(&mut self, other: &Workspace) {
+        self.texts.clone_from(&other.texts);
     }
 
     /// Looks whether files changed on the disk.
@@ -133,6 +145,9 @@ impl Workspace {
         let mut session = Session::judging(&input, &self.asked.selection)?;
         // A file that is only in an editor yet.
         session.add_files(self.texts.keys().filter(|path| session.may_hold(path)).cloned().collect());
+        if let Some(directory) = self.asked.shown_from.as_ref().and_then(|it| self.place.in_tree(it)) {
+            session.show_from(&directory);
+        }
         session.keep_for_edits();
         let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
         let judged = Judged::of(session, &self.asked.threshold);

@@ -22,6 +22,8 @@ struct MadeRoots {
     /// By their numbers.
     all: Vec<MadeRoot>,
     by_directory: HashMap<String, Vec<usize>>,
+    #[cfg(test)]
+    copies: usize,
 }
 
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl SharedTerraform {
     pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(Planned, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
-        let MadeRoots { all, by_directory } = &mut *roots;
+        let MadeRoots { all, by_directory, .. } = &mut *roots;
         let number = by_directory.get(directory)?.iter().copied().find(|number| {
             let made = all.get(*number).filter(|it| it.has_blocks);
             let planned = made.and_then(|it| it.planned.as_ref());
@@ -94,6 +96,10 @@ impl SharedTerraform {
         }
         let modules = made.asked.parts().map(str::to_owned).collect();
         let planned = if self.modules.is_lasting() { made.planned.clone() } else { made.planned.take() };
+        #[cfg(test)]
+        {
+            roots.copies += 1;
+        }
         Some((planned?, modules))
     }
 
@@ -101,6 +107,12 @@ impl SharedTerraform {
     #[cfg(test)]
     pub(in crate::terraform) fn times_taken(&self) -> usize {
         lock(&self.roots).all.iter().filter(|it| it.planned.is_none()).count()
+    }
+
+    /// How often a copy of a root was taken.
+    #[cfg(test)]
+    pub(crate) fn copies_taken(&self) -> usize {
+        lock(&self.roots).copies
     }
 
     /// Takes the blocks of the first state. It needs no more than the calls of modules; those are given back.

@@ -66,6 +66,7 @@ mod rows;
 mod savings;
 mod schema;
 mod screen;
+mod server;
 mod skipped;
 mod speed;
 mod terraform;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cli::Failure;
-use crate::cli::session::judged::{Identity, Judged, Texts};
+use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::diagnostic::Level;
 use crate::fix;
 use crate::inventory::{LinkKind, Resource};
@@ -21,9 +21,9 @@ const MOST_ROUNDS: usize = 10;
 pub(in crate::cli) struct Fixing<'a> {
     pub(in crate::cli) limit: Safety,
     pub(in crate::cli) is_wanted: &'a dyn Fn(&Identity) -> bool,
-    pub(in crate::cli) is_writable: &'a dyn Fn(&Judged, FileId) -> bool,
+    pub(in crate::cli) is_writable: &'a dyn Fn(&JudgedTree, FileId) -> bool,
     /// What is said with these texts in the place of what is there.
-    pub(in crate::cli) judge: &'a mut dyn FnMut(&Texts) -> Result<Arc<Judged>, Failure>,
+    pub(in crate::cli) judge: &'a mut dyn FnMut(&Texts) -> Result<Arc<JudgedTree>, Failure>,
 }
 
 /// What was done so far.
@@ -41,7 +41,10 @@ pub(in crate::cli) struct Fixes {
 
 impl Fixes {
     /// Makes all that can be made, and says what is said then.
-    pub(in crate::cli) fn make(fixing: &mut Fixing<'_>, first: Arc<Judged>) -> Result<(Fixes, Arc<Judged>), Failure> {
+    pub(in crate::cli) fn make(
+        fixing: &mut Fixing<'_>,
+        first: Arc<JudgedTree>,
+    ) -> Result<(Fixes, Arc<JudgedTree>), Failure> {
         let mut fixes = Fixes::default();
         let mut state = first;
         for _ in 0..MOST_ROUNDS {
@@ -54,7 +57,7 @@ impl Fixes {
     }
 
     /// Makes the edits that can be made together; nothing where there are none that do what they should.
-    fn round(&mut self, fixing: &mut Fixing<'_>, state: &Judged) -> Result<Option<Arc<Judged>>, Failure> {
+    fn round(&mut self, fixing: &mut Fixing<'_>, state: &JudgedTree) -> Result<Option<Arc<JudgedTree>>, Failure> {
         loop {
             let chosen = fix::compatible(self.fixable(fixing, state));
             if chosen.is_empty() {
@@ -82,7 +85,7 @@ impl Fixes {
     }
 
     /// What may be fixed: it counts, it is as safe as was asked for, and its text may be written.
-    fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s Judged) -> Vec<&'s Finding> {
+    fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s JudgedTree) -> Vec<&'s Finding> {
         let is_fixable = |it: &&Finding| {
             let identity = state.identity(it);
             it.safety().is_some_and(|safety| safety <= fixing.limit)
@@ -95,7 +98,7 @@ impl Fixes {
 }
 
 /// The fixes that did something else than they should, and what that was.
-fn wrong(before: &Judged, after: &Judged, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut wrong = BTreeMap::new();
     let left: BTreeSet<Identity> =
         after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
@@ -115,7 +118,7 @@ fn wrong(before: &Judged, after: &Judged, chosen: &[&Finding]) -> BTreeMap<Ident
 
 /// Fixes after which something about their resource is new or worse. Of several of one resource, the last is given up: the
 /// others may be all right without it.
-fn brought(before: &Judged, after: &Judged, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
     let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
     let worse = worse_findings(before, after);
     for finding in chosen {
@@ -130,8 +133,8 @@ fn brought(before: &Judged, after: &Judged, chosen: &[&Finding]) -> BTreeMap<Ide
 
 /// By address, the first finding that the later state has and the earlier one has not, or of a lower level. What only tells of
 /// further money to save is no harm: the next round may take it.
-fn worse_findings<'s>(before: &'s Judged, after: &'s Judged) -> BTreeMap<&'s str, String> {
-    let counting = |state: &'s Judged| {
+fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, String> {
+    let counting = |state: &'s JudgedTree| {
         let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
         all.filter_map(|it| Some((it.address(&state.analysis.inventory)?, it)))
     };
@@ -151,14 +154,14 @@ fn worse_findings<'s>(before: &'s Judged, after: &'s Judged) -> BTreeMap<&'s str
 }
 
 /// The files of resources whose facts changed though nobody wished it.
-fn changed_elsewhere(before: &Judged, after: &Judged, chosen: &[&Finding]) -> BTreeSet<String> {
+fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
     let wished: BTreeSet<&str> =
         chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
     let linked = |it: &Resource| {
         let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
         it.links.iter().any(to)
     };
-    let facts = |state: &Judged| -> BTreeMap<(String, String), String> {
+    let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
         let all = state.analysis.inventory.resources.iter();
         let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
         others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cli::Failure;
-use crate::cli::session::judged::{Identity, Judged, Texts};
+use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::decide::FixedBy;
 use crate::source::{Date, Span, normalize};
 
@@ -33,16 +33,16 @@ pub(in crate::cli) struct Ignores {
     pub(in crate::cli) wishes: Vec<Wish>,
     pub(in crate::cli) texts: Texts,
     /// What is said with them.
-    pub(in crate::cli) after: Arc<Judged>,
+    pub(in crate::cli) after: Arc<JudgedTree>,
 }
 
 impl Ignores {
     /// Comments for the findings that are wanted; `judge` says what is said with such texts in the place of what is there.
     pub(in crate::cli) fn make(
-        before: &Judged,
+        before: &JudgedTree,
         acceptance: &Acceptance<'_>,
         is_wanted: &dyn Fn(&Identity) -> bool,
-        judge: &mut dyn FnMut(&Texts) -> Result<Arc<Judged>, Failure>,
+        judge: &mut dyn FnMut(&Texts) -> Result<Arc<JudgedTree>, Failure>,
     ) -> Result<Ignores, Failure> {
         let mut wishes = wishes(before, is_wanted);
         loop {
@@ -58,15 +58,15 @@ impl Ignores {
 
 /// Where the comment for a finding goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Place {
+pub(in crate::cli) enum CommentPlace {
     AboveFinding,
     AboveResource,
     Nowhere,
 }
 
-impl Place {
-    fn next(self) -> Place {
-        if self == Place::AboveFinding { Place::AboveResource } else { Place::Nowhere }
+impl CommentPlace {
+    fn next(self) -> CommentPlace {
+        if self == CommentPlace::AboveFinding { CommentPlace::AboveResource } else { CommentPlace::Nowhere }
     }
 }
 
@@ -75,7 +75,7 @@ pub(in crate::cli) struct Wish {
     pub(in crate::cli) identity: Identity,
     finding: Span,
     resource: Option<Span>,
-    pub(in crate::cli) place: Place,
+    pub(in crate::cli) place: CommentPlace,
     /// Who forbids to silence it, if somebody does.
     pub(in crate::cli) fixed: Option<FixedBy>,
 }
@@ -83,14 +83,14 @@ pub(in crate::cli) struct Wish {
 impl Wish {
     fn span(&self) -> Option<Span> {
         match self.place {
-            Place::AboveFinding => Some(self.finding),
-            Place::AboveResource => self.resource,
-            Place::Nowhere => None,
+            CommentPlace::AboveFinding => Some(self.finding),
+            CommentPlace::AboveResource => self.resource,
+            CommentPlace::Nowhere => None,
         }
     }
 }
 
-fn identities(judged: &Judged) -> BTreeMap<Identity, usize> {
+fn identities(judged: &JudgedTree) -> BTreeMap<Identity, usize> {
     let mut counts = BTreeMap::new();
     for finding in judged.counting() {
         *counts.entry(judged.identity(finding)).or_default() += 1;
@@ -98,7 +98,7 @@ fn identities(judged: &Judged) -> BTreeMap<Identity, usize> {
     counts
 }
 
-fn wishes(judged: &Judged, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
+fn wishes(judged: &JudgedTree, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
     let sources = &judged.session.sources;
     let fixed = judged.session.fixed_rules();
     let about = judged.counting().filter(|finding| !NEVER.contains(&finding.rule.as_str()));
@@ -109,9 +109,9 @@ fn wishes(judged: &Judged, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
         let identity = judged.identity(finding);
         let fixed = fixed.get(&finding.rule).cloned();
         let place = if !is_acceptable(&finding.rule, &identity.1) || fixed.is_some() {
-            Place::Nowhere
+            CommentPlace::Nowhere
         } else {
-            Place::AboveFinding
+            CommentPlace::AboveFinding
         };
         Wish { identity, finding: at, resource, place, fixed }
     });
@@ -119,16 +119,16 @@ fn wishes(judged: &Judged, is_wanted: &dyn Fn(&Identity) -> bool) -> Vec<Wish> {
 }
 
 /// Takes back what did not do what it should: the finding still counts, or its file says something new.
-fn retreat(before: &Judged, wishes: &mut [Wish], after: &Judged) -> bool {
+fn retreat(before: &JudgedTree, wishes: &mut [Wish], after: &JudgedTree) -> bool {
     let (before, after) = (identities(before), identities(after));
     let is_new = |(identity, count): &(&Identity, &usize)| before.get(*identity).is_none_or(|it| it < *count);
     let spoilt: BTreeSet<&str> = after.iter().filter(is_new).map(|(identity, _)| identity.1.as_str()).collect();
     let mut retreated = false;
-    for wish in wishes.iter_mut().filter(|wish| wish.place != Place::Nowhere) {
+    for wish in wishes.iter_mut().filter(|wish| wish.place != CommentPlace::Nowhere) {
         if after.contains_key(&wish.identity) || spoilt.contains(wish.identity.1.as_str()) {
             wish.place = wish.place.next();
             if wish.span().is_none() {
-                wish.place = Place::Nowhere;
+                wish.place = CommentPlace::Nowhere;
             }
             retreated = true;
         }
@@ -137,7 +137,7 @@ fn retreat(before: &Judged, wishes: &mut [Wish], after: &Judged) -> bool {
 }
 
 /// The texts of the files with the comments in them.
-fn written(judged: &Judged, wishes: &[Wish], acceptance: &Acceptance<'_>) -> Result<Texts, Failure> {
+fn written(judged: &JudgedTree, wishes: &[Wish], acceptance: &Acceptance<'_>) -> Result<Texts, Failure> {
     let session = &judged.session;
     let sources = &session.sources;
     let mut comments = Comments::new();

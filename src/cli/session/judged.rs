@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Session;
 use super::gate::gate;
-use super::{Session, SessionScope};
 use crate::Analysis;
 use crate::cli::Failure;
 use crate::cli::args::{Input, Selection, Threshold};
@@ -18,7 +18,7 @@ use crate::front_ends::files;
 use crate::inventory::{Resource, ResourceId};
 use crate::kubernetes::Looks;
 use crate::measured::{paid, row};
-use crate::report::{self, Paths};
+use crate::report;
 use crate::rules::Finding;
 use crate::source::{Differing, FileId, file_name, from_utf16, is_below, parent};
 use crate::terraform::SharedTerraform;
@@ -30,19 +30,19 @@ pub(in crate::cli) type Identity = (String, String, Option<String>);
 pub(in crate::cli) type Texts = BTreeMap<String, Vec<u8>>;
 
 /// A run, with the findings that are shown.
-pub(in crate::cli) struct Judged {
+pub(in crate::cli) struct JudgedTree {
     pub(in crate::cli) session: Session,
     pub(in crate::cli) analysis: Analysis,
     pub(in crate::cli) findings: Vec<Decided>,
     pub(in crate::cli) gate: Gate,
 }
 
-impl Judged {
-    pub(in crate::cli) fn of(session: Session, threshold: &Threshold) -> Judged {
+impl JudgedTree {
+    pub(in crate::cli) fn of(session: Session, threshold: &Threshold) -> JudgedTree {
         let (analysis, mut findings) = session.judge();
         let gate = gate(threshold, &session.policy);
         findings.retain(|decided| gate.shows(decided));
-        Judged { session, analysis, findings, gate }
+        JudgedTree { session, analysis, findings, gate }
     }
 
     /// What was named, with these texts.
@@ -50,7 +50,7 @@ impl Judged {
         input: &Input,
         (selection, threshold): (&Selection, &Threshold),
         texts: &Texts,
-    ) -> Result<Judged, Failure> {
+    ) -> Result<JudgedTree, Failure> {
         let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         let input = Input { given, ..input.clone() };
         Ok(Self::of(Session::judging(&input, selection)?, threshold))
@@ -115,12 +115,6 @@ impl Session {
 
 /// States of a tree that is being edited.
 impl Session {
-    /// Shows paths as they are seen from a directory of the tree.
-    pub(in crate::cli) fn show_from(&mut self, directory: &str) {
-        let scope = SessionScope { paths: Paths::seen_from(directory), ..(*self.scope).clone() };
-        self.scope = Arc::new(scope);
-    }
-
     /// Keeps what it reads and works out, for any number of edited states.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
         self.settings.kubernetes.looks = Looks::kept();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cli::args::Check;
-use crate::cli::edits::ignores::{Acceptance, Ignores, Place, Wish};
-use crate::cli::session::judged::{Judged, Texts};
+use crate::cli::edits::ignores::{Acceptance, CommentPlace, Ignores, Wish};
+use crate::cli::session::judged::{JudgedTree, Texts};
 use crate::cli::world::{file_tree, output};
 use crate::cli::{Failure, Outcome};
 use crate::decide::FixedBy;
@@ -21,7 +21,7 @@ pub(in crate::cli) fn run(arguments: &Check, reason: &str) -> Result<Outcome, Fa
         return Err(Failure::new("--add-ignore writes into files, and standard input is none"));
     }
     let asked = (&arguments.selection, &arguments.threshold);
-    let mut judge = |texts: &Texts| Judged::with_texts(&arguments.input, asked, texts).map(Arc::new);
+    let mut judge = |texts: &Texts| JudgedTree::with_texts(&arguments.input, asked, texts).map(Arc::new);
     let before = judge(&Texts::new())?;
     before.session.demand_whole_rules(&before.analysis)?;
     let made = Ignores::make(&before, &Acceptance { reason, until }, &|_| true, &mut judge)?;
@@ -51,7 +51,7 @@ fn last_day(reason: &str) -> (Option<Date>, String) {
 
 fn tell(wishes: &[Wish], files: usize) -> Result<(), Failure> {
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
-    let left: Vec<&Wish> = wishes.iter().filter(|wish| wish.place == Place::Nowhere).collect();
+    let left: Vec<&Wish> = wishes.iter().filter(|wish| wish.place == CommentPlace::Nowhere).collect();
     let silenced = count(wishes.len() - left.len(), "finding");
     output::print(&format!("{silenced} suppressed in {}\n", count(files, "file")))?;
     let mut by_cause: BTreeMap<String, usize> = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::catalog::{Currency, Money};
 use crate::cli::args::Check;
 use crate::cli::edits::fixes::{Fixes, Fixing};
 use crate::cli::session::Session;
-use crate::cli::session::judged::{Judged, Texts};
+use crate::cli::session::judged::{JudgedTree, Texts};
 use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::inventory::Role;
@@ -23,14 +23,14 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return Err(Failure::new("fixes are written into files, and standard input is none"));
     }
     let asked = (&arguments.selection, &arguments.threshold);
-    let mut judge = |texts: &Texts| Judged::with_texts(&arguments.input, asked, texts).map(Arc::new);
+    let mut judge = |texts: &Texts| JudgedTree::with_texts(&arguments.input, asked, texts).map(Arc::new);
     let first = judge(&Texts::new())?;
     first.session.demand_whole_rules(&first.analysis)?;
     let before = costs(&first);
     let mut fixing = Fixing {
         limit: if arguments.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
         is_wanted: &|_| true,
-        is_writable: &Judged::is_writable,
+        is_writable: &JudgedTree::is_writable,
         judge: &mut judge,
     };
     let (work, state) = Fixes::make(&mut fixing, first)?;
@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if failed { Outcome::Failed } else { state.session.outcome(&state.analysis) })
 }
 
-fn show(state: &Judged, work: &Fixes, before: &Costs) -> Result<Outcome, Failure> {
+fn show(state: &JudgedTree, work: &Fixes, before: &Costs) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for (path, new) in &work.texts {
         let old = work.originals.get(path).map(Vec::as_slice).unwrap_or_default();
@@ -62,7 +62,7 @@ fn show(state: &Judged, work: &Fixes, before: &Costs) -> Result<Outcome, Failure
     Ok(if work.texts.is_empty() { state.session.outcome(&state.analysis) } else { Outcome::Failed })
 }
 
-fn costs(state: &Judged) -> Costs {
+fn costs(state: &JudgedTree) -> Costs {
     Costs::new(&state.analysis, state.session.settings.pricing.currency)
 }
 
@@ -125,7 +125,7 @@ impl Fixes {
         Ok(left_alone)
     }
 
-    fn tell(&self, verb: &str, state: &Judged, before: &Costs) {
+    fn tell(&self, verb: &str, state: &JudgedTree, before: &Costs) {
         let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
         let left = state.findings.iter().filter(|decided| decided.counts()).count();
         let files = count(self.texts.len(), "file");

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::args::{Input, Selection, Threshold};
 use super::session::Session;
-use super::session::judged::{Judged, Texts};
+use super::session::judged::{JudgedTree, Texts};
 use super::world::failure::Failure;
 use super::world::place::Place;
 use stamps::Stamps;
@@ -23,16 +23,14 @@ const FEW: usize = 3;
 
 /// What is asked of a directory.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct WorkspaceOptions {
     pub(super) input: Input,
     pub(super) selection: Selection,
     pub(super) threshold: Threshold,
-    /// Paths are shown as they are seen from there, and not from the running directory.
-    pub(super) shown_from: Option<PathBuf>,
 }
 
 pub(super) struct Workspace {
-    asked: Asked,
+    asked: WorkspaceOptions,
     place: Place,
     /// What stands in an editor, by paths of the tree.
     texts: Texts,
@@ -41,7 +39,7 @@ pub(super) struct Workspace {
 
 /// The state that is kept.
 struct Base {
-    judged: Arc<Judged>,
+    judged: Arc<JudgedTree>,
     /// What stood in an editor then.
     texts: Texts,
     stamps: Stamps,
@@ -50,9 +48,9 @@ struct Base {
 }
 
 impl Workspace {
-    pub(super) fn new(asked: Asked) -> Result<Workspace, Failure> {
+    pub(super) fn new(asked: WorkspaceOptions) -> Result<Workspace, Failure> {
         let beside: Vec<&Path> = asked.input.config.iter().map(PathBuf::as_path).collect();
-        let place = Place::find(&asked.input.paths, &beside)?;
+        let place = Place::find(asked.input.here.as_deref(), &asked.input.paths, &beside)?;
         Ok(Workspace { asked, place, texts: Texts::new(), base: None })
     }
 
@@ -86,25 +84,30 @@ impl Workspace {
     }
 
     /// Looks whether files changed on the disk.
-    pub(super) fn refresh(&mut self) -> Result<bool, Failure> {
-        let Some(base) = &mut self.base else { return Ok(true) };
+    pub(super) fn refresh(&mut self) -> bool {
+        let input = self.input();
+        let Some(base) = &mut self.base else { return true };
         let session = &base.judged.session;
-        let files = Session::open(&self.asked.input)?.files;
+        // Settings that cannot be used are told by whoever judges.
+        let Ok(Session { files, .. }) = Session::open(&input) else {
+            self.base = None;
+            return true;
+        };
         let on_disk = |path: &&String| !base.texts.contains_key(*path);
         let is_same_list = files.iter().filter(on_disk).eq(session.files.iter().filter(on_disk));
         let changed = base.stamps.changed(&self.place.root);
         let rests = changed.iter().any(|path| session.rests_on(path));
         if !is_same_list || rests {
             self.base = None;
-            return Ok(true);
+            return true;
         }
         let before = base.elsewhere.len();
         base.elsewhere.extend(changed);
-        Ok(base.elsewhere.len() > before)
+        base.elsewhere.len() > before
     }
 
     /// What is to be said now.
-    pub(super) fn judge(&mut self) -> Result<Arc<Judged>, Failure> {
+    pub(super) fn judge(&mut self) -> Result<Arc<JudgedTree>, Failure> {
         let texts = self.texts.clone();
         if let Some(judged) = self.judge_with(&texts) {
             return Ok(judged);
@@ -117,12 +120,12 @@ impl Workspace {
     }
 
     /// What would be said with these texts, beside those of the editor; they are not kept.
-    pub(super) fn imagine(&mut self, more: &Texts) -> Result<Arc<Judged>, Failure> {
+    pub(super) fn imagine(&mut self, more: &Texts) -> Result<Arc<JudgedTree>, Failure> {
         let mut texts = self.texts.clone();
         texts.extend(more.iter().map(|(path, text)| (path.clone(), text.clone())));
         match self.judge_with(&texts) {
             Some(judged) => Ok(judged),
-            None => Judged::with_texts(&self.asked.input, (&self.asked.selection, &self.asked.threshold), &texts)
+            None => JudgedTree::with_texts(&self.asked.input, (&self.asked.selection, &self.asked.threshold), &texts)
                 .map(Arc::new),
         }
     }
@@ -139,24 +142,25 @@ impl Workspace {
         Ok(())
     }
 
-    fn make_base(&self) -> Result<Base, Failure> {
+    /// What is named, with the texts of the editor.
+    fn input(&self) -> Input {
         let given = self.texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
-        let input = Input { given, ..self.asked.input.clone() };
-        let mut session = Session::judging(&input, &self.asked.selection)?;
+        Input { given, ..self.asked.input.clone() }
+    }
+
+    fn make_base(&self) -> Result<Base, Failure> {
+        let mut session = Session::judging(&self.input(), &self.asked.selection)?;
         // A file that is only in an editor yet.
         session.add_files(self.texts.keys().filter(|path| session.may_hold(path)).cloned().collect());
-        if let Some(directory) = self.asked.shown_from.as_ref().and_then(|it| self.place.in_tree(it)) {
-            session.show_from(&directory);
-        }
         session.keep_for_edits();
         let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
-        let judged = Judged::of(session, &self.asked.threshold);
+        let judged = JudgedTree::of(session, &self.asked.threshold);
         stamps.add(&self.place.root, judged.session.sources.asked());
         Ok(Base { judged: Arc::new(judged), texts: self.texts.clone(), stamps, elsewhere: HashSet::new() })
     }
 
     /// The base with these texts; nothing where there is none, or settings may have changed.
-    fn judge_with(&self, texts: &Texts) -> Option<Arc<Judged>> {
+    fn judge_with(&self, texts: &Texts) -> Option<Arc<JudgedTree>> {
         let base = self.base.as_ref()?;
         let changed = self.changed(base, texts);
         if changed.is_empty() {
@@ -167,7 +171,7 @@ impl Workspace {
         if changed.iter().any(|path| session.rests_on(path) || is_gone(path)) {
             return None;
         }
-        Some(Arc::new(Judged::of(session.edited(texts, changed), &self.asked.threshold)))
+        Some(Arc::new(JudgedTree::of(session.edited(texts, changed), &self.asked.threshold)))
     }
 
     /// The files that differ from the base.

@@ -30,15 +30,15 @@ impl Drop for Scratch {
     }
 }
 
-fn asked(directory: &Path) -> Asked {
+fn asked(directory: &Path) -> WorkspaceOptions {
     let today = Some("2026-11-21".parse().unwrap());
     let prices = Some("embedded".into());
     let input = Input { paths: vec![directory.to_owned()], today, prices, allow_empty: true, ..Input::default() };
-    Asked { input, ..Asked::default() }
+    WorkspaceOptions { input, ..WorkspaceOptions::default() }
 }
 
 /// Everything that is said: the report for programs, and what each resource costs and why.
-fn said(judged: &Judged) -> String {
+fn said(judged: &JudgedTree) -> String {
     let report = judged.session.report(&judged.analysis, &judged.findings);
     let told = report::render(Format::Json, &report, Style::default()).unwrap_or_default();
     let costs = report::cost(Format::Json, &report, Style::default()).unwrap_or_default();
@@ -151,12 +151,12 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
                 // Saved by the editor.
                 workspace.set(path, Some(text.clone().into_bytes()));
                 scratch.write(path, &text);
-                workspace.refresh().unwrap();
+                workspace.refresh();
             }
             2 if path.contains("new") => {
                 workspace.set(path, None);
                 let _ = fs::remove_file(scratch.0.join(path));
-                workspace.refresh().unwrap();
+                workspace.refresh();
             }
             3 => {
                 // Changed by somebody else, and in another time than before.
@@ -164,13 +164,13 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
                 let file = fs::File::options().write(true).open(scratch.0.join(path)).unwrap();
                 let later = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + round);
                 file.set_modified(later).unwrap();
-                workspace.refresh().unwrap();
+                workspace.refresh();
             }
             4 => files(&scratch),
             _ => workspace.set(path, Some(text.into_bytes())),
         }
         if random.below(5) == 0 {
-            workspace.refresh().unwrap();
+            workspace.refresh();
         }
         if random.below(9) == 0 && workspace.has_drifted() {
             let _ = workspace.settle();
@@ -180,7 +180,7 @@ fn after_any_edits_the_same_is_said_as_by_a_run_from_nothing() {
             workspace.texts.clear();
             files(&scratch);
         }
-        workspace.refresh().unwrap_or_default();
+        workspace.refresh();
         let was_base = workspace.base.as_ref().map(|it| Arc::as_ptr(&it.judged));
         let now = workspace.judge();
         let mut fresh = Workspace::new(asked(&scratch.0)).unwrap();

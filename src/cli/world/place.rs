@@ -24,11 +24,15 @@ pub(in crate::cli) struct Place {
 }
 
 impl Place {
-    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices.
-    pub(in crate::cli) fn find(paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
-        let here = std::env::current_dir()
-            .and_then(|directory| directory.canonicalize())
-            .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
+    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices. `here` stands
+    /// for the running directory, if it is given.
+    pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
+        let here = match here {
+            Some(here) => canonical(here)?,
+            None => std::env::current_dir()
+                .and_then(|directory| directory.canonicalize())
+                .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?,
+        };
         let named = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>, _>>()?;
         let mut allowed: Vec<PathBuf> = named.iter().map(|path| boundary(path, &here)).collect();
         for path in beside {

@@ -11,22 +11,20 @@ use gen_lsp_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::documents::Documents;
+use super::client::FIX_ALL;
+use super::documents::OpenTexts;
 use super::place::uri_of;
-use super::position::{Encoding, Lines};
+use super::position::{Encoding, TextLines};
 use super::told::{Places, Told};
 use crate::cli::Failure;
 use crate::cli::edits::fixes::{Fixes, Fixing};
 use crate::cli::edits::ignores::{Acceptance, Ignores, is_acceptable};
-use crate::cli::session::judged::{Judged, Texts};
+use crate::cli::session::judged::{JudgedTree, Texts};
 use crate::cli::workspace::Workspace;
 use crate::cli::world::file_tree::below;
 use crate::report::one_line;
 use crate::rules::{Finding, Safety};
 use crate::source::changes;
-
-/// The kind of an action that makes all safe fixes of a text.
-pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 
 /// What stands in a comment until somebody says why.
 const REASON: &str = "TODO: say why";
@@ -126,7 +124,7 @@ fn is_wanted(kind: Option<&CodeActionKind>, wanted: Option<&[CodeActionKind]>) -
 }
 
 fn of_finding(
-    judged: &Judged,
+    judged: &JudgedTree,
     folder: &Path,
     finding: &Finding,
     (path, at): (String, Range),
@@ -190,12 +188,12 @@ pub(super) fn edits_of(
     Ok(texts.iter().filter_map(of_file).collect())
 }
 
-fn made(chosen: &Chosen, before: &Arc<Judged>, workspace: &mut Workspace) -> Result<Texts, Failure> {
+fn made(chosen: &Chosen, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
     let is_this =
         |it: &(String, String, Option<String>)| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
     let is_here = |it: &(String, String, Option<String>)| it.1 == chosen.path;
     let open = workspace.texts();
-    let is_writable = |judged: &Judged, file| {
+    let is_writable = |judged: &JudgedTree, file| {
         let sources = &judged.session.sources;
         judged.is_writable(file) || open.contains(&sources.path(file)) && !sources.text(file).contains('\u{fffd}')
     };
@@ -222,7 +220,7 @@ fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
         *end += line.len();
         Some(*end)
     }));
-    let lines = Lines::of(old, encoding);
+    let lines = TextLines::of(old, encoding);
     let at = |line: usize| starts.get(line).copied().unwrap_or(old.len());
     let hunks = changes(&before, &after).into_iter();
     let edit = |(gone, come): (std::ops::Range<usize>, std::ops::Range<usize>)| TextEdit {
@@ -233,7 +231,7 @@ fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
 }
 
 /// The edits as the editor takes them.
-pub(super) fn workspace_edit(edits: &[FileEdits], documents: &Documents, takes_versions: bool) -> WorkspaceEdit {
+pub(super) fn workspace_edit(edits: &[FileEdits], documents: &OpenTexts, takes_versions: bool) -> WorkspaceEdit {
     let uri = |file: &Path| documents.uri_of(file).map(str::to_owned).or_else(|| uri_of(file));
     if !takes_versions {
         let all = edits.iter().filter_map(|it| Some((uri(&it.file)?.into(), it.edits.clone())));
@@ -266,7 +264,7 @@ mod tests {
             for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
                 let mut text = old.to_owned();
                 for edit in line_edits(old, new, encoding).iter().rev() {
-                    let lines = Lines::of(&text, encoding);
+                    let lines = TextLines::of(&text, encoding);
                     let place = lines.offset(edit.range.start)..lines.offset(edit.range.end);
                     text.replace_range(place, &edit.new_text);
                 }

@@ -4,12 +4,16 @@ use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{ClientCapabilities, InitializeParams, WorkspaceFolders};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::place::path_of;
 use super::position::Encoding;
 use crate::cli::args::Input;
-use crate::cli::workspace::Asked;
+use crate::cli::workspace::WorkspaceOptions;
 use crate::diagnostic::Level;
+
+/// The kind of an action that makes all safe fixes of a text.
+pub(super) const FIX_ALL: &str = "source.fixAll.gpulint";
 
 /// What the editor can do.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +88,7 @@ pub(super) struct Preferences {
 
 impl Preferences {
     /// As the editor sends them: alone, or under the name of the program.
-    pub(super) fn read(value: Option<&serde_json::Value>) -> Result<Preferences, String> {
+    pub(super) fn read(value: Option<&Value>) -> Result<Preferences, String> {
         let Some(value) = value.filter(|it| !it.is_null()) else { return Ok(Preferences::default()) };
         let own = value.get("gpulint").unwrap_or(value);
         let read: Preferences = serde_json::from_value(own.clone()).map_err(|error| error.to_string())?;
@@ -106,11 +110,12 @@ impl Preferences {
     }
 
     /// What is asked of a folder.
-    pub(super) fn asked(&self, directory: &Path) -> Asked {
+    pub(super) fn asked(&self, directory: &Path) -> WorkspaceOptions {
         let inside = |path: &PathBuf| directory.join(path);
-        Asked {
+        WorkspaceOptions {
             input: Input {
                 paths: vec![directory.to_owned()],
+                here: Some(directory.to_owned()),
                 config: self.config.as_ref().filter(|it| !it.as_os_str().is_empty()).map(inside),
                 variable_files: self.environment.iter().filter(|it| !it.as_os_str().is_empty()).map(inside).collect(),
                 workspace: self.workspace.clone().filter(|it| !it.is_empty()),
@@ -118,10 +123,30 @@ impl Preferences {
                 allow_empty: true,
                 ..Input::default()
             },
-            shown_from: Some(directory.to_owned()),
-            ..Asked::default()
+            ..WorkspaceOptions::default()
         }
     }
+}
+
+/// What this server can do.
+pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
+    let mut capabilities = json!({
+        "positionEncoding": client.encoding.kind(),
+        "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
+        "hoverProvider": true,
+        "inlayHintProvider": { "resolveProvider": false },
+        "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL], "resolveProvider": client.resolves_edits },
+        "completionProvider": { "triggerCharacters": ["."], "resolveProvider": false },
+        "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
+    });
+    // An editor draws both where both are offered.
+    if prices == Prices::Lens
+        && let Some(all) = capabilities.as_object_mut()
+    {
+        all.remove("inlayHintProvider");
+        all.insert("codeLensProvider".to_owned(), json!({ "resolveProvider": false }));
+    }
+    capabilities
 }
 
 /// Editors speak of information where reports speak of notes.

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use gen_lsp_types::TextDocumentContentChangeEvent;
 
 use super::place::{path_of, real};
-use super::position::{Encoding, Lines};
+use super::position::{Encoding, TextLines};
 
 /// A text as the editor has it, whether or not it is saved.
-pub(super) struct Document {
+pub(super) struct OpenText {
     /// With links followed.
     pub(super) path: PathBuf,
     pub(super) version: i32,
@@ -18,12 +18,12 @@ pub(super) struct Document {
 
 /// By the addresses that the editor uses.
 #[derive(Default)]
-pub(super) struct Documents(BTreeMap<String, Document>);
+pub(super) struct OpenTexts(BTreeMap<String, OpenText>);
 
-impl Documents {
-    pub(super) fn open(&mut self, uri: &str, version: i32, text: String) -> Option<&Document> {
+impl OpenTexts {
+    pub(super) fn open(&mut self, uri: &str, version: i32, text: String) -> Option<&OpenText> {
         let path = real(&path_of(uri)?);
-        self.0.insert(uri.to_owned(), Document { path, version, text });
+        self.0.insert(uri.to_owned(), OpenText { path, version, text });
         self.0.get(uri)
     }
 
@@ -34,7 +34,7 @@ impl Documents {
         version: i32,
         changes: Vec<TextDocumentContentChangeEvent>,
         encoding: Encoding,
-    ) -> Option<&Document> {
+    ) -> Option<&OpenText> {
         let document = self.0.get_mut(uri)?;
         for change in changes {
             match change {
@@ -42,7 +42,7 @@ impl Documents {
                     document.text = whole.text;
                 }
                 TextDocumentContentChangeEvent::TextDocumentContentChangePartial(part) => {
-                    let lines = Lines::of(&document.text, encoding);
+                    let lines = TextLines::of(&document.text, encoding);
                     let (start, end) = (lines.offset(part.range.start), lines.offset(part.range.end));
                     document.text.replace_range(start..end.max(start), &part.text);
                 }
@@ -52,15 +52,15 @@ impl Documents {
         Some(document)
     }
 
-    pub(super) fn close(&mut self, uri: &str) -> Option<Document> {
+    pub(super) fn close(&mut self, uri: &str) -> Option<OpenText> {
         self.0.remove(uri)
     }
 
-    pub(super) fn get(&self, uri: &str) -> Option<&Document> {
+    pub(super) fn get(&self, uri: &str) -> Option<&OpenText> {
         self.0.get(uri)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Document)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &OpenText)> {
         self.0.iter().map(|(uri, document)| (uri.as_str(), document))
     }
 

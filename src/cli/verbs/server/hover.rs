@@ -3,9 +3,9 @@
 
 use gen_lsp_types::{Contents, Hover, MarkupContent, MarkupKind, Position};
 
-use super::pages;
-use super::position::{Encoding, Lines};
-use super::requests::About;
+use super::pages::{is_page, meaning};
+use super::position::{Encoding, TextLines};
+use super::told::KnownText;
 use crate::config;
 use crate::inventory::ResourceId;
 use crate::rules;
@@ -14,16 +14,16 @@ use crate::source::file_name;
 /// What stands on one line may be many resources: a module that is called often.
 const MOST: usize = 3;
 
-pub(super) fn hover(about: &About, text: &str, at: Position, encoding: Encoding) -> Option<Hover> {
-    let lines = Lines::of(text, encoding);
+pub(super) fn hover(about: &KnownText, text: &str, at: Position, encoding: Encoding) -> Option<Hover> {
+    let lines = TextLines::of(text, encoding);
     let line = lines.line(at.line as usize);
     let column = lines.offset(at) - lines.offset(Position { line: at.line, character: 0 });
-    let is_page = pages::is_page(about);
+    let is_page = is_page(&about.told.judged, &about.path);
     let named = || {
         let is_about_rules = is_page || file_name(&about.path) == config::FILE_NAME || line.contains("gpulint:");
         is_about_rules.then(|| of_rule(about, word_at(line, column, |letter| letter == '-')?)).flatten()
     };
-    let fact = || is_page.then(|| pages::meaning(word_at(line, column, |letter| "._".contains(letter))?)).flatten();
+    let fact = || is_page.then(|| meaning(word_at(line, column, |letter| "._".contains(letter))?)).flatten();
     let price = || {
         let prices = about.told.prices(&about.path, encoding);
         let here = prices.iter().find(|price| price.at.line == at.line)?;
@@ -34,7 +34,7 @@ pub(super) fn hover(about: &About, text: &str, at: Position, encoding: Encoding)
 }
 
 /// How the prices of these came to be.
-pub(super) fn explained(about: &About, resources: &[ResourceId]) -> MarkupContent {
+pub(super) fn explained(about: &KnownText, resources: &[ResourceId]) -> MarkupContent {
     let judged = &about.told.judged;
     let told = resources.iter().take(MOST).map(|id| judged.session.explain(&judged.analysis, *id));
     // Text of the repository ends no fence.
@@ -48,7 +48,7 @@ pub(super) fn explained(about: &About, resources: &[ResourceId]) -> MarkupConten
 }
 
 /// The beginning of a rule's page.
-fn of_rule(about: &About, name: &str) -> Option<String> {
+fn of_rule(about: &KnownText, name: &str) -> Option<String> {
     let page = about.told.judged.session.settings.rules.page(name)?;
     let body = page.body();
     let summary = body.split("\n## ").next().unwrap_or_default().trim();

@@ -2,15 +2,14 @@
 
 use gen_lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind, Position};
 
-use super::position::{Encoding, Lines};
-use super::requests::About;
-use crate::cli::session::judged::Judged;
+use super::position::{Encoding, TextLines};
+use crate::cli::session::judged::JudgedTree;
 use crate::cli::verbs::rules::{Proof, prove_page};
 use crate::rules::{self, VocabularyEntry};
 
 /// A page of the team's own, or of a pack.
-pub(super) fn is_page(about: &About) -> bool {
-    about.told.judged.session.has_page(&about.path)
+pub(super) fn is_page(judged: &JudgedTree, path: &str) -> bool {
+    judged.session.has_page(path)
 }
 
 /// The facts of a resource may be named without it.
@@ -40,9 +39,14 @@ pub(super) fn meaning(word: &str) -> Option<String> {
 }
 
 /// The words that may stand at a place of the head of a page.
-pub(super) fn completion(about: &About, text: &str, at: Position, encoding: Encoding) -> Vec<CompletionItem> {
-    let lines = Lines::of(text, encoding);
-    if !is_page(about) || !is_in_head(text, at.line as usize) {
+pub(super) fn completion(
+    (judged, path): (&JudgedTree, &str),
+    text: &str,
+    at: Position,
+    encoding: Encoding,
+) -> Vec<CompletionItem> {
+    let lines = TextLines::of(text, encoding);
+    if !is_page(judged, path) || !is_in_head(text, at.line as usize) {
         return Vec::new();
     }
     let start = lines.offset(Position { line: at.line, character: 0 });
@@ -80,7 +84,7 @@ fn is_in_head(text: &str, line: usize) -> bool {
 }
 
 /// What is wrong with the examples of a page.
-pub(super) fn wrong_examples(judged: &Judged, path: &str) -> Vec<Proof> {
+pub(super) fn wrong_examples(judged: &JudgedTree, path: &str) -> Vec<Proof> {
     let proofs = prove_page(&judged.session, path);
     proofs.into_iter().filter(|proof| !proof.wrong.is_empty()).collect()
 }

@@ -34,10 +34,11 @@ pub(super) fn real(path: &Path) -> PathBuf {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn addresses_lead_to_files_and_back() {
         for (uri, path) in [

@@ -43,20 +43,20 @@ impl Encoding {
 }
 
 /// A text with the places where its lines begin.
-pub(super) struct Lines<'t> {
+pub(super) struct TextLines<'t> {
     text: &'t str,
     starts: Arc<[usize]>,
     encoding: Encoding,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t str, encoding: Encoding) -> Lines<'t> {
-        Lines { text, starts: Self::starts(text), encoding }
+impl<'t> TextLines<'t> {
+    pub(super) fn of(text: &'t str, encoding: Encoding) -> TextLines<'t> {
+        TextLines { text, starts: Self::starts(text), encoding }
     }
 
     /// Of a text of which it is known where its lines begin.
-    pub(super) fn with(text: &'t str, starts: Arc<[usize]>, encoding: Encoding) -> Lines<'t> {
-        Lines { text, starts, encoding }
+    pub(super) fn with(text: &'t str, starts: Arc<[usize]>, encoding: Encoding) -> TextLines<'t> {
+        TextLines { text, starts, encoding }
     }
 
     pub(super) fn starts(text: &str) -> Arc<[usize]> {
@@ -128,7 +128,7 @@ mod tests {
     fn every_place_of_a_text_leads_back_to_its_byte() {
         let text = "a = \"é𝛼\"\r\n\tb\rc\n\u{feff}d";
         for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
-            let lines = Lines::of(text, encoding);
+            let lines = TextLines::of(text, encoding);
             for (offset, letter) in text.char_indices() {
                 let back = lines.offset(lines.position(offset));
                 // The place behind a line is before its end.
@@ -141,16 +141,16 @@ mod tests {
     #[test]
     fn columns_are_counted_as_the_client_wants() {
         let text = "x\né𝛼!";
-        let at = |encoding| Lines::of(text, encoding).position(text.len()).character;
+        let at = |encoding| TextLines::of(text, encoding).position(text.len()).character;
         assert_eq!([at(Encoding::Utf8), at(Encoding::Utf16), at(Encoding::Utf32)], [7, 4, 3]);
     }
 
     #[test]
     fn a_place_outside_is_the_nearest_inside() {
-        let lines = Lines::of("ab\ncd", Encoding::Utf16);
+        let lines = TextLines::of("ab\ncd", Encoding::Utf16);
         assert_eq!(lines.offset(Position { line: 0, character: 99 }), 2);
         assert_eq!(lines.offset(Position { line: 9, character: 0 }), 5);
         // In the middle of a letter of two units: behind it.
-        assert_eq!(Lines::of("𝛼b", Encoding::Utf16).offset(Position { line: 0, character: 1 }), 4);
+        assert_eq!(TextLines::of("𝛼b", Encoding::Utf16).offset(Position { line: 0, character: 1 }), 4);
     }
 }

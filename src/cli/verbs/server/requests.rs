@@ -1,54 +1,23 @@
 //! Questions of the editor. What is about a text is answered from what was told last, if that is about its newest version;
 //! else when it is.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Instant;
 
 use gen_lsp_types as lsp;
 use lsp_server::{ErrorCode, Request, RequestId};
 use serde_json::{Value, json};
 
-use super::Server;
-use super::actions::{Chosen, Edited, FIX_ALL, actions_at, workspace_edit};
-use super::client::{Client, Prices};
-use super::hover::hover;
-use super::pages;
-use super::told::Told;
+use super::actions::{Chosen, Edited, actions_at, workspace_edit};
+use super::client::Prices;
+use super::editor::Server;
+use super::hover::{explained, hover};
+use super::pages::completion;
+use super::told::{KnownText, LineCost};
 use super::worker::Task;
 
-/// What this server can do.
-pub(super) fn capabilities(client: &Client, prices: Prices) -> Value {
-    let mut capabilities = json!({
-        "positionEncoding": client.encoding.kind(),
-        "textDocumentSync": { "openClose": true, "change": 2, "save": { "includeText": false } },
-        "hoverProvider": true,
-        "inlayHintProvider": { "resolveProvider": false },
-        "codeActionProvider": { "codeActionKinds": ["quickfix", FIX_ALL], "resolveProvider": client.resolves_edits },
-        "completionProvider": { "triggerCharacters": ["."], "resolveProvider": false },
-        "workspace": { "workspaceFolders": { "supported": true, "changeNotifications": true } },
-    });
-    // An editor draws both where both are offered.
-    if prices == Prices::Lens
-        && let Some(all) = capabilities.as_object_mut()
-    {
-        all.remove("inlayHintProvider");
-        all.insert("codeLensProvider".to_owned(), json!({ "resolveProvider": false }));
-    }
-    capabilities
-}
-
-/// A text that was asked about, and what is known of it.
-pub(super) struct About {
-    pub(super) told: Arc<Told>,
-    pub(super) folder: PathBuf,
-    pub(super) file: PathBuf,
-    /// As a path of the tree.
-    pub(super) path: String,
-}
-
 enum Known {
-    Now(About),
+    Now(KnownText),
     /// It is being judged.
     Later,
     Never,
@@ -94,7 +63,7 @@ impl Server<'_> {
         match told.versions.get(path) {
             Some(version) if *version == document.version => {
                 let path = path.to_owned();
-                Known::Now(About { told, folder, file, path })
+                Known::Now(KnownText { told, folder, file, path })
             }
             _ => Known::Later,
         }
@@ -130,7 +99,7 @@ impl Server<'_> {
         }
     }
 
-    fn answer_about(&mut self, request: Request, uri: &str, about: &About) {
+    fn answer_about(&mut self, request: Request, uri: &str, about: &KnownText) {
         let Request { id, method, params } = request;
         let result = match method.as_str() {
             "textDocument/inlayHint" => serde_json::from_value(params).map(|it| self.hints(about, &it)),
@@ -143,7 +112,7 @@ impl Server<'_> {
             "textDocument/completion" => serde_json::from_value::<lsp::CompletionParams>(params).map(|it| {
                 let at = it.text_document_position_params.position;
                 let text = self.documents.get(uri).map(|it| it.text.as_str()).unwrap_or_default();
-                json!(pages::completion(about, text, at, self.client.encoding))
+                json!(completion((&about.told.judged, &about.path), text, at, self.client.encoding))
             }),
             _ => match serde_json::from_value(params) {
                 Ok(params) => return self.actions(id, about, &params),
@@ -156,14 +125,14 @@ impl Server<'_> {
         }
     }
 
-    fn hints(&self, about: &About, params: &lsp::InlayHintParams) -> Value {
+    fn hints(&self, about: &KnownText, params: &lsp::InlayHintParams) -> Value {
         if self.preferences.shown_as(&self.client) != Prices::Hints {
             return Value::Array(Vec::new());
         }
         let is_asked = |line: u32| params.range.start.line <= line && line <= params.range.end.line;
         let prices = about.told.prices(&about.path, self.client.encoding).into_iter();
-        let hint = |price: super::told::Price| {
-            let tooltip = super::hover::explained(about, &price.resources);
+        let hint = |price: LineCost| {
+            let tooltip = explained(about, &price.resources);
             lsp::InlayHint {
                 position: price.at,
                 label: lsp::Label::String(price.label),
@@ -178,12 +147,12 @@ impl Server<'_> {
         json!(prices.filter(|price| is_asked(price.at.line)).map(hint).collect::<Vec<_>>())
     }
 
-    fn lenses(&self, about: &About) -> Value {
+    fn lenses(&self, about: &KnownText) -> Value {
         if self.preferences.shown_as(&self.client) != Prices::Lens {
             return Value::Array(Vec::new());
         }
         let prices = about.told.prices(&about.path, self.client.encoding).into_iter();
-        let lens = |price: super::told::Price| {
+        let lens = |price: LineCost| {
             let start = lsp::Position { line: price.at.line, character: 0 };
             json!({
                 "range": lsp::Range { start, end: price.at },
@@ -193,7 +162,7 @@ impl Server<'_> {
         Value::Array(prices.map(lens).collect())
     }
 
-    fn actions(&mut self, id: RequestId, about: &About, params: &lsp::CodeActionParams) {
+    fn actions(&mut self, id: RequestId, about: &KnownText, params: &lsp::CodeActionParams) {
         let context = (params.context.only.as_deref(), params.context.diagnostics.as_slice());
         let encoding = self.client.encoding;
         let actions = actions_at(&about.told, &about.folder, &about.file, params.range, context, encoding);

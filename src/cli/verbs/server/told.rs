@@ -1,7 +1,7 @@
 //! What is told of a folder: diagnostics, and prices beside the text, with places as the editor counts them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gen_lsp_types::{
@@ -10,10 +10,10 @@ use gen_lsp_types::{
 };
 
 use super::client::Preferences;
-use super::pages;
+use super::pages::wrong_examples;
 use super::place::uri_of;
-use super::position::{Encoding, Lines};
-use crate::cli::session::judged::Judged;
+use super::position::{Encoding, TextLines};
+use crate::cli::session::judged::JudgedTree;
 use crate::cli::world::file_tree::below;
 use crate::diagnostic::Level;
 use crate::inventory::{ResourceId, UnjudgedStatus};
@@ -28,14 +28,23 @@ const MOST_RELATED: usize = 20;
 
 /// What one state of a folder comes to.
 pub(super) struct Told {
-    pub(super) judged: Arc<Judged>,
+    pub(super) judged: Arc<JudgedTree>,
     /// The versions of the open texts that it is about, by paths of the tree.
     pub(super) versions: BTreeMap<String, i32>,
     pub(super) diagnostics: BTreeMap<PathBuf, Vec<Diagnostic>>,
 }
 
+/// A text that was asked about, and what is known of it.
+pub(super) struct KnownText {
+    pub(super) told: Arc<Told>,
+    pub(super) folder: PathBuf,
+    pub(super) file: PathBuf,
+    /// As a path of the tree.
+    pub(super) path: String,
+}
+
 /// A price beside a line.
-pub(super) struct Price {
+pub(super) struct LineCost {
     /// Behind the last letter of the line.
     pub(super) at: Position,
     pub(super) label: String,
@@ -44,7 +53,7 @@ pub(super) struct Price {
 
 impl Told {
     pub(super) fn of(
-        judged: Arc<Judged>,
+        judged: Arc<JudgedTree>,
         versions: BTreeMap<String, i32>,
         preferences: &Preferences,
         encoding: Encoding,
@@ -58,15 +67,21 @@ impl Told {
         Told { judged, versions, diagnostics }
     }
 
+    /// The version of an open text that it is about.
+    pub(super) fn version_of(&self, file: &Path) -> Option<i32> {
+        let path = file.strip_prefix(&self.judged.session.scope.root).ok()?.to_str()?;
+        self.versions.get(path).copied()
+    }
+
     /// The prices beside the lines of a file, by its path in the tree.
-    pub(super) fn prices(&self, path: &str, encoding: Encoding) -> Vec<Price> {
+    pub(super) fn prices(&self, path: &str, encoding: Encoding) -> Vec<LineCost> {
         let session = &self.judged.session;
         let known = session.sources.has(path).then(|| session.sources.open(path).ok()).flatten();
         let Some(file) = known else { return Vec::new() };
         let report = session.report(&self.judged.analysis, &self.judged.findings);
         let mut places = Places::new(&session.sources, encoding);
         let all = report::prices_on_lines(&report, file).into_iter();
-        all.map(|price| Price { at: places.end_of_line(price.span), label: price.label, resources: price.resources })
+        all.map(|price| LineCost { at: places.end_of_line(price.span), label: price.label, resources: price.resources })
             .collect()
     }
 }
@@ -95,25 +110,29 @@ impl<'j> Places<'j> {
         self.with_lines(origin.file, |lines| lines.end_of_line(origin.start as usize))
     }
 
-    fn with_lines<T>(&mut self, file: FileId, work: impl FnOnce(&Lines<'_>) -> T) -> T {
+    fn end_of_line_at(&mut self, file: FileId, start: Position) -> Position {
+        self.with_lines(file, |lines| lines.end_of_line(lines.offset(start)))
+    }
+
+    fn with_lines<T>(&mut self, file: FileId, work: impl FnOnce(&TextLines<'_>) -> T) -> T {
         let read = || {
             let text = self.sources.text(file);
-            let starts = Lines::starts(&text);
+            let starts = TextLines::starts(&text);
             (text, starts)
         };
         let (text, starts) = self.texts.entry(file).or_insert_with(read).clone();
-        work(&Lines::with(&text, starts, self.encoding))
+        work(&TextLines::with(&text, starts, self.encoding))
     }
 }
 
 struct Teller<'j> {
-    judged: &'j Judged,
+    judged: &'j JudgedTree,
     places: Places<'j>,
     all: BTreeMap<String, Vec<Diagnostic>>,
 }
 
 impl<'j> Teller<'j> {
-    fn new(judged: &'j Judged, encoding: Encoding) -> Teller<'j> {
+    fn new(judged: &'j JudgedTree, encoding: Encoding) -> Teller<'j> {
         Teller { judged, places: Places::new(&judged.session.sources, encoding), all: BTreeMap::new() }
     }
 
@@ -194,16 +213,18 @@ impl<'j> Teller<'j> {
 
     /// How the examples of a page that is open come out.
     fn examples(&mut self, path: &str) {
-        for proof in pages::wrong_examples(self.judged, path) {
+        for proof in wrong_examples(self.judged, path) {
             let line = u32::try_from(proof.line.saturating_sub(1)).unwrap_or_default();
-            let at = Position { line, character: 0 };
+            let start = Position { line, character: 0 };
+            let sources = &self.judged.session.sources;
+            let end = sources.open(path).map_or(start, |file| self.places.end_of_line_at(file, start));
             let text: Vec<String> = proof.wrong.iter().map(|it| one_line(it)).collect();
             let diagnostic = Diagnostic {
                 severity: Some(DiagnosticSeverity::Error),
                 message: Message::String(format!("{}: {}", one_line(&proof.title), text.join("\n"))),
                 ..Diagnostic::default()
             };
-            self.add_at(path.to_owned(), Range { start: at, end: at }, diagnostic);
+            self.add_at(path.to_owned(), Range { start, end }, diagnostic);
         }
     }
 

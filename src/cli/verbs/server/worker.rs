@@ -170,13 +170,11 @@ impl Worker {
             self.take_all();
             let Some(of) = self.folders.get_mut(&folder) else { continue };
             if std::mem::take(&mut of.may_have_changed_on_disk) {
-                match of.workspace.refresh() {
-                    Ok(changed) => of.is_dirty |= changed,
-                    Err(failure) => self.fail(folder.clone(), &failure),
-                }
+                of.is_dirty |= of.workspace.refresh();
             }
-            let Some(of) = self.folders.get_mut(&folder).filter(|it| it.is_dirty) else { continue };
-            of.is_dirty = false;
+            if !std::mem::take(&mut of.is_dirty) {
+                continue;
+            }
             self.judge(folder);
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::output;
+use super::{output, serving};
 
 /// Programs that were started get the time that is left, and a moment to be taken away.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -14,6 +14,10 @@ static END: OnceLock<Instant> = OnceLock::new();
 /// nothing to take back. Only the first call of a process counts.
 pub(in crate::cli) fn start(time: Duration) {
     let Some(end) = Instant::now().checked_add(time) else { return };
+    // One answer that takes too long does not end a server; it has a clock of its own.
+    if serving::folder().is_some() {
+        return;
+    }
     if END.set(end).is_err() {
         return;
     }

@@ -119,7 +119,7 @@ fn demand_list(page: &Page, report: &Value) -> Result<(), String> {
 /// Reports stand in the order of files; whoever sees only the beginning is to see what matters.
 fn dearest_first(report: &mut Value) {
     const AMOUNTS: [(&str, [&str; 2]); 2] = [
-        ("findings", ["/saves_usd_per_month", "/saves_usd"]),
+        ("findings", ["/saves_usd_per_month/expected", "/saves_usd/expected"]),
         ("resources", ["/price/usd_per_month/expected", "/price/usd/expected"]),
     ];
     for (list, places) in AMOUNTS {
@@ -166,8 +166,10 @@ mod tests {
 
     #[test]
     fn what_costs_most_comes_first_and_what_is_not_known_last() {
-        let finding =
-            |name: &str, usd: Option<f64>| json!({ "rule": name, "saves_usd_per_month": usd, "saves_usd": null });
+        let finding = |name: &str, usd: Option<f64>| {
+            let range = usd.map(|usd| json!({ "floor": 0, "expected": usd, "ceiling": usd }));
+            json!({ "rule": name, "saves_usd_per_month": range, "saves_usd": null })
+        };
         let mut report = json!({ "findings": [finding("a", None), finding("b", Some(1.0)), finding("c", Some(9.0))] });
         dearest_first(&mut report);
         let names: Vec<&Value> = report["findings"].as_array().unwrap().iter().map(|it| &it["rule"]).collect();

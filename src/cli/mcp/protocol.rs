@@ -5,9 +5,10 @@ use std::io::{self, BufRead, Read};
 
 use serde_json::{Map, Value, json};
 
-/// The versions that are spoken, the newest first: modelcontextprotocol.io/specification, read 2026-11-26. Tools have had
-/// structured answers since the oldest of them.
-pub(super) const VERSIONS: [&str; 3] = [WITHOUT_HANDSHAKE, "2025-11-25", "2025-06-18"];
+/// The versions that begin with a handshake, the newest first: modelcontextprotocol.io/specification, read 2026-11-26. Tools have
+/// had structured answers since the oldest of them.
+const HANDSHAKES: [&str; 2] = ["2025-11-25", "2025-06-18"];
+/// The version of which each request says that it speaks it.
 const WITHOUT_HANDSHAKE: &str = "2026-07-28";
 
 /// Longer messages than this are not read.
@@ -139,9 +140,8 @@ impl Request {
     /// The handshake: the version that is wished for, where it is spoken, else the newest that has a handshake.
     pub(super) fn handshake(&self, instructions: &str) -> Value {
         let wished = self.parameters.get("protocolVersion").and_then(Value::as_str);
-        let mut with_handshake = VERSIONS.into_iter().filter(|it| *it != WITHOUT_HANDSHAKE);
-        let newest = with_handshake.next();
-        let version = with_handshake.find(|it| Some(*it) == wished).or(newest);
+        let spoken = HANDSHAKES.iter().find(|it| Some(**it) == wished);
+        let version = spoken.or(HANDSHAKES.first());
         self.answer(json!({
             "protocolVersion": version,
             "capabilities": capabilities(),
@@ -153,7 +153,7 @@ impl Request {
     /// What those ask first who speak without a handshake.
     pub(super) fn discovery(&self, instructions: &str) -> Value {
         self.lasting_answer(json!({
-            "supportedVersions": VERSIONS,
+            "supportedVersions": [WITHOUT_HANDSHAKE],
             "capabilities": capabilities(),
             "instructions": instructions,
         }))

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::Place;
+use crate::fences;
 use crate::schema::validate;
 use crate::skipped::skip;
 
@@ -659,6 +660,35 @@ fn messages_are_what_the_protocol_publishes() {
     }
 }
 
+/// The calls of the page about assistants.
+fn prompts() -> Vec<(String, Value)> {
+    let text = fs::read_to_string(root().join("docs/assistants.md")).unwrap();
+    let fences = fences::read(&text).into_iter().filter(|it| it.language == "json" && it.text.starts_with("[["));
+    let calls: Vec<(String, Value)> =
+        fences.flat_map(|it| serde_json::from_str::<Vec<(String, Value)>>(&it.text).unwrap()).collect();
+    assert!(calls.len() > 8, "{} calls", calls.len());
+    calls
+}
+
+/// What stands behind the prompts of the page has answers, that say something.
+#[test]
+fn the_calls_behind_prompts_are_answered() {
+    let mut served = Served::start(&example("mixed"));
+    for (tool, arguments) in prompts() {
+        let said = served.call(&tool, arguments.clone());
+        assert_eq!(said["isError"], json!(false), "{tool} {arguments}: {said}");
+        let Some(report) = said.get("structuredContent").map(|it| &it["report"]) else { continue };
+        let list = arguments.get("list").and_then(Value::as_str);
+        let told = match (tool.as_str(), report) {
+            (_, Value::Array(entries)) => entries.len(),
+            ("fit", _) => report["options"].as_array().unwrap().len(),
+            ("what_if", _) => report["cases"].as_array().unwrap().len(),
+            _ => report[list.unwrap_or("findings")].as_array().unwrap().len(),
+        };
+        assert!(told > 0, "{tool} {arguments}: {said}");
+    }
+}
+
 /// The client of the protocol's own makers (`pip install mcp`) lists the tools and calls each, in both kinds of versions; it judges
 /// structured answers by the schema of their tool.
 #[test]
@@ -687,19 +717,15 @@ async def run(mode):
         return {"version": client.protocol_version, "tools": [tool.name for tool in listed.tools], "said": said, "unknown": unknown}
 print(json.dumps([asyncio.run(run(mode)) for mode in ["legacy", "auto"]]))
 "#;
-    let pool = "google_container_node_pool.l4";
-    let calls = json!([
-        ["check", { "today": TODAY }],
-        ["price", { "name": "H100", "limit": 3 }],
-        ["fit", { "model": "meta-llama/Llama-3.1-8B", "accelerator": "L4" }],
-        ["explain", { "what": pool }],
-        ["what_if", { "on": [pool], "set": { "machine": "g2-standard-4" } }],
-        ["rules", {}],
-        ["check", { "path": "../../.." }],
-        ["check", { "limit": "all" }],
-    ]);
+    let mut calls = vec![
+        ("check".to_owned(), json!({ "path": "../../.." }), true),
+        ("check".to_owned(), json!({ "limit": "all" }), true),
+    ];
+    calls.extend(prompts().into_iter().map(|(tool, arguments)| (tool, arguments, false)));
+    assert!(TOOLS.iter().filter(|tool| **tool != "explain").all(|tool| calls.iter().any(|(it, ..)| it == tool)));
+    let asked: Vec<Value> = calls.iter().map(|(tool, arguments, _)| json!([tool, arguments])).collect();
     let mut command = Command::new(python);
-    command.args(["-c", SCRIPT, env!("CARGO_BIN_EXE_gpulint")]).arg(example("mixed")).arg(calls.to_string());
+    command.args(["-c", SCRIPT, env!("CARGO_BIN_EXE_gpulint")]).arg(example("mixed")).arg(json!(asked).to_string());
     let run = command.output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let runs: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -707,12 +733,11 @@ print(json.dumps([asyncio.run(run(mode)) for mode in ["legacy", "auto"]]))
         assert_eq!((&run["version"], &run["tools"]), (&json!(version), &json!(TOOLS)));
         assert!(run["unknown"].as_str().unwrap().contains("there is no tool `fix`"), "{}", run["unknown"]);
         let said = run["said"].as_array().unwrap();
-        assert_eq!(said.len(), calls.as_array().unwrap().len());
-        for (at, call) in said.iter().enumerate() {
-            assert_eq!(call[0], json!(at >= TOOLS.len()), "{call}");
+        assert_eq!(said.len(), calls.len());
+        for ((tool, arguments, is_wrong), call) in calls.iter().zip(said) {
+            assert_eq!(call[0], json!(is_wrong), "{tool} {arguments}: {call}");
             assert!(!call[1].as_str().unwrap().is_empty());
+            assert_eq!(call[2].is_object(), !is_wrong && tool != "explain", "{tool}: {call}");
         }
-        assert!(!said[0][2]["report"]["findings"].as_array().unwrap().is_empty());
-        assert_eq!(said[1][2]["report"].as_array().unwrap().len(), 3);
     }
 }

@@ -5,8 +5,8 @@ use std::panic::{UnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
-use super::page::{self, Page, Shown};
-use super::tools::{Answer, Asked, Tool};
+use super::page::{self, ReportPage, Shown};
+use super::tools::{Tool, ToolAnswer, ToolCall};
 use crate::cli::args::{Arguments, RulesVerb, Verb};
 use crate::cli::verbs;
 use crate::cli::world::failure::Failure;
@@ -36,13 +36,13 @@ pub(super) fn failed(why: &str) -> Value {
 }
 
 fn answered(tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, String> {
-    let Asked { words, page } = tool.ask(arguments)?;
+    let ToolCall { words, page } = tool.ask(arguments)?;
     let arguments = Arguments::parse(words).map_err(|error| without_usage(&error))?;
     let (done, kept) = kept::keeping(|| run(arguments));
     let outcome = done.map_err(|failure| failure.to_string())?;
     match tool.answer {
-        Answer::Report { .. } => of_report(tool, &page, &kept, outcome),
-        Answer::Text => Ok(of_text(&page, &kept)),
+        ToolAnswer::Report { .. } => of_report(tool, &page, &kept, outcome),
+        ToolAnswer::Text => Ok(of_text(&page, &kept)),
     }
 }
 
@@ -66,7 +66,7 @@ fn without_usage(error: &clap::Error) -> String {
     said.split("\n\nFor more information").next().unwrap_or_default().trim().to_owned()
 }
 
-fn of_report(tool: &Tool, page: &Page, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
+fn of_report(tool: &Tool, page: &ReportPage, kept: &Kept, outcome: Outcome) -> Result<Value, String> {
     let whole = kept.report(Format::Json).unwrap_or_default();
     let mut report: Value = serde_json::from_str(whole).map_err(|error| format!("the report is broken: {error}"))?;
     demand_list(page, &report)?;
@@ -107,7 +107,7 @@ fn of_report(tool: &Tool, page: &Page, kept: &Kept, outcome: Outcome) -> Result<
 }
 
 /// A list that is not there is a slip of whoever asked.
-fn demand_list(page: &Page, report: &Value) -> Result<(), String> {
+fn demand_list(page: &ReportPage, report: &Value) -> Result<(), String> {
     let Value::Object(fields) = report else { return Ok(()) };
     if fields.get(&page.list).is_some_and(Value::is_array) {
         return Ok(());
@@ -130,7 +130,7 @@ fn dearest_first(report: &mut Value) {
 }
 
 /// Some clients show their model only the text.
-fn lines_of_findings(report: &Value, page: &Page) -> Vec<String> {
+fn lines_of_findings(report: &Value, page: &ReportPage) -> Vec<String> {
     let findings = report.get("findings").and_then(Value::as_array).filter(|_| page.list == "findings");
     let line = |it: &Value| {
         let text = |key: &str| it.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -141,7 +141,7 @@ fn lines_of_findings(report: &Value, page: &Page) -> Vec<String> {
     findings.into_iter().flatten().map(line).collect()
 }
 
-fn of_text(page: &Page, kept: &Kept) -> Value {
+fn of_text(page: &ReportPage, kept: &Kept) -> Value {
     let (mut text, next) = page::lines(&kept.printed, page.offset, page.limit);
     if let Some(next) = next {
         let total = kept.printed.chars().count();

@@ -16,7 +16,7 @@ const LONGEST_TEXT_CHARS: usize = 400;
 
 /// What is asked of a report.
 #[derive(Debug, Clone)]
-pub(super) struct Page {
+pub(super) struct ReportPage {
     /// A key of the report; a report that is a list has one without a name.
     pub(super) list: String,
     pub(super) limit: usize,
@@ -53,7 +53,7 @@ pub(super) struct Shown {
     pub(super) texts_cut: usize,
 }
 
-impl Page {
+impl ReportPage {
     pub(super) fn of(&self, report: Value) -> Shown {
         let mut shown = Shown { report, ..Shown::default() };
         let Shown { report, left_out, .. } = &mut shown;
@@ -62,7 +62,7 @@ impl Page {
             Value::Object(lists) => {
                 for (name, value) in lists.iter_mut() {
                     let Value::Array(entries) = value else { continue };
-                    let beside = Page { list: name.clone(), limit: BESIDE, offset: 0 };
+                    let beside = ReportPage { list: name.clone(), limit: BESIDE, offset: 0 };
                     if *name == self.list { self.cut(entries, left_out) } else { beside.cut(entries, left_out) }
                 }
             }
@@ -170,8 +170,8 @@ pub(super) fn lines(text: &str, offset: usize, most: usize) -> (String, Option<u
 mod tests {
     use super::*;
 
-    fn page(list: &str, limit: usize, offset: usize) -> Page {
-        Page { list: list.to_owned(), limit, offset }
+    fn page(list: &str, limit: usize, offset: usize) -> ReportPage {
+        ReportPage { list: list.to_owned(), limit, offset }
     }
 
     fn left_out(list: &str, total: usize, offset: usize, shown: usize) -> LeftOut {

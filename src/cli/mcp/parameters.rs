@@ -13,7 +13,7 @@ const LONGEST_TEXT_BYTES: usize = 1_000;
 const MOST_TEXTS: usize = 100;
 
 #[derive(Debug)]
-pub(super) struct Parameter {
+pub(super) struct ToolParameter {
     pub(super) name: &'static str,
     kind: Kind,
     pub(super) is_required: bool,
@@ -37,23 +37,23 @@ pub(super) enum Kind {
     Tree,
 }
 
-pub(super) const fn may(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, is_required: false }
+pub(super) const fn may(name: &'static str, kind: Kind) -> ToolParameter {
+    ToolParameter { name, kind, is_required: false }
 }
 
-pub(super) const fn must(name: &'static str, kind: Kind) -> Parameter {
-    Parameter { name, kind, is_required: true }
+pub(super) const fn must(name: &'static str, kind: Kind) -> ToolParameter {
+    ToolParameter { name, kind, is_required: true }
 }
 
 /// The parts of a command line.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct CommandLine {
     pub(super) options: Vec<OsString>,
     pub(super) first: Option<OsString>,
     pub(super) tree: Option<OsString>,
 }
 
-impl Parameter {
+impl ToolParameter {
     fn option(&self) -> String {
         self.name.replace('_', "-")
     }
@@ -102,7 +102,7 @@ impl Parameter {
         schema
     }
 
-    pub(super) fn say(&self, value: &Value, line: &mut Line) -> Result<(), String> {
+    pub(super) fn say(&self, value: &Value, line: &mut CommandLine) -> Result<(), String> {
         let option = self.option();
         let mut push = |text: String| line.options.push(format!("--{option}={text}").into());
         match self.kind {

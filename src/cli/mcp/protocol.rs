@@ -31,7 +31,7 @@ pub(super) enum Code {
 
 /// What a client wants of the server.
 #[derive(Debug, PartialEq)]
-pub(super) enum Message {
+pub(super) enum ClientMessage {
     Request(Request),
     /// A request is no longer wanted.
     Cancelled(Value),
@@ -50,26 +50,30 @@ pub(super) struct Request {
     is_modern: bool,
 }
 
-impl Message {
-    pub(super) fn read(line: &str) -> Message {
+impl ClientMessage {
+    pub(super) fn read(line: &str) -> ClientMessage {
         let message = match serde_json::from_str::<Value>(line) {
             Ok(Value::Object(message)) => message,
             Ok(_) => {
-                return Message::Wrong(failed(&Value::Null, Code::NoRequest, "a message is one JSON object a line"));
+                return ClientMessage::Wrong(failed(
+                    &Value::Null,
+                    Code::NoRequest,
+                    "a message is one JSON object a line",
+                ));
             }
             Err(error) => {
-                return Message::Wrong(failed(&Value::Null, Code::NoJson, &format!("this is no JSON: {error}")));
+                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("this is no JSON: {error}")));
             }
         };
         let id = message.get("id").cloned();
         let named = message.get("method").and_then(Value::as_str);
         // An answer: this server asks for nothing.
         if named.is_none() && (message.contains_key("result") || message.contains_key("error")) {
-            return Message::Nothing;
+            return ClientMessage::Nothing;
         }
         let is_id = |id: &Value| id.is_string() || id.is_number();
         let shown = id.clone().filter(is_id).unwrap_or(Value::Null);
-        let wrong = |code, why: &str| Message::Wrong(failed(&shown, code, why));
+        let wrong = |code, why: &str| ClientMessage::Wrong(failed(&shown, code, why));
         let Some(method) = named else { return wrong(Code::NoRequest, "a request names its `method`") };
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return wrong(Code::NoRequest, "`jsonrpc` is \"2.0\"");
@@ -81,10 +85,10 @@ impl Message {
         };
         match id {
             None if method == "notifications/cancelled" => {
-                Message::Cancelled(parameters.get("requestId").cloned().unwrap_or_default())
+                ClientMessage::Cancelled(parameters.get("requestId").cloned().unwrap_or_default())
             }
-            None => Message::Nothing,
-            Some(id) if is_id(&id) => Message::Request(Request::new(id, method, parameters)),
+            None => ClientMessage::Nothing,
+            Some(id) if is_id(&id) => ClientMessage::Request(Request::new(id, method, parameters)),
             Some(_) => wrong(Code::NoRequest, "`id` is a text or a number"),
         }
     }

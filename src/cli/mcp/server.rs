@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::answer;
-use super::protocol::{Code, Message, Request, next_line};
+use super::protocol::{ClientMessage, Code, Request, next_line};
 use super::tools::{TOOLS, Tool};
 use crate::cli::world::{output, secrets};
 
@@ -81,7 +81,7 @@ impl Server {
             let wait = first.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
             match happened.recv_timeout(wait) {
                 Ok(Event::Line(Ok(line))) if line.trim().is_empty() => {}
-                Ok(Event::Line(Ok(line))) => self.hear(Message::read(&line)),
+                Ok(Event::Line(Ok(line))) => self.hear(ClientMessage::read(&line)),
                 Ok(Event::Line(Err(refusal))) => self.send(&refusal),
                 Ok(Event::Done(number, result)) => self.done(number, result),
                 Ok(Event::End) => is_open = false,
@@ -93,13 +93,13 @@ impl Server {
         }
     }
 
-    fn hear(&mut self, message: Message) {
+    fn hear(&mut self, message: ClientMessage) {
         match message {
-            Message::Request(request) => self.asked(request),
+            ClientMessage::Request(request) => self.asked(request),
             // No answer is sent to who does not want it.
-            Message::Cancelled(id) => self.calls.retain(|call| call.request.id != id),
-            Message::Wrong(refusal) => self.send(&refusal),
-            Message::Nothing => {}
+            ClientMessage::Cancelled(id) => self.calls.retain(|call| call.request.id != id),
+            ClientMessage::Wrong(refusal) => self.send(&refusal),
+            ClientMessage::Nothing => {}
         }
     }
 

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use clap::CommandFactory;
 use serde_json::{Map, Value, json};
 
-use super::page::{Page, USUAL_ENTRIES};
-use super::parameters::{Kind, Line, Parameter, may, must};
+use super::page::{ReportPage, USUAL_ENTRIES};
+use super::parameters::{CommandLine, Kind, ToolParameter, may, must};
 use crate::cli::args::Arguments;
 use crate::diagnostic::nearest;
 
@@ -22,13 +22,13 @@ pub(super) struct Tool {
     title: &'static str,
     meaning: &'static str,
     verb: &'static [&'static str],
-    parameters: &'static [&'static [Parameter]],
-    pub(super) answer: Answer,
+    parameters: &'static [&'static [ToolParameter]],
+    pub(super) answer: ToolAnswer,
 }
 
 /// What the verb says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum ToolAnswer {
     /// A report, of which this list is told page by page.
     Report {
         list: &'static str,
@@ -37,7 +37,7 @@ pub(super) enum Answer {
 }
 
 /// What is read, and with which values.
-const INPUT: &[Parameter] = &[
+const INPUT: &[ToolParameter] = &[
     may("path", Kind::Tree),
     may("var", Kind::Pairs),
     may("var_file", Kind::Paths),
@@ -46,8 +46,9 @@ const INPUT: &[Parameter] = &[
     may("exclude", Kind::Texts),
     TODAY,
 ];
-const TODAY: Parameter = may("today", Kind::Text);
-const SELECTION: &[Parameter] = &[may("select", Kind::Texts), may("ignore", Kind::Texts), may("profile", Kind::Text)];
+const TODAY: ToolParameter = may("today", Kind::Text);
+const SELECTION: &[ToolParameter] =
+    &[may("select", Kind::Texts), may("ignore", Kind::Texts), may("profile", Kind::Text)];
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -58,7 +59,7 @@ pub(super) const TOOLS: &[Tool] = &[
                   through what could not be judged. Amounts that are not known are null, never zero.",
         verb: &["check"],
         parameters: &[INPUT, SELECTION, &[may("min_confidence", Kind::Text)]],
-        answer: Answer::Report { list: "findings" },
+        answer: ToolAnswer::Report { list: "findings" },
     },
     Tool {
         name: "price",
@@ -78,7 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
             may("hours", Kind::Number),
             TODAY,
         ]],
-        answer: Answer::Report { list: "" },
+        answer: ToolAnswer::Report { list: "" },
     },
     Tool {
         name: "fit",
@@ -112,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
             may("sharding", Kind::Text),
             may("keep_activations", Kind::Flag),
         ]],
-        answer: Answer::Report { list: "options" },
+        answer: ToolAnswer::Report { list: "options" },
     },
     Tool {
         name: "explain",
@@ -121,7 +122,7 @@ pub(super) const TOOLS: &[Tool] = &[
                   by its name.",
         verb: &["explain"],
         parameters: &[&[must("what", Kind::First("what"))], INPUT],
-        answer: Answer::Text,
+        answer: ToolAnswer::Text,
     },
     Tool {
         name: "what_if",
@@ -130,7 +131,7 @@ pub(super) const TOOLS: &[Tool] = &[
                   addresses as `check` tells them; `set` says what they are to be, `case` several variants beside each other.",
         verb: &["what-if"],
         parameters: &[&[must("on", Kind::Texts), may("set", Kind::Pairs), may("case", Kind::Cases)], INPUT, SELECTION],
-        answer: Answer::Report { list: "cases" },
+        answer: ToolAnswer::Report { list: "cases" },
     },
     Tool {
         name: "rules",
@@ -138,15 +139,15 @@ pub(super) const TOOLS: &[Tool] = &[
         meaning: "Every rule in a sentence, and whether it runs with the settings of this folder. `explain` has the page of one.",
         verb: &["rules", "list"],
         parameters: &[INPUT, SELECTION],
-        answer: Answer::Report { list: "" },
+        answer: ToolAnswer::Report { list: "" },
     },
 ];
 
 /// A question as a command line, and how much of the answer is wanted.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ToolCall {
     pub(super) words: Vec<OsString>,
-    pub(super) page: Page,
+    pub(super) page: ReportPage,
 }
 
 impl Tool {
@@ -154,7 +155,7 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+    fn parameters(&self) -> impl Iterator<Item = &'static ToolParameter> {
         self.parameters.iter().copied().flatten()
     }
 
@@ -162,7 +163,7 @@ impl Tool {
     pub(super) fn describe(&self) -> Value {
         let program = Arguments::command();
         let verb = self.verb.iter().try_fold(&program, |command, name| command.find_subcommand(name));
-        let option = |it: &Parameter| (it.name.to_owned(), it.schema(verb));
+        let option = |it: &ToolParameter| (it.name.to_owned(), it.schema(verb));
         let properties: Map<String, Value> = self.parameters().map(option).chain(self.paging()).collect();
         let required: Vec<&str> = self.parameters().filter(|it| it.is_required).map(|it| it.name).collect();
         let mut told = json!({
@@ -177,7 +178,7 @@ impl Tool {
             },
             "annotations": { "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false },
         });
-        if let (Answer::Report { .. }, Value::Object(told)) = (self.answer, &mut told) {
+        if let (ToolAnswer::Report { .. }, Value::Object(told)) = (self.answer, &mut told) {
             told.insert("outputSchema".to_owned(), self.answer_schema());
         }
         told
@@ -185,8 +186,8 @@ impl Tool {
 
     fn paging(&self) -> Vec<(String, Value)> {
         let (what, usual, most) = match self.answer {
-            Answer::Report { .. } => ("entries", USUAL_ENTRIES, MOST_ENTRIES),
-            Answer::Text => ("characters", USUAL_CHARS, MOST_CHARS),
+            ToolAnswer::Report { .. } => ("entries", USUAL_ENTRIES, MOST_ENTRIES),
+            ToolAnswer::Text => ("characters", USUAL_CHARS, MOST_CHARS),
         };
         let number = |least: u64, most: Option<u64>, meaning: String| {
             let mut schema = json!({ "type": "integer", "minimum": least, "description": meaning });
@@ -198,7 +199,7 @@ impl Tool {
         let limit = number(1, Some(most), format!("The most {what} to tell [default: {usual}]"));
         let offset = number(0, None, format!("The {what} to leave out before: `next_offset` of the answer before"));
         let mut paging = vec![("limit".to_owned(), limit), ("offset".to_owned(), offset)];
-        if let Answer::Report { list } = self.answer
+        if let ToolAnswer::Report { list } = self.answer
             && !list.is_empty()
         {
             let meaning = format!("The list of the report that limit and offset are about [default: {list}]");
@@ -227,7 +228,7 @@ impl Tool {
     }
 
     /// The arguments of a client as a command line; what is wrong with them otherwise.
-    pub(super) fn ask(&self, arguments: &Map<String, Value>) -> Result<Asked, String> {
+    pub(super) fn ask(&self, arguments: &Map<String, Value>) -> Result<ToolCall, String> {
         let page = self.page(arguments)?;
         let paging: Vec<String> = self.paging().into_iter().map(|(name, _)| name).collect();
         let names = || self.parameters().map(|it| it.name).chain(paging.iter().map(String::as_str));
@@ -237,7 +238,7 @@ impl Tool {
             let unknown: String = unknown.chars().take(100).collect();
             return Err(format!("`{}` has no argument `{unknown}`.{near} It has: {}", self.name, all.join(", ")));
         }
-        let mut line = Line::default();
+        let mut line = CommandLine::default();
         for parameter in self.parameters() {
             match arguments.get(parameter.name) {
                 None | Some(Value::Null) if parameter.is_required => {
@@ -249,7 +250,7 @@ impl Tool {
         }
         let mut words: Vec<OsString> = vec!["gpulint".into()];
         words.extend(self.verb.iter().map(OsString::from));
-        if let Answer::Report { .. } = self.answer {
+        if let ToolAnswer::Report { .. } = self.answer {
             words.extend(["--format=json", "--format=text"].map(OsString::from));
         }
         if self.name == "check" {
@@ -259,10 +260,10 @@ impl Tool {
         // What follows begins with no option, whatever it is.
         words.push("--".into());
         words.extend(line.first.into_iter().chain(line.tree));
-        Ok(Asked { words, page })
+        Ok(ToolCall { words, page })
     }
 
-    fn page(&self, arguments: &Map<String, Value>) -> Result<Page, String> {
+    fn page(&self, arguments: &Map<String, Value>) -> Result<ReportPage, String> {
         let number = |name: &str, least: u64, most: u64, usual: usize| match arguments.get(name) {
             None | Some(Value::Null) => Ok(usual),
             Some(value) => {
@@ -272,14 +273,14 @@ impl Tool {
             }
         };
         let (list, usual, most) = match self.answer {
-            Answer::Report { list } => (list, USUAL_ENTRIES, MOST_ENTRIES),
-            Answer::Text => ("", USUAL_CHARS, MOST_CHARS),
+            ToolAnswer::Report { list } => (list, USUAL_ENTRIES, MOST_ENTRIES),
+            ToolAnswer::Text => ("", USUAL_CHARS, MOST_CHARS),
         };
         let list = match arguments.get("list") {
             None | Some(Value::Null) => list,
             Some(wished) => wished.as_str().ok_or("`list`: the name of a list is expected")?,
         };
-        Ok(Page {
+        Ok(ReportPage {
             list: list.to_owned(),
             limit: number("limit", 1, most, usual)?,
             offset: number("offset", 0, u64::from(u32::MAX), 0)?,

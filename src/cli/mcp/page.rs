@@ -11,6 +11,8 @@ pub(super) const MOST_BYTES: usize = 24_000;
 pub(super) const USUAL_ENTRIES: usize = 20;
 /// Of lists that were not asked for.
 const BESIDE: usize = 5;
+/// Lists that are shorter make no room.
+const SMALL_BYTES: usize = 200;
 /// Texts are cut to this where entries are too large one by one.
 const LONGEST_TEXT_CHARS: usize = 400;
 
@@ -21,6 +23,8 @@ pub(super) struct ReportPage {
     pub(super) list: String,
     pub(super) limit: usize,
     pub(super) offset: usize,
+    /// Its entries are whole where they can be, and rather fewer: half of the edits of a fix are none.
+    pub(super) is_whole: bool,
 }
 
 /// A list of which not everything is there.
@@ -33,9 +37,10 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Where the next page begins, if there is one.
+    /// Where the next page begins, if there is one: what is inside of an entry has no pages.
     pub(super) fn next_offset(&self) -> Option<usize> {
-        Some(self.offset.saturating_add(self.shown)).filter(|next| *next < self.total)
+        let next = Some(self.offset.saturating_add(self.shown)).filter(|next| *next < self.total);
+        next.filter(|_| !self.list.contains('/'))
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -62,7 +67,7 @@ impl ReportPage {
             Value::Object(lists) => {
                 for (name, value) in lists.iter_mut() {
                     let Value::Array(entries) = value else { continue };
-                    let beside = ReportPage { list: name.clone(), limit: BESIDE, offset: 0 };
+                    let beside = ReportPage { list: name.clone(), limit: BESIDE, offset: 0, is_whole: true };
                     if *name == self.list { self.cut(entries, left_out) } else { beside.cut(entries, left_out) }
                 }
             }
@@ -102,17 +107,17 @@ impl ReportPage {
         true
     }
 
-    /// The largest list beside the one that was asked for, then that one, then the largest inside of it: an entry is whole
-    /// where it can be, as half of the edits of a fix are none.
+    /// The largest list beside the one that was asked for, then that one, then the largest inside of it. Where entries need
+    /// not be whole, what is inside of them goes first as well.
     fn most_easily_missed(&self, report: &Value) -> Option<String> {
         let mut lists = Vec::new();
         gather(report, String::new(), &mut lists);
         let rank = |path: &str| match path.strip_prefix('/').unwrap_or(path).strip_prefix(&*self.list) {
             Some("") => 1,
-            Some(rest) if self.list.is_empty() || rest.starts_with('/') => 2,
+            Some(rest) if self.is_whole && (self.list.is_empty() || rest.starts_with('/')) => 2,
             _ => 0,
         };
-        lists.retain(|(path, entries, _)| *entries > usize::from(self.is_asked(path)));
+        lists.retain(|(path, entries, bytes)| *entries > usize::from(self.is_asked(path)) && *bytes > SMALL_BYTES);
         lists.into_iter().min_by_key(|(path, _, bytes)| (rank(path), Reverse(*bytes))).map(|(path, ..)| path)
     }
 
@@ -122,16 +127,22 @@ impl ReportPage {
     }
 }
 
-/// Every list with its place, its entries and its size.
-fn gather(value: &Value, path: String, lists: &mut Vec<(String, usize, usize)>) {
+/// Every list with its place, its entries and its size; the size of the whole as it is written.
+fn gather(value: &Value, path: String, lists: &mut Vec<(String, usize, usize)>) -> usize {
+    const BETWEEN: usize = 1;
     let step = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
     match value {
         Value::Array(entries) => {
-            entries.iter().enumerate().for_each(|(at, it)| gather(it, step(&at.to_string()), lists));
-            lists.push((path, entries.len(), size(value)));
+            let sizes = entries.iter().enumerate().map(|(at, it)| gather(it, step(&at.to_string()), lists) + BETWEEN);
+            let bytes = sizes.sum::<usize>().max(BETWEEN) + BETWEEN;
+            lists.push((path, entries.len(), bytes));
+            bytes
         }
-        Value::Object(fields) => fields.iter().for_each(|(key, it)| gather(it, step(key), lists)),
-        _ => {}
+        Value::Object(fields) => {
+            let field = |(key, it): (&String, &Value)| key.len() + 4 + gather(it, step(key), lists);
+            fields.iter().map(field).sum::<usize>().max(BETWEEN) + BETWEEN
+        }
+        _ => size(value),
     }
 }
 
@@ -171,7 +182,7 @@ mod tests {
     use super::*;
 
     fn page(list: &str, limit: usize, offset: usize) -> ReportPage {
-        ReportPage { list: list.to_owned(), limit, offset }
+        ReportPage { list: list.to_owned(), limit, offset, is_whole: true }
     }
 
     fn left_out(list: &str, total: usize, offset: usize, shown: usize) -> LeftOut {
@@ -203,6 +214,29 @@ mod tests {
         let of = |name: &str| shown.left_out.iter().find(|it| it.list == name).unwrap();
         assert_eq!((of("findings").total, of("resources").total, of("deep/list").total), (2_000, 2_000, 2_000));
         assert_eq!(of("findings").next_offset(), Some(findings.len()));
+    }
+
+    /// Of scenarios none is left out to tell all resources of another one.
+    #[test]
+    fn entries_that_need_not_be_whole_all_remain() {
+        let case = |name: &str| json!({ "name": name, "resources": vec!["r".repeat(100); 3_000] });
+        let report = json!({ "on": ["a"], "today": case("today"), "cases": [case("b"), case("c")] });
+        let shown = ReportPage { is_whole: false, ..page("cases", 5, 0) }.of(report);
+        assert!(size(&shown.report) <= MOST_BYTES);
+        assert_eq!((shown.report["cases"].as_array().unwrap().len(), &shown.report["on"]), (2, &json!(["a"])));
+        for place in ["/today/resources", "/cases/0/resources", "/cases/1/resources"] {
+            let told = shown.report.pointer(place).unwrap().as_array().unwrap().len();
+            assert!(told > 20, "{place}: {told}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_what_is_written() {
+        for value in
+            [json!([]), json!({}), json!([1, "a\n", null]), json!({ "a": [], "b": { "c": [true, 1.5] }, "d": {} })]
+        {
+            assert_eq!(gather(&value, String::new(), &mut Vec::new()), size(&value), "{value}");
+        }
     }
 
     #[test]

@@ -29,9 +29,10 @@ pub(super) struct Tool {
 /// What the verb says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolAnswer {
-    /// A report, of which this list is told page by page.
+    /// A report, of which this list is told page by page, its entries whole or as far as there is room.
     Report {
         list: &'static str,
+        is_whole: bool,
     },
     Text,
 }
@@ -59,7 +60,7 @@ pub(super) const TOOLS: &[Tool] = &[
                   through what could not be judged. Amounts that are not known are null, never zero.",
         verb: &["check"],
         parameters: &[INPUT, SELECTION, &[may("min_confidence", Kind::Text)]],
-        answer: ToolAnswer::Report { list: "findings" },
+        answer: ToolAnswer::Report { list: "findings", is_whole: true },
     },
     Tool {
         name: "price",
@@ -79,7 +80,7 @@ pub(super) const TOOLS: &[Tool] = &[
             may("hours", Kind::Number),
             TODAY,
         ]],
-        answer: ToolAnswer::Report { list: "" },
+        answer: ToolAnswer::Report { list: "", is_whole: true },
     },
     Tool {
         name: "fit",
@@ -113,7 +114,7 @@ pub(super) const TOOLS: &[Tool] = &[
             may("sharding", Kind::Text),
             may("keep_activations", Kind::Flag),
         ]],
-        answer: ToolAnswer::Report { list: "options" },
+        answer: ToolAnswer::Report { list: "options", is_whole: true },
     },
     Tool {
         name: "explain",
@@ -131,7 +132,7 @@ pub(super) const TOOLS: &[Tool] = &[
                   addresses as `check` tells them; `set` says what they are to be, `case` several variants beside each other.",
         verb: &["what-if"],
         parameters: &[&[must("on", Kind::Texts), may("set", Kind::Pairs), may("case", Kind::Cases)], INPUT, SELECTION],
-        answer: ToolAnswer::Report { list: "cases" },
+        answer: ToolAnswer::Report { list: "cases", is_whole: false },
     },
     Tool {
         name: "rules",
@@ -139,7 +140,7 @@ pub(super) const TOOLS: &[Tool] = &[
         meaning: "Every rule in a sentence, and whether it runs with the settings of this folder. `explain` has the page of one.",
         verb: &["rules", "list"],
         parameters: &[INPUT, SELECTION],
-        answer: ToolAnswer::Report { list: "" },
+        answer: ToolAnswer::Report { list: "", is_whole: true },
     },
 ];
 
@@ -199,7 +200,7 @@ impl Tool {
         let limit = number(1, Some(most), format!("The most {what} to tell [default: {usual}]"));
         let offset = number(0, None, format!("The {what} to leave out before: `next_offset` of the answer before"));
         let mut paging = vec![("limit".to_owned(), limit), ("offset".to_owned(), offset)];
-        if let ToolAnswer::Report { list } = self.answer
+        if let ToolAnswer::Report { list, .. } = self.answer
             && !list.is_empty()
         {
             let meaning = format!("The list of the report that limit and offset are about [default: {list}]");
@@ -272,9 +273,9 @@ impl Tool {
                 said.ok_or_else(|| format!("`{name}`: a whole number from {least} to {most} is expected"))
             }
         };
-        let (list, usual, most) = match self.answer {
-            ToolAnswer::Report { list } => (list, USUAL_ENTRIES, MOST_ENTRIES),
-            ToolAnswer::Text => ("", USUAL_CHARS, MOST_CHARS),
+        let (list, is_whole, usual, most) = match self.answer {
+            ToolAnswer::Report { list, is_whole } => (list, is_whole, USUAL_ENTRIES, MOST_ENTRIES),
+            ToolAnswer::Text => ("", true, USUAL_CHARS, MOST_CHARS),
         };
         let list = match arguments.get("list") {
             None | Some(Value::Null) => list,
@@ -284,6 +285,7 @@ impl Tool {
             list: list.to_owned(),
             limit: number("limit", 1, most, usual)?,
             offset: number("offset", 0, u64::from(u32::MAX), 0)?,
+            is_whole,
         })
     }
 }

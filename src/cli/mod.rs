@@ -8,8 +8,10 @@ mod mcp;
 mod verbs;
 mod world;
 
+mod edits;
 mod render;
 mod session;
+mod workspace;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -79,6 +81,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Mcp(mcp)) => mcp::run(&mcp),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Server(_)) => verbs::server::run(),
         Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }

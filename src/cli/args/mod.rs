@@ -11,6 +11,7 @@ mod judging;
 mod mcp;
 mod output;
 mod rules;
+mod server;
 mod usage;
 mod what_if;
 
@@ -32,6 +33,7 @@ pub(super) use judging::{Selection, Threshold};
 pub(super) use mcp::Mcp;
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
+pub(super) use server::ServerOptions;
 pub(super) use usage::{
     BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
 };
@@ -127,6 +129,8 @@ pub(super) enum Verb {
     Render(Render),
     /// Answer coding assistants about one folder: a server of the Model Context Protocol
     Mcp(Mcp),
+    /// Findings and prices while text is written: a language server on standard input and output, for editors
+    Server(ServerOptions),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// The documents that charts become, to be compared with those of helm
@@ -195,6 +199,7 @@ impl Arguments {
                 | Verb::Mcp(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
+                | Verb::Server(_)
                 | Verb::Template(_)
                 | Verb::Comment(_),
             ) => return None,

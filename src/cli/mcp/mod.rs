@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::args::Mcp;
 use super::world::failure::Failure;
 use super::world::outcome::Outcome;
-use super::world::{place, serving};
+use super::world::{deadline, place, serving};
 
 pub(super) fn run(arguments: &Mcp) -> Result<Outcome, Failure> {
     let folder = place::canonical(&arguments.folder)?;
@@ -24,6 +24,8 @@ pub(super) fn run(arguments: &Mcp) -> Result<Outcome, Failure> {
     std::env::set_current_dir(&folder)
         .map_err(|error| Failure::new(format!("`{}` is no folder to answer for: {error}", folder.display())))?;
     serving::begin(folder);
+    // It has a clock for each answer.
+    deadline::none();
     server::serve(Duration::from_secs(arguments.seconds));
     Ok(Outcome::Passed)
 }

@@ -53,7 +53,7 @@ pub(super) fn render_request(
     values: &[String],
 ) -> Option<render::Request> {
     let configured = config.flag(setting!("render")).unwrap_or(false);
-    let is_asked = input.render || configured;
+    let is_asked = input.render || configured && !input.starts_nothing;
     if is_asked && serving::folder().is_some() {
         output::complain(
             "note: `render` is not followed here: a server starts no program, and reads charts and overlays itself",

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::{output, serving};
+use super::output;
 
 /// Programs that were started get the time that is left, and a moment to be taken away.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -14,10 +14,6 @@ static END: OnceLock<Instant> = OnceLock::new();
 /// nothing to take back. Only the first call of a process counts.
 pub(in crate::cli) fn start(time: Duration) {
     let Some(end) = Instant::now().checked_add(time) else { return };
-    // One answer that takes too long does not end a server; it has a clock of its own.
-    if serving::folder().is_some() {
-        return;
-    }
     if END.set(end).is_err() {
         return;
     }
@@ -32,6 +28,14 @@ pub(in crate::cli) fn start(time: Duration) {
     };
     // Without a thread the run is as long as it is.
     drop(std::thread::Builder::new().name("deadline".to_owned()).spawn(watch));
+}
+
+/// For a process that goes on from run to run: none of them ends it.
+pub(in crate::cli) fn none() {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+    if let Some(end) = Instant::now().checked_add(CENTURY) {
+        let _ = END.set(end);
+    }
 }
 
 /// What is left of it.

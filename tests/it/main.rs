@@ -40,6 +40,7 @@ mod kubernetes;
 mod kustomize;
 mod levers;
 mod manifest_fixes;
+mod mcp;
 mod measured_oracle;
 mod measured_scores;
 mod names;

@@ -5,7 +5,7 @@ use crate::cli::args::Check;
 use crate::cli::session::Session;
 use crate::cli::session::demand;
 use crate::cli::session::gate::gate;
-use crate::cli::world::output;
+use crate::cli::world::{output, serving};
 use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format, Report};
 
@@ -38,7 +38,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if outcome == Outcome::Passed {
         demand::demand_read(&session, &analysis)?;
     }
-    // The process ends here: the system takes memory back faster than piece by piece.
-    std::mem::forget((session, analysis, findings));
+    // The process ends here, unless it serves: the system takes memory back faster than piece by piece.
+    if serving::folder().is_none() {
+        std::mem::forget((session, analysis, findings));
+    }
     Ok(outcome)
 }

@@ -37,6 +37,8 @@ def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if file_mib:
+            # Whoever writes too much is told, and says so, where the signal would end it without a word.
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_mib << 20, file_mib << 20))
 
     process = subprocess.Popen(

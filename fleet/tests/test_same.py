@@ -1,0 +1,185 @@
+"""The same bytes, however the work is split, on which engine, with which accidents."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import DATE, QUICK, TABLES, store_files
+
+from gpulint_fleet import scan
+from gpulint_fleet.merge import merge
+from gpulint_fleet.store import Store
+
+QUIET = {"tell": lambda _: None}
+
+
+def same(store, expected, threads=None):
+    assert store_files(store) == store_files(expected)
+    merge(store, threads=threads)
+    assert store_files(store, TABLES) == store_files(expected, TABLES)
+
+
+def test_the_expected_run_found_something(expected):
+    summary, complete = merge(expected)
+    assert complete and summary["ok"] > 20 and summary["findings"] > 20 and summary["combined_expected_micro_usd"] > 0
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_parts_are_the_whole(planned, expected, gpulint, parts):
+    store = planned()
+    counts = [sum(scan(store, part=(index, parts), gpulint=gpulint, **QUIET).values()) for index in range(parts)]
+    assert all(counts) and sum(counts) == len(store.plan()[1])
+    same(store, expected, threads=parts % 3 + 1)
+
+
+def test_the_order_of_the_plan_does_not_matter(planned, expected, gpulint):
+    store = planned()
+    header, *lines = store.plan_path.read_text().splitlines()
+    store.plan_path.write_text("\n".join([header, *lines[::-1]]) + "\n")
+    scan(store, gpulint=gpulint, **QUIET)
+    assert store_files(store) == store_files(expected)
+    merge(store)
+    assert store_files(store, TABLES) == store_files(expected, TABLES)
+
+
+def test_tables_are_the_same_with_any_number_of_threads(expected):
+    before = store_files(expected, TABLES)
+    for threads in (1, 2, 4):
+        merge(expected, threads=threads)
+        assert store_files(expected, TABLES) == before
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4])
+def test_ray_finds_the_same(planned, expected, gpulint, cpus):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    store = planned()
+    ray.init(num_cpus=cpus, log_to_driver=False, logging_level="error")
+    try:
+        scan(store, engine="local", gpulint=gpulint, **QUIET)
+    finally:
+        ray.shutdown()
+    same(store, expected)
+
+
+def in_background(store, gpulint, **more):
+    """A scan in a thread of its own; what it raised, if anything."""
+    raised = []
+
+    def work():
+        try:
+            scan(store, engine="auto", gpulint=gpulint, **QUIET, **more)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread, raised
+
+
+def until(test, seconds=60):
+    end = time.monotonic() + seconds
+    while not test():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+
+
+def done_of(store):
+    return len(list((store.root / "rows").rglob("*.ndjson")))
+
+
+def processes(word):
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            parent = int((path.parent / "stat").read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if word in command:
+            found.append((int(path.parent.name), parent, command))
+    return found
+
+
+def workers():
+    return [pid for pid, _, command in processes("ray::scan_one") if command.startswith("ray::scan_one")]
+
+
+def test_a_killed_worker_and_a_lost_node_change_nothing(planned, expected, gpulint, cluster):
+    made, nodes = cluster
+    store = planned()
+    thread, raised = in_background(store, gpulint)
+    until(lambda: done_of(store) >= 5 and workers())
+    os.kill(workers()[0], signal.SIGKILL)
+    until(lambda: done_of(store) >= len(store.plan()[1]) // 3)
+    made.remove_node(nodes[0], allow_graceful=False)
+    thread.join(180)
+    assert not thread.is_alive() and not raised
+    same(store, expected)
+    until(lambda: not [it for it in processes("gpulint-fleet") if "check" in it[2] or "fetch" in it[2]], 20)
+    left = [it for it in processes(str(store.root.parent)) if it[2].startswith("git ")]
+    assert not left
+
+
+CHAOS = """{"CoreWorkerService.grpc_client.PushTask": {"num_failures": 8, "req_failure_prob": 30, "resp_failure_prob": 30},
+"NodeManagerService.grpc_client.RequestWorkerLease": {"num_failures": 5, "req_failure_prob": 30, "resp_failure_prob": 30}}"""
+
+
+def test_calls_that_fail_on_purpose_change_nothing(planned, expected, gpulint, monkeypatch, request):
+    monkeypatch.setenv("RAY_testing_rpc_failure", CHAOS)
+    request.getfixturevalue("cluster")
+    store = planned()
+    scan(store, engine="auto", gpulint=gpulint, **QUIET)
+    same(store, expected)
+
+
+def counting_git(directory):
+    """A `git` that notes each fetch and goes on with the real one."""
+    real = subprocess.run(["which", "git"], capture_output=True, text=True).stdout.strip()
+    script = directory / "git"
+    script.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) echo fetch >> "{directory}/fetches";; esac\nexec {real} "$@"\n')
+    script.chmod(0o755)
+    return directory / "fetches"
+
+
+def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpulint, tmp_path):
+    fetches = counting_git(tmp_path)
+    store = planned()
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = [sys.executable, "-m", "gpulint_fleet", "scan", "--store", str(store.root), "--date", DATE, "--gpulint", gpulint]
+    driver = subprocess.Popen([*command, "--ray", "local"], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    count = len(store.plan()[1])
+    until(lambda: done_of(store) >= count // 2, 120)
+    driver.kill()
+    driver.wait()
+    # Ray ends its processes when the driver is gone; what still runs may write a file more.
+    until(lambda: not [it for it in processes("ray::scan_one") if f":{driver.pid}" in it[2]], 30)
+    time.sleep(2)
+    before, _ = done_of(store), fetches.unlink()
+    assert before < count
+    subprocess.run([*command], env=environment, check=True, stderr=subprocess.DEVNULL)
+    assert len(fetches.read_text().split()) == count - before
+    same(store, expected)
+
+
+def test_two_scans_of_one_plan_do_not_disturb_each_other(planned, expected, gpulint):
+    store = planned()
+    command = [sys.executable, "-m", "gpulint_fleet", "scan", "--store", str(store.root), "--date", DATE, "--gpulint", gpulint]
+    twins = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
+    torn = 0
+    while any(it.poll() is None for it in twins):
+        for path in (store.root / "rows").rglob("*.ndjson"):
+            text = path.read_bytes()
+            torn += not text.endswith(b"}\n")
+    assert [it.wait() for it in twins] == [0, 0] and torn == 0
+    same(store, expected)
+
+
+def test_nothing_is_scanned_twice(planned, gpulint):
+    store = planned()
+    assert sum(scan(store, part=(0, 4), gpulint=gpulint, **QUIET).values())
+    assert scan(store, part=(0, 4), gpulint=gpulint, **QUIET) == {}

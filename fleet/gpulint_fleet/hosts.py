@@ -158,7 +158,7 @@ HOSTS = {
     "github": Host("https://api.github.com", "/orgs/{of}/repos?per_page=100&type=all", of_github, opens=github_pull),
     "gitlab": Host(
         "https://gitlab.com/api/v4",
-        "/groups/{quoted}/projects?include_subgroups=true&statistics=true&order_by=id&sort=asc&pagination=keyset&per_page=100",
+        "/groups/{quoted}/projects?include_subgroups=true&statistics=true&order_by=id&sort=asc&per_page=100",
         of_gitlab,
         opens=gitlab_merge,
     ),

@@ -5,6 +5,7 @@ A file that is there is kept: a run that was ended goes on where it stopped. A f
 
 import functools
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -47,7 +48,7 @@ def check(store, head, entry, directory, gpulint, seconds):
         arguments.append("--no-config")
     elif head["policy"] != "own":
         arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
-    with tempfile.TemporaryDirectory(prefix="gpulint-fleet-home") as home, tempfile.TemporaryFile() as out:
+    with scratch() as home, tempfile.TemporaryFile() as out:
         # Nothing of this machine but the way to git: no settings, no cache of prices, no token.
         environment = {"PATH": commands.environment().get("PATH", ""), "HOME": home, "LC_ALL": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
         try:
@@ -97,7 +98,7 @@ def read(store, head, entry, options, times):
         yield {"status": entry["status"], "reason": entry["reason"], "owner": entry["owner"]}
         return
     git = Git(local=entry["url"].startswith("file:"), **options["git"])
-    with tempfile.TemporaryDirectory(prefix="gpulint-fleet") as directory:
+    with scratch() as directory:
         begun = time.monotonic()
         try:
             tree = git.checkout(entry["url"], entry["commit"], directory)
@@ -115,9 +116,29 @@ def read(store, head, entry, options, times):
             times["attempts"] = git.attempts
 
 
+PREFIX = "gpulint-fleet-"
+
+
+def sweep():
+    """Takes away what killed processes of this user left: directories that carry the number of a process that is gone."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = path.name.removeprefix(PREFIX).partition("-")[0]
+        try:
+            is_ours = path.lstat().st_uid == os.getuid() and path.is_dir() and not path.is_symlink()
+        except FileNotFoundError:
+            continue
+        if is_ours and owner.isdigit() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
+
+
 def scan_one(root, head, entry, options):
     """One repository, start to end. Gives how it went: small, and no row."""
     store, times = Store(root, head["date"]), {}
+    sweep()
     begun = time.monotonic()
     demand_binary(options["gpulint"], head["binary"])
     rows = list(read(store, head, entry, options, times))

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from conftest import DATE, QUICK, TABLES, store_files
 
 from gpulint_fleet import scan
 from gpulint_fleet.merge import merge
+from gpulint_fleet.scan import PREFIX, sweep
 from gpulint_fleet.store import Store
 
 QUIET = {"tell": lambda _: None}
@@ -105,6 +107,17 @@ def processes(word):
     return found
 
 
+def in_checkouts():
+    """Processes that work in a checkout: git and gpulint, whoever started them."""
+    places = {}
+    for path in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            places[path.parent.name] = os.readlink(path)
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+    return [pid for pid, place in places.items() if f"/{PREFIX}" in place]
+
+
 def workers():
     return [pid for pid, _, command in processes("ray::scan_one") if command.startswith("ray::scan_one")]
 
@@ -113,16 +126,16 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(planned, expected, gpuli
     made, nodes = cluster
     store = planned()
     thread, raised = in_background(store, gpulint)
-    until(lambda: done_of(store) >= 5 and workers())
+    until(lambda: done_of(store) >= 5 and in_checkouts() and workers())
     os.kill(workers()[0], signal.SIGKILL)
     until(lambda: done_of(store) >= len(store.plan()[1]) // 3)
     made.remove_node(nodes[0], allow_graceful=False)
     thread.join(180)
     assert not thread.is_alive() and not raised
     same(store, expected)
-    until(lambda: not [it for it in processes("gpulint-fleet") if "check" in it[2] or "fetch" in it[2]], 20)
-    left = [it for it in processes(str(store.root.parent)) if it[2].startswith("git ")]
-    assert not left
+    until(lambda: not in_checkouts(), 20)
+    sweep()
+    assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"))
 
 
 CHAOS = """{"CoreWorkerService.grpc_client.PushTask": {"num_failures": 8, "req_failure_prob": 30, "resp_failure_prob": 30},
@@ -135,6 +148,8 @@ def test_calls_that_fail_on_purpose_change_nothing(planned, expected, gpulint, m
     store = planned()
     scan(store, engine="auto", gpulint=gpulint, **QUIET)
     same(store, expected)
+    logs = Path(sys.modules["ray"]._private.worker._global_node.get_session_dir_path()) / "logs"
+    assert any("RpcFailureManager" in path.read_text(errors="replace") for path in logs.glob("*.log"))
 
 
 def counting_git(directory):

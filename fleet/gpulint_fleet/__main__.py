@@ -84,6 +84,7 @@ def scan_(arguments):
         seconds=arguments.seconds,
         git=git_options(arguments),
         per_host=arguments.per_host,
+        cache=arguments.cache,
         tell=say,
     )
     say(", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing was left to scan")
@@ -200,6 +201,8 @@ def parser():
     option(it, "--again", action="store_true", help="what failed, too")
     option(it, "--seconds", type=float, default=900, help="the longest that one repository may take [900]")
     option(it, "--per-host", type=int, default=64, help="fetches of one code host at once [64]")
+
+    option(it, "--cache", help="a directory for what was fetched, for the next night")
 
     it = verb("merge", merge_, "put the rows of a date together")
     dated(it)

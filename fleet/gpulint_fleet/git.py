@@ -7,6 +7,7 @@ Terraform roots share files by them; gpulint follows none that leads out of the 
 import random
 import re
 import time
+from pathlib import Path
 
 from . import commands
 
@@ -134,11 +135,36 @@ class Git:
                 return found[name]
         return None
 
-    def checkout(self, url, commit, directory):
-        self("init", "-q", ".", cwd=directory)
+    def fetch(self, url, commit, directory):
         self("fetch", "-q", "--depth", "1", "--no-tags", "--no-recurse-submodules", url, commit, cwd=directory)
-        self("checkout", "-q", "--detach", "FETCH_HEAD", cwd=directory)
+
+    def checkout(self, url, commit, directory, cache=None):
+        """The files of a commit, without its history. In the cache lie objects of earlier nights: what is there is not sent again."""
+        self("init", "-q", ".", cwd=directory)
+        if cache and self.kept(url, commit, cache):
+            (Path(directory) / ".git/objects/info/alternates").write_text(f"{cache.absolute() / 'objects'}\n")
+        else:
+            self.fetch(url, commit, directory)
+        self("checkout", "-q", "--detach", commit, cwd=directory)
         return self("rev-parse", "HEAD^{tree}", cwd=directory).strip()
+
+    def kept(self, url, commit, cache):
+        """Whether the commit is in the cache now. Where somebody else writes there at the moment, it is fetched without."""
+        if not (cache / "HEAD").exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            self("init", "-q", "--bare", ".", cwd=cache)
+        try:
+            self("cat-file", "-e", f"{commit}^{{commit}}", cwd=cache)
+            return True
+        except Failed:
+            pass
+        try:
+            self.fetch(url, commit, cache)
+            return True
+        except Failed as failed:
+            if failed.status != "crashed":
+                raise
+            return False
 
     def blobs(self, directory):
         """Path → the name that git gives to what stands there."""

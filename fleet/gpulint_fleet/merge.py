@@ -4,6 +4,7 @@ Sums are of integers, every table has a total order, and each date is written by
 """
 
 import json
+import shutil
 import tempfile
 import tomllib
 from pathlib import Path
@@ -16,21 +17,27 @@ from .tables import ROWS, SCHEMA, tables, written
 READ = ("ok", "empty")
 
 
-def present(store, head, entries):
-    """Files of rows that are there, and the repositories that have none. Rows of another plan are refused."""
-    files, missing = [], []
+def gather(store, head, entries, out):
+    """Writes the rows of the plan, one repository after the other, and gives the repositories that have none.
+
+    DuckDB reads one file ten times as fast as five thousand small ones. Rows of another plan are refused.
+    """
+    missing = []
     for entry in entries:
         path = store.rows_path(entry["id"])
         try:
-            with open(path, encoding="utf-8") as file:
-                first = json.loads(file.readline())
+            file = open(path, "rb")
         except FileNotFoundError:
             missing.append(entry["id"])
             continue
-        if first["plan"] != head["digest"] or first["commit"] != entry["commit"] or first["date"] != head["date"]:
-            raise Refused(f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date")
-        files.append(str(path))
-    return files, missing
+        with file:
+            line = file.readline()
+            first = json.loads(line)
+            if first["plan"] != head["digest"] or first["commit"] != entry["commit"] or first["date"] != head["date"]:
+                raise Refused(f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date")
+            out.write(line)
+            shutil.copyfileobj(file, out)
+    return missing
 
 
 def clusters(path):
@@ -54,13 +61,13 @@ def connect(directory, threads):
     return database
 
 
-def load(database, files):
+def load(database, rows):
     columns = {"row": "VARCHAR", "n": "BIGINT"}
     for table in ROWS:
         columns |= {name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in written(table).items()}
     database.execute(
         "create table rows as select * from read_json(?, format = 'newline_delimited', columns = ?, maximum_object_size = 67108864)",
-        [files, columns],
+        [rows, columns],
     )
     for table, row in ROWS.items():
         names = ", ".join(f'"{name}"::{kind} as "{name}"' for name, kind in written(table).items())
@@ -175,12 +182,15 @@ def merge(store, *, at_least=0.99, cluster_file=None, threads=None):
     """Writes the tables of the date and their summary. Gives the summary, and whether the date is complete."""
     head, entries = store.plan()
     belongs = clusters(cluster_file)
-    files, missing = present(store, head, entries)
-    if not files:
-        raise Refused(f"nothing was scanned of {store.date}")
     with tempfile.TemporaryDirectory(prefix="gpulint-fleet-merge") as directory:
+        rows = Path(directory) / "rows.ndjson"
+        with open(rows, "wb") as out:
+            missing = gather(store, head, entries, out)
+        if len(missing) == len(entries):
+            raise Refused(f"nothing was scanned of {store.date}")
         database = connect(directory, threads)
-        load(database, files)
+        load(database, str(rows))
+        rows.unlink()
         database.execute("create table clusters (name varchar, role varchar, form varchar)")
         if belongs:
             database.executemany("insert into clusters values (?, ?, ?)", belongs)

@@ -101,7 +101,8 @@ def read(store, head, entry, options, times):
     with scratch() as directory:
         begun = time.monotonic()
         try:
-            tree = git.checkout(entry["url"], entry["commit"], directory)
+            cache = Path(options["cache"], store.rows_path(entry["id"]).stem + ".git") if options["cache"] else None
+            tree = git.checkout(entry["url"], entry["commit"], directory, cache)
             times["clone"] = time.monotonic() - begun
             lines = check(store, head, entry, directory, options["gpulint"], options["seconds"])
             times["check"] = time.monotonic() - begun - times["clone"]
@@ -168,11 +169,11 @@ def remaining(store, head, entries, part, again):
     return sorted(left, key=lambda it: (-(it["size"] or 0), it["id"]))
 
 
-def scan(store, *, engine="here", part=(0, 1), again=False, gpulint="gpulint", seconds=900, git=None, per_host=64, tell=print):
+def scan(store, *, engine="here", part=(0, 1), again=False, gpulint="gpulint", seconds=900, git=None, per_host=64, cache=None, tell=print):
     """Scans what the plan of the date names and nobody has scanned. `engine` is `here`, or an address of Ray (`auto`, `local`)."""
     head, entries = store.plan()
     left = remaining(store, head, entries, part, again)
-    options = {"gpulint": gpulint, "seconds": seconds, "git": dict(git or {}, seconds=seconds)}
+    options = {"gpulint": gpulint, "seconds": seconds, "git": dict(git or {}, seconds=seconds), "cache": cache}
     counts = {}
     runs = store.runs_path()
     runs.parent.mkdir(parents=True, exist_ok=True)

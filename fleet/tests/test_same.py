@@ -198,3 +198,41 @@ def test_nothing_is_scanned_twice(planned, gpulint):
     store = planned()
     assert sum(scan(store, part=(0, 4), gpulint=gpulint, **QUIET).values())
     assert scan(store, part=(0, 4), gpulint=gpulint, **QUIET) == {}
+
+
+def test_a_second_night_with_a_cache_fetches_what_changed_and_finds_the_same(tmp_path, gpulint):
+    from conftest import files_of, git, make
+    from gpulint_fleet.plan import plan, read_list
+
+    urls = [make(tmp_path / "hosts", f"c{number}", files_of(number)) for number in range(20)]
+    (tmp_path / "list").write_text("\n".join(urls))
+    cache = str(tmp_path / "cache")
+
+    def night(name, date, **more):
+        store = Store(tmp_path / name, date)
+        plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+        scan(store, gpulint=gpulint, **QUIET, **more)
+        merge(store)
+        return store
+
+    def objects():
+        packs = Path(cache).rglob("*.pack")
+        return {str(it) for it in packs}
+
+    night("a", "2026-11-25", cache=cache)
+    before = objects()
+    assert len(before) == 20
+    for url in urls[::5]:
+        work = tmp_path / "work"
+        git("clone", "-q", url, str(work))
+        (work / "more.tf").write_text('resource "aws_instance" "m" {\n  instance_type = "g5.xlarge"\n}\n')
+        git("add", "-A", cwd=work)
+        git("commit", "-q", "-m", "more", cwd=work)
+        git("push", "-q", "origin", "HEAD:main", cwd=work)
+        subprocess.run(["rm", "-rf", str(work)], check=True)
+    warm = night("a", DATE, cache=cache)
+    assert len(objects() - before) == 4
+    cold = night("b", DATE)
+    assert store_files(warm, TABLES)[f"resources/date={DATE}/part.parquet"] == store_files(cold, TABLES)[f"resources/date={DATE}/part.parquet"]
+    dated = lambda store: {k: v for k, v in store_files(store, ("rows", *TABLES)).items() if DATE in k}
+    assert dated(warm) == dated(cold)

@@ -308,3 +308,21 @@ def test_help_of_every_verb_is_there():
     for verb in ("list", "plan", "scan", "merge", "report", "fix", "credential"):
         done = subprocess.run([sys.executable, "-m", "gpulint_fleet", verb, "--help"], capture_output=True, text=True)
         assert done.returncode == 0 and "usage:" in done.stdout
+
+
+def test_a_first_night_goes_as_the_page_of_the_book_says(tmp_path, fleet, gpulint):
+    """What somebody types who has the page and nothing else; repositories of ours stand for theirs."""
+    pytest.importorskip("ray", reason="ray is not installed")
+    night = (ROOT / "docs/fleet.md").read_text().split("## A first night")[1].split("\n## ")[0]
+    blocks = re.findall(r"```sh not-run=program\n(.*?)```", night, re.DOTALL)
+    assert len(blocks) == 2
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gpulint").symlink_to(gpulint)
+    (tmp_path / "bin/gpulint-fleet").write_text(f'#!/bin/sh\nexec {sys.executable} -m gpulint_fleet "$@"\n')
+    (tmp_path / "bin/gpulint-fleet").chmod(0o755)
+    (tmp_path / "repositories.txt").write_text("\n".join(f"{url} main" for url in fleet[:8]))
+    path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(["sh", "-exc", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PATH": path})
+    assert done.returncode == 0, done.stderr
+    assert "@platform" in done.stdout and "8 of 8 repositories were read" in done.stderr
+    assert "GPUs of 8 repositories" in (tmp_path / "fleet.html").read_text()

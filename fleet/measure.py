@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "tests")]
 
 import conftest  # noqa: E402
+
 from gpulint_fleet import scan  # noqa: E402
 from gpulint_fleet.merge import merge  # noqa: E402
 from gpulint_fleet.plan import plan, read_list  # noqa: E402
@@ -38,7 +39,9 @@ def real(directory, tree):
 
 def sources(directory, count, trees):
     found = [real(directory, tree) for tree in sorted(Path(trees).iterdir()) if tree.is_dir()] if trees else []
-    found += [conftest.make(directory, f"r{number:05}", conftest.files_of(number)) for number in range(count - len(found))]
+    found += [
+        conftest.make(directory, f"r{number:05}", conftest.files_of(number)) for number in range(count - len(found))
+    ]
     (Path(directory) / "list").write_text("\n".join(found))
     return Path(directory) / "list"
 
@@ -61,10 +64,20 @@ def night(directory, listing, gpulint, cpus):
     begun = time.monotonic()
     merge(store)
     merged = time.monotonic() - begun
-    share = {name: f"{100 * value / (wall * cpus):.1f} %" for name, value in (("clone", clone), ("check", check), ("rows", tasks - clone - check), ("engine", wall * cpus - tasks))}
+    share = {
+        name: f"{100 * value / (wall * cpus):.1f} %"
+        for name, value in (
+            ("clone", clone),
+            ("check", check),
+            ("rows", tasks - clone - check),
+            ("engine", wall * cpus - tasks),
+        )
+    }
     slowest = max(runs, key=lambda it: it["seconds"])
     print(f"{cpus} processors: {count} repositories in {wall:.1f} s, {count / wall:.1f} a second; {share}; {counts}")
-    print(f"  planned in {planned:.1f} s, merged in {merged:.2f} s; the longest task {slowest['seconds']:.1f} s ({slowest['id']})")
+    print(
+        f"  planned in {planned:.1f} s, merged in {merged:.2f} s; the longest task {slowest['seconds']:.1f} s ({slowest['id']})"
+    )
     return store
 
 
@@ -82,16 +95,28 @@ def many(directory, model, rows):
     each, planned = rows // 5000, []
     for number in range(5000):
         name = f"github.com/acme/r{number}"
-        planned.append({"id": name, "url": f"https://{name}", "ref": None, "size": None, "owner": None, "commit": digest(name)})
+        planned.append(
+            {"id": name, "url": f"https://{name}", "ref": None, "size": None, "owner": None, "commit": digest(name)}
+        )
         where = {"repository": name, "commit": planned[-1]["commit"]}
-        text = canonical(first | where) + "\n" + "".join(canonical(rest[n % len(rest)] | where | {"n": n + 1}) + "\n" for n in range(each))
+        text = (
+            canonical(first | where)
+            + "\n"
+            + "".join(canonical(rest[n % len(rest)] | where | {"n": n + 1}) + "\n" for n in range(each))
+        )
         write(store.rows_path(name), text)
     write(store.plan_path, "".join(canonical(it) + "\n" for it in [head, *planned]))
     for threads in (1, 2):
         begun = time.monotonic()
         merge(store, threads=threads)
-        print(f"merge of {5000 * (each + 1):,} rows in 5,000 files, {threads} threads: {time.monotonic() - begun:.1f} s")
-    size = subprocess.run(["du", "-sm", str(store.root / "rows"), *map(str, (store.table_path(t) for t in ("resources", "findings")))], capture_output=True, text=True)
+        print(
+            f"merge of {5000 * (each + 1):,} rows in 5,000 files, {threads} threads: {time.monotonic() - begun:.1f} s"
+        )
+    size = subprocess.run(
+        ["du", "-sm", str(store.root / "rows"), *map(str, (store.table_path(t) for t in ("resources", "findings")))],
+        capture_output=True,
+        text=True,
+    )
     print(size.stdout)
 
 

@@ -26,7 +26,9 @@ def list_(arguments):
     from .hosts import listed
 
     token = token_of(arguments)
-    for it in listed(arguments.kind, arguments.of, arguments.api, token, archived=arguments.archived, forks=arguments.forks):
+    for it in listed(
+        arguments.kind, arguments.of, arguments.api, token, archived=arguments.archived, forks=arguments.forks
+    ):
         print(json.dumps(it, sort_keys=True, ensure_ascii=False))
     return 0
 
@@ -50,7 +52,9 @@ def credential(arguments):
 
     if arguments.verb_of_git == "get":
         sys.stdin.read()
-        print(f"username=x-access-token\npassword={app_token(arguments.api, arguments.app, arguments.app_key, arguments.installation)}")
+        print(
+            f"username=x-access-token\npassword={app_token(arguments.api, arguments.app, arguments.app_key, arguments.installation)}"
+        )
     return 0
 
 
@@ -95,7 +99,9 @@ def merge_(arguments):
     from .merge import merge
 
     store = Store(arguments.store, arguments.date)
-    told, complete = merge(store, at_least=arguments.at_least, cluster_file=arguments.clusters, threads=arguments.threads)
+    told, complete = merge(
+        store, at_least=arguments.at_least, cluster_file=arguments.clusters, threads=arguments.threads
+    )
     say(f"{told['read']} of {told['planned']} repositories were read: {store.summary_path}")
     for name in told["not_scanned"][:10]:
         say(f"  not scanned: {name}")
@@ -189,14 +195,24 @@ def parser():
     dated(it)
     fetching(it)
     option(it, "--prices", default="embedded", help="`embedded`, or a CSV file of prices [embedded]")
-    option(it, "--policy", default="own", help="`own` (each repository's settings), `none`, or a gpulint.toml or the directory with one [own]")
+    option(
+        it,
+        "--policy",
+        default="own",
+        help="`own` (each repository's settings), `none`, or a gpulint.toml or the directory with one [own]",
+    )
     option(it, "--owners", help="who answers for which repositories, in the form of CODEOWNERS")
     option(it, "--jobs", type=int, default=16, help="commits that are asked for at once [16]")
 
     it = verb("scan", scan_, "read what was planned and is not read yet")
     dated(it)
     fetching(it)
-    option(it, "--ray", metavar="ADDRESS", help="`auto`, `local`, or an address of Ray; without it, one after the other, here")
+    option(
+        it,
+        "--ray",
+        metavar="ADDRESS",
+        help="`auto`, `local`, or an address of Ray; without it, one after the other, here",
+    )
     option(it, "--only", type=part, default=(0, 1), metavar="I/N", help="this part of N, for jobs that are counted")
     option(it, "--again", action="store_true", help="what failed, too")
     option(it, "--seconds", type=float, default=900, help="the longest that one repository may take [900]")

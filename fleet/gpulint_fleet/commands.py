@@ -12,7 +12,16 @@ PR_SET_PDEATHSIG = 1
 
 # What git and gpulint may know of the environment: the way to programs, proxies and certificates, and git's own settings.
 PASSED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE")
-PASSED_PREFIXES = ("GIT_", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+PASSED_PREFIXES = (
+    "GIT_",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+)
 
 
 class TimedOut(Exception):

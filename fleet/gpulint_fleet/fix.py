@@ -44,7 +44,22 @@ def earlier(store, rule):
 
 def mended(gpulint, directory, rule, policy, prices, date, unsafe):
     """Lets gpulint write into the checkout. It changes nothing but what the rule names."""
-    arguments = [gpulint, "check", ".", "--fix", "--select", rule, "--today", date, "--prices", prices, "--color", "never", "--no-baseline", "-q"]
+    arguments = [
+        gpulint,
+        "check",
+        ".",
+        "--fix",
+        "--select",
+        rule,
+        "--today",
+        date,
+        "--prices",
+        prices,
+        "--color",
+        "never",
+        "--no-baseline",
+        "-q",
+    ]
     arguments += ["--unsafe-fixes"] if unsafe else []
     arguments += ["--no-config"] if policy == "none" else [] if policy in (None, "own") else ["--config", policy]
     done = subprocess.run(arguments, cwd=directory, capture_output=True, text=True)
@@ -54,7 +69,13 @@ def mended(gpulint, directory, rule, policy, prices, date, unsafe):
 
 def inputs(store, head, policy):
     at = lambda kept: str(store.input_path(kept).absolute())
-    policy = str(Path(policy).absolute()) if policy else head["policy"] if head["policy"] in ("own", "none") else at(head["policy"])
+    policy = (
+        str(Path(policy).absolute())
+        if policy
+        else head["policy"]
+        if head["policy"] in ("own", "none")
+        else at(head["policy"])
+    )
     return policy, head["prices"] if head["prices"] == "embedded" else at(head["prices"])
 
 
@@ -94,7 +115,18 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
         log = log_path(store)
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "a", encoding="utf-8") as file:
-            file.write(canonical({"repository": repository, "rule": rule, "patch": digest(text), "owner": of, "opened": bool(open_with)}) + "\n")
+            file.write(
+                canonical(
+                    {
+                        "repository": repository,
+                        "rule": rule,
+                        "patch": digest(text),
+                        "owner": of,
+                        "opened": bool(open_with),
+                    }
+                )
+                + "\n"
+            )
     return made
 
 

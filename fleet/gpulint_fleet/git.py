@@ -37,10 +37,18 @@ MEANINGS = [
     (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", False),
     (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", False),
     (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", False),
-    (r"429|error: 5\d\d|secondary rate limit", "unreachable", True),
-    (r"Authentication failed|could not read (Username|Password)|[Aa]ccess denied|Permission denied|error: 40[13]", "denied", True),
+    (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", True),
+    (
+        r"Authentication failed|could not read (Username|Password)|[Aa]ccess denied|Permission denied|error: 40[13]",
+        "denied",
+        True,
+    ),
     (r"[Nn]ot found|does not exist|does not appear to be a git repository|error: 404", "missing", False),
-    (r"timed out|[Cc]onnection|early EOF|hung up|unexpected disconnect|resolve host|RPC failed|SSL|TLS", "unreachable", True),
+    (
+        r"timed out|[Cc]onnection|early EOF|hung up|unexpected disconnect|resolve host|RPC failed|SSL|TLS",
+        "unreachable",
+        True,
+    ),
 ]
 
 REASONS = {

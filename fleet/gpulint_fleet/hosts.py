@@ -40,7 +40,10 @@ def pause(error, attempt, now):
     said = error.headers
     if said.get("Retry-After", "").isdigit():
         return int(said["Retry-After"])
-    for remaining, reset in (("X-RateLimit-Remaining", "X-RateLimit-Reset"), ("RateLimit-Remaining", "RateLimit-Reset")):
+    for remaining, reset in (
+        ("X-RateLimit-Remaining", "X-RateLimit-Reset"),
+        ("RateLimit-Remaining", "RateLimit-Reset"),
+    ):
         if said.get(remaining) == "0" and said.get(reset, "").isdigit():
             return max(1, int(said[reset]) - int(now) + 1)
     if error.code == 429 or error.code >= 500:
@@ -50,7 +53,11 @@ def pause(error, attempt, now):
 
 def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
     """The answer as JSON, and its headers."""
-    if origin(url).startswith("http://") and urllib.parse.urlsplit(url).hostname not in ("127.0.0.1", "localhost") and authorization:
+    if (
+        origin(url).startswith("http://")
+        and urllib.parse.urlsplit(url).hostname not in ("127.0.0.1", "localhost")
+        and authorization
+    ):
         raise Refused(f"a token does not travel in the clear: use https for {origin(url)}")
     headers = {"Accept": "application/json", "User-Agent": "gpulint-fleet"} | authorization
     data = json.dumps(body).encode() if body is not None else None
@@ -64,7 +71,9 @@ def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
             error.body = error.read(4096)
             wait = pause(error, attempt, time.time())
             if wait is None or wait > PATIENCE or attempt + 1 == attempts:
-                raise Refused(f"{origin(url)}{urllib.parse.urlsplit(url).path} answers {error.code}: {why(error.code)}") from None
+                raise Refused(
+                    f"{origin(url)}{urllib.parse.urlsplit(url).path} answers {error.code}: {why(error.code)}"
+                ) from None
         except (urllib.error.URLError, TimeoutError) as error:
             wait = 2.0**attempt
             if attempt + 1 == attempts:
@@ -73,7 +82,11 @@ def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
 
 
 def why(code):
-    known = {401: "the token is not accepted", 403: "the token may not do this", 404: "there is no such thing, or the token may not see it"}
+    known = {
+        401: "the token is not accepted",
+        403: "the token may not do this",
+        404: "there is no such thing, or the token may not see it",
+    }
     return known.get(code, "the host cannot do it now" if code >= 500 or code == 429 else "it refuses")
 
 
@@ -103,12 +116,20 @@ def named(url, ref, archived, fork, size):
 
 def of_github(it):
     size = it.get("size")
-    return named(it["clone_url"], it.get("default_branch"), it.get("archived") or it.get("disabled"), it.get("fork"), size and size * KIB)
+    return named(
+        it["clone_url"],
+        it.get("default_branch"),
+        it.get("archived") or it.get("disabled"),
+        it.get("fork"),
+        size and size * KIB,
+    )
 
 
 def of_gitlab(it):
     size = (it.get("statistics") or {}).get("repository_size")
-    return named(it["http_url_to_repo"], it.get("default_branch"), it.get("archived"), it.get("forked_from_project"), size)
+    return named(
+        it["http_url_to_repo"], it.get("default_branch"), it.get("archived"), it.get("forked_from_project"), size
+    )
 
 
 def of_bitbucket(it):
@@ -130,7 +151,11 @@ def path_of(url):
 
 
 def github_pull(api, url, branch, base, title, body):
-    return f"{api}/repos/{path_of(url)}/pulls", {"title": title, "head": branch, "base": base, "body": body}, ("html_url",)
+    return (
+        f"{api}/repos/{path_of(url)}/pulls",
+        {"title": title, "head": branch, "base": base, "body": body},
+        ("html_url",),
+    )
 
 
 def gitlab_merge(api, url, branch, base, title, body):
@@ -140,7 +165,11 @@ def gitlab_merge(api, url, branch, base, title, body):
 
 def bitbucket_pull(api, url, branch, base, title, body):
     ends = {"source": {"branch": {"name": branch}}, "destination": {"branch": {"name": base}}}
-    return f"{api}/repositories/{path_of(url)}/pullrequests", {"title": title, "description": body} | ends, ("links", "html", "href")
+    return (
+        f"{api}/repositories/{path_of(url)}/pullrequests",
+        {"title": title, "description": body} | ends,
+        ("links", "html", "href"),
+    )
 
 
 def azure_pull(api, url, branch, base, title, body):

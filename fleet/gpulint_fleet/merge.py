@@ -34,7 +34,9 @@ def gather(store, head, entries, out):
             line = file.readline()
             first = json.loads(line)
             if first["plan"] != head["digest"] or first["commit"] != entry["commit"] or first["date"] != head["date"]:
-                raise Refused(f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date")
+                raise Refused(
+                    f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date"
+                )
             out.write(line)
             shutil.copyfileobj(file, out)
     return missing
@@ -49,7 +51,12 @@ def clusters(path):
     for it in said:
         if not isinstance(it.get("name"), str) or not all(isinstance(it.get(part), list) for part in ("pools", "pods")):
             raise Refused(f"`{path}`: a [[cluster]] has a name, and lists of patterns called pools and pods")
-    return [(it["name"], role, form) for it in said for role, part in (("rented", "pools"), ("requested", "pods")) for form in it[part]]
+    return [
+        (it["name"], role, form)
+        for it in said
+        for role, part in (("rented", "pools"), ("requested", "pods"))
+        for form in it[part]
+    ]
 
 
 def connect(directory, threads):
@@ -64,7 +71,9 @@ def connect(directory, threads):
 def load(database, rows):
     columns = {"row": "VARCHAR", "n": "BIGINT"}
     for table in ROWS:
-        columns |= {name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in written(table).items()}
+        columns |= {
+            name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in written(table).items()
+        }
     database.execute(
         "create table rows as select * from read_json(?, format = 'newline_delimited', columns = ?, maximum_object_size = 67108864)",
         [rows, columns],
@@ -122,7 +131,7 @@ MONEY = "coalesce(sum({}_expected_micro_usd), 0)::bigint"
 
 SUMS = f"""
 select count(*) filter (status = 'ok'), count(*) filter (status in ('ok', 'empty')),
-  {MONEY.format('rented')}, {MONEY.format('requested')}, {MONEY.format('combined')}, coalesce(sum(waste_micro_usd), 0)::bigint,
+  {MONEY.format("rented")}, {MONEY.format("requested")}, {MONEY.format("combined")}, coalesce(sum(waste_micro_usd), 0)::bigint,
   coalesce(sum(resources), 0)::bigint, coalesce(sum(findings), 0)::bigint, coalesce(sum(unjudged), 0)::bigint, coalesce(sum(unpriced), 0)::bigint
 from repositories
 """

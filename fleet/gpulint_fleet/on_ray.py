@@ -69,4 +69,11 @@ def outcome(ray, store, head, entry, reference):
     except ray.exceptions.RayError as error:
         # The worker was lost again and again, on whichever node: it is this repository.
         write_failure(store, head, entry, "crashed", "it ends whatever reads it")
-        return {"id": entry["id"], "status": "crashed", "bytes": 0, "seconds": 0, "said": str(error)[-500:], "at": time.time()}
+        return {
+            "id": entry["id"],
+            "status": "crashed",
+            "bytes": 0,
+            "seconds": 0,
+            "said": str(error)[-500:],
+            "at": time.time(),
+        }

@@ -22,7 +22,9 @@ VERSION = 1
 def identity(url):
     """`github.com/acme/infra`: the same for every way to reach it."""
     scp = re.fullmatch(r"(?:[^@/]+@)?([^:/]+):(?!//)(.+)", url)
-    host, path = (scp[1], scp[2]) if scp else (urllib.parse.urlsplit(url).hostname or "file", urllib.parse.urlsplit(url).path)
+    host, path = (
+        (scp[1], scp[2]) if scp else (urllib.parse.urlsplit(url).hostname or "file", urllib.parse.urlsplit(url).path)
+    )
     return f"{host}/{path.strip('/').removesuffix('.git')}"
 
 
@@ -71,7 +73,14 @@ def header(store, gpulint, prices, policy):
     if prices != "embedded":
         prices = keep(store, prices)
     binary = file_digest(shutil.which(gpulint) or gpulint)
-    return {"plan": VERSION, "date": store.date, "gpulint": said.stdout.strip(), "binary": binary, "prices": prices, "policy": policy}
+    return {
+        "plan": VERSION,
+        "date": store.date,
+        "gpulint": said.stdout.strip(),
+        "binary": binary,
+        "prices": prices,
+        "policy": policy,
+    }
 
 
 def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="own", owners=None, jobs=16, git=None):
@@ -89,7 +98,9 @@ def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="o
         planned["owner"] = known.of(it["id"]) or it["owner"]
         try:
             commit = Git(local=it["url"].startswith("file:"), **git).tip(it["url"], it["ref"])
-            return planned | ({"commit": commit} if commit else {"commit": None, "status": "empty", "reason": "it has no commit"})
+            return planned | (
+                {"commit": commit} if commit else {"commit": None, "status": "empty", "reason": "it has no commit"}
+            )
         except Failed as failed:
             return planned | {"commit": None, "status": failed.status, "reason": failed.reason}
 

@@ -19,7 +19,10 @@ PAID = "adds_up and per = 'month' and coalesce(joined, '') not in ('pool', 'some
 
 
 def usd(micros):
-    return "–" if micros is None else f"${round(micros / 1e6):,}"
+    if micros is None:
+        return "–"
+    dollars = round(micros / 1e6)
+    return f"-${-dollars:,}" if dollars < 0 else f"${dollars:,}"
 
 
 def text(value):
@@ -38,14 +41,20 @@ def table(caption, columns, rows, money=(), picture=None, rest="rows"):
     shown, left = rows[:MOST], len(rows) - MOST
     largest = max((row[picture] or 0 for row in rows), default=0) if picture is not None else 0
     numeric = {at for at in range(len(columns)) if all(isinstance(row[at], (int, type(None))) for row in rows)}
-    head = "".join(f'<th scope="col"{" class=number" if at in numeric else ""}>{text(it)}</th>' for at, it in enumerate(columns))
+    head = "".join(
+        f'<th scope="col"{" class=number" if at in numeric else ""}>{text(it)}</th>' for at, it in enumerate(columns)
+    )
     head += "<th></th>" if picture is not None else ""
     body = ""
     for row in shown:
         cells = ""
         for at, value in enumerate(row):
             said = usd(value) if at in money else f"{value:,}" if at in numeric and value is not None else text(value)
-            cells += f'<th scope="row">{said}</th>' if at == 0 else f"<td{' class=number' if at in numeric else ''}>{said}</td>"
+            cells += (
+                f'<th scope="row">{said}</th>'
+                if at == 0
+                else f"<td{' class=number' if at in numeric else ''}>{said}</td>"
+            )
         cells += f'<td class="bar">{bar(row[picture], largest)}</td>' if picture is not None else ""
         body += f"<tr>{cells}</tr>\n"
     more = f'<p class="quiet">and {left:,} more {rest}, in the tables</p>' if left > 0 else ""
@@ -79,7 +88,11 @@ def headline(it):
     said = it.summary
     left = said["planned"] - said["read"]
     once = said["combined_expected_micro_usd"] - said["counted_twice_micro_usd"]
-    gap = f'<p class="warn">{left:,} of {said["planned"]:,} repositories were not read: sums are at least what they say.</p>' if left else ""
+    gap = (
+        f'<p class="warn">{left:,} of {said["planned"]:,} repositories were not read: sums are at least what they say.</p>'
+        if left
+        else ""
+    )
     return (
         f"<h1>GPUs of {said['planned']:,} repositories: {usd(once)} a month</h1>"
         f'<p class="quiet">{text(said["date"])}, {text(said["gpulint"])}, prices {text(said["prices"])}; expected, from text: nothing of it was billed</p>{gap}'
@@ -90,7 +103,13 @@ def headline(it):
 def payers(it):
     query = f"select {{}} as who, count(*), sum(expected_micro_usd)::bigint as money from resources where {PAID} group by who order by money desc, who"
     parts = [
-        table(caption, [caption.split(":")[0], "resources", "a month"], it.rows(query.format(column)), money=(2,), picture=2)
+        table(
+            caption,
+            [caption.split(":")[0], "resources", "a month"],
+            it.rows(query.format(column)),
+            money=(2,),
+            picture=2,
+        )
         for caption, column in (
             ("owner: by CODEOWNERS or the catalogue", "owner"),
             ("team: by labels", "team"),
@@ -99,7 +118,9 @@ def payers(it):
             ("cloud", "provider"),
         )
     ]
-    unknown = it.rows(f"select coalesce(sum(expected_micro_usd), 0)::bigint from resources where {PAID} and owner is null")[0][0]
+    unknown = it.rows(
+        f"select coalesce(sum(expected_micro_usd), 0)::bigint from resources where {PAID} and owner is null"
+    )[0][0]
     return section("payers", "Who pays", f"{usd(unknown)} a month have no owner.", *parts)
 
 
@@ -108,12 +129,21 @@ def waste(it):
       coalesce(sum(saves_expected_micro_usd) filter (adds_up and saves_per = 'month'), 0)::bigint as money
       from findings where not suppressed and baseline is null group by rule order by money desc, count(*) desc, rule"""
     largest = """select repository || ' ' || path || ':' || line, rule, owner, saves_expected_micro_usd from findings
-      where adds_up and saves_per = 'month' order by saves_expected_micro_usd desc, repository, n_line limit 25""".replace("n_line", "path, line, rule")
+      where adds_up and saves_per = 'month' order by saves_expected_micro_usd desc, repository, n_line limit 25""".replace(
+        "n_line", "path, line, rule"
+    )
     return section(
         "waste",
         "What is waste",
         f"Up to {usd(it.summary['waste_micro_usd'])} a month can be saved; of each resource the largest saving counts, once.",
-        table("By rule", ["rule", "findings", "repositories", "a month"], it.rows(query), money=(3,), picture=3, rest="rules"),
+        table(
+            "By rule",
+            ["rule", "findings", "repositories", "a month"],
+            it.rows(query),
+            money=(3,),
+            picture=3,
+            rest="rules",
+        ),
         table("The largest", ["where", "rule", "owner", "a month"], it.rows(largest), money=(3,)),
     )
 
@@ -127,9 +157,21 @@ def trend(it):
         rows.append((at["date"], at["planned"], at["read"], once, change, at["waste_micro_usd"], at["findings"]))
         before = once
     picture = line([row[3] for row in rows]) if len(rows) > 1 else ""
-    answer = "This is the first date." if len(rows) < 2 else f"From {usd(rows[0][3])} on {rows[0][0]} to {usd(rows[-1][3])} on {rows[-1][0]}."
+    answer = (
+        "This is the first date."
+        if len(rows) < 2
+        else f"From {usd(rows[0][3])} on {rows[0][0]} to {usd(rows[-1][3])} on {rows[-1][0]}."
+    )
     names = ["date", "planned", "read", "a month", "change", "to save", "findings"]
-    return section("trend", "Since when", answer, picture, moved(it, rows), table("Dates, the latest first", names, rows[::-1], money=(3, 4, 5), rest="dates"))
+    return section(
+        "trend",
+        "Since when",
+        answer,
+        picture,
+        moved(it, rows),
+        became(it, rows),
+        table("Dates, the latest first", names, rows[::-1], money=(3, 4, 5), rest="dates"),
+    )
 
 
 def moved(it, rows):
@@ -146,7 +188,34 @@ def moved(it, rows):
            when a.commit = b.commit then 'prices or date' else 'text' end
       from repositories as a full join read_parquet(?) as b using (repository) where change <> 0 order by abs(change) desc, name"""
     names = ["repository", "before", "now", "change", "by"]
-    return table(f"What moved since {rows[-2][0]}", names, it.rows(query, str(earlier)), money=(1, 2, 3), rest="repositories")
+    return table(
+        f"What moved since {rows[-2][0]}", names, it.rows(query, str(earlier)), money=(1, 2, 3), rest="repositories"
+    )
+
+
+def became(it, rows):
+    """What became of findings since the date before, in repositories that were read both times."""
+    earlier = it.store.root / "findings" / f"date={rows[-2][0]}" / "part.parquet" if len(rows) > 1 else None
+    if earlier is None or not earlier.exists():
+        return ""
+    # Texts may move: a finding is known by its fingerprint, which holds no line.
+    query = """with twice as (select repository from repositories where status = 'ok' intersect
+        select repository from read_parquet(?) where status = 'ok'),
+      latest as (select *, suppressed or baseline is not null as accepted from findings where repository in (from twice)),
+      old as (select *, suppressed or baseline is not null as accepted from read_parquet(?) where repository in (from twice))
+      select coalesce(latest.rule, old.rule) as rule, count(*) filter (old.rule is null and not latest.accepted),
+        count(*) filter (latest.rule is null and not old.accepted), count(*) filter (latest.accepted and not old.accepted),
+        count(*) filter (old.accepted and not latest.accepted) from latest full join old using (repository, fingerprint)
+      group by coalesce(latest.rule, old.rule) having count(*) filter (old.rule is null or latest.rule is null or latest.accepted <> old.accepted) > 0
+      order by count(*) desc, 1"""
+    repositories = str(it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet")
+    names = ["rule", "new", "gone", "accepted since", "no longer accepted"]
+    return table(
+        f"What became of findings since {rows[-2][0]}, in repositories that were read both times",
+        names,
+        it.rows(query, repositories, str(earlier)),
+        rest="rules",
+    )
 
 
 def line(values, width=640, height=120):
@@ -158,9 +227,15 @@ def line(values, width=640, height=120):
 
 def coverage(it):
     statuses = it.rows("select status, count(*) from repositories group by status order by count(*) desc, status")
-    failed = it.rows("select repository, status, reason from repositories where status not in ('ok', 'empty') order by repository")
-    reasons = it.rows("select regexp_replace(reason, '`[^`]*`|[0-9]+', '…', 'g') as why, count(*), count(distinct repository) from unjudged group by why order by count(*) desc, why")
-    files = it.rows("select coalesce(sum(wholly_read), 0)::bigint, coalesce(sum(files_that_matter), 0)::bigint from repositories")[0]
+    failed = it.rows(
+        "select repository, status, reason from repositories where status not in ('ok', 'empty') order by repository"
+    )
+    reasons = it.rows(
+        "select regexp_replace(reason, '`[^`]*`|[0-9]+', '…', 'g') as why, count(*), count(distinct repository) from unjudged group by why order by count(*) desc, why"
+    )
+    files = it.rows(
+        "select coalesce(sum(wholly_read), 0)::bigint, coalesce(sum(files_that_matter), 0)::bigint from repositories"
+    )[0]
     missing = [(name,) for name in it.summary["not_scanned"]]
     return section(
         "coverage",
@@ -190,9 +265,26 @@ def joins(it):
         "joins",
         "Across repositories",
         said if rows else "No settings say which files belong to one cluster.",
-        table("Pods and pools: `pool` has the pod's accelerator, `some pool` where no text names one, `no pool` of the cluster has it", names, rows, money=(4,)),
-        table("Copies: the same tree in two repositories, counted in both", ["repository", "a copy of", "a month"], copies, money=(2,), rest="copies"),
-        table("The same file with the same resource, counted in both", ["repository", "resources", "a month"], parts, money=(2,), rest="pairs"),
+        table(
+            "Pods and pools: `pool` has the pod's accelerator, `some pool` where no text names one, `no pool` of the cluster has it",
+            names,
+            rows,
+            money=(4,),
+        ),
+        table(
+            "Copies: the same tree in two repositories, counted in both",
+            ["repository", "a copy of", "a month"],
+            copies,
+            money=(2,),
+            rest="copies",
+        ),
+        table(
+            "The same file with the same resource, counted in both",
+            ["repository", "resources", "a month"],
+            parts,
+            money=(2,),
+            rest="pairs",
+        ),
     )
 
 
@@ -200,7 +292,9 @@ def adoption(it):
     n = "count(*) filter ({})"
     asked = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
     tests = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
-    counts = it.rows(f"select {', '.join(n.format(f'({test}) and resources > 0') for test in tests)}, count(*) filter (resources > 0) from repositories")[0]
+    counts = it.rows(
+        f"select {', '.join(n.format(f'({test}) and resources > 0') for test in tests)}, count(*) filter (resources > 0) from repositories"
+    )[0]
     rows = [(name, count) for name, count in zip(asked, counts)]
     accepted = it.rows("""select rule, count(*) filter (suppressed), count(*) filter (baseline is not null), min(suppressed_until)::varchar
       from findings where suppressed or baseline is not null group by rule order by count(*) desc, rule""")
@@ -216,16 +310,31 @@ def adoption(it):
         "Who uses it",
         f"{counts[0]:,} of {counts[-1]:,} repositories with accelerators run gpulint in a hook or a pipeline.",
         table("Repositories with accelerators", ["what they have", "repositories"], rows),
-        table("Without a hook or a pipeline, the dearest first", ["repository", "owner", "a month"], dearest, money=(2,), rest="repositories"),
+        table(
+            "Without a hook or a pipeline, the dearest first",
+            ["repository", "owner", "a month"],
+            dearest,
+            money=(2,),
+            rest="repositories",
+        ),
         table("What is accepted", ["rule", "suppressed", "in a baseline", "the first ends"], accepted, rest="rules"),
-        table("Suppressions that end within 30 days", ["where", "rule", "until", "reason"], ending, rest="suppressions"),
+        table(
+            "Suppressions that end within 30 days", ["where", "rule", "until", "reason"], ending, rest="suppressions"
+        ),
     )
 
 
 def report(store):
     it = Fleet(store)
     style = Path(__file__).with_name("report.css").read_text()
-    named = [("payers", "Who pays"), ("waste", "What is waste"), ("trend", "Since when"), ("coverage", "What was read"), ("joins", "Across repositories"), ("adoption", "Who uses it")]
+    named = [
+        ("payers", "Who pays"),
+        ("waste", "What is waste"),
+        ("trend", "Since when"),
+        ("coverage", "What was read"),
+        ("joins", "Across repositories"),
+        ("adoption", "Who uses it"),
+    ]
     sections = [build(it) for build in (payers, waste, trend, coverage, joins, adoption)]
     links = "".join(f'<a href="#{name}">{title}</a>' for (name, title), said in zip(named, sections) if said)
     return (

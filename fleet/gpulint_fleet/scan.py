@@ -18,7 +18,14 @@ from .store import Refused, Store, canonical, file_digest, write
 
 # What says that a repository checks itself.
 HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
-PIPELINES = (".gitlab-ci.yml", "bitbucket-pipelines.yml", "azure-pipelines.yml", "atlantis.yaml", ".github/workflows/*.y*ml", ".gitea/workflows/*.y*ml")
+PIPELINES = (
+    ".gitlab-ci.yml",
+    "bitbucket-pipelines.yml",
+    "azure-pipelines.yml",
+    "atlantis.yaml",
+    ".github/workflows/*.y*ml",
+    ".gitea/workflows/*.y*ml",
+)
 
 FAILED = {
     "timeout": "reading it took too long",
@@ -37,26 +44,51 @@ def demand_binary(gpulint, wanted):
     """Rows of another program would not be those of the plan."""
     path = shutil.which(gpulint)
     if not path or file_digest(path) != wanted:
-        raise Refused(f"`{path or gpulint}` is not the program of the plan: scan with the one that planned, or plan another date")
+        raise Refused(
+            f"`{path or gpulint}` is not the program of the plan: scan with the one that planned, or plan another date"
+        )
 
 
 def check(store, head, entry, directory, gpulint, seconds):
     """The lines that gpulint prints about a checkout."""
-    arguments = [gpulint, "check", ".", "--format", "ndjson", "--today", head["date"], "--color", "never", "--allow-empty"]
-    arguments += ["--prices", head["prices"] if head["prices"] == "embedded" else str(store.input_path(head["prices"]).absolute())]
+    arguments = [
+        gpulint,
+        "check",
+        ".",
+        "--format",
+        "ndjson",
+        "--today",
+        head["date"],
+        "--color",
+        "never",
+        "--allow-empty",
+    ]
+    arguments += [
+        "--prices",
+        head["prices"] if head["prices"] == "embedded" else str(store.input_path(head["prices"]).absolute()),
+    ]
     if head["policy"] == "none":
         arguments.append("--no-config")
     elif head["policy"] != "own":
         arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
     with scratch() as home, tempfile.TemporaryFile() as out:
         # Nothing of this machine but the way to git: no settings, no cache of prices, no token.
-        environment = {"PATH": commands.environment().get("PATH", ""), "HOME": home, "LC_ALL": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
+        environment = {
+            "PATH": commands.environment().get("PATH", ""),
+            "HOME": home,
+            "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
         try:
             done = commands.run(arguments, seconds, cwd=directory, env=environment, stdout=out)
         except commands.TimedOut:
             raise Failed("timeout") from None
         out.seek(0)
-        lines = [json.loads(line) for line in out.read().decode(errors="replace").splitlines()] if done.code in (0, 1, 3) else []
+        lines = (
+            [json.loads(line) for line in out.read().decode(errors="replace").splitlines()]
+            if done.code in (0, 1, 3)
+            else []
+        )
     if not lines or lines[-1]["row"] != "summary":
         refused = done.code == 2
         raise Failed("bad_settings" if refused else "crashed", done.err)
@@ -145,11 +177,19 @@ def scan_one(root, head, entry, options):
     rows = list(read(store, head, entry, options, times))
     text = file_text(head, entry, rows)
     write(store.rows_path(entry["id"]), text)
-    return {"id": entry["id"], "status": rows[0]["status"], "bytes": len(text), "seconds": time.monotonic() - begun} | times
+    return {
+        "id": entry["id"],
+        "status": rows[0]["status"],
+        "bytes": len(text),
+        "seconds": time.monotonic() - begun,
+    } | times
 
 
 def write_failure(store, head, entry, status, reason):
-    write(store.rows_path(entry["id"]), file_text(head, entry, [{"status": status, "reason": reason, "owner": entry["owner"]}]))
+    write(
+        store.rows_path(entry["id"]),
+        file_text(head, entry, [{"status": status, "reason": reason, "owner": entry["owner"]}]),
+    )
 
 
 def is_mine(entry, part):
@@ -169,7 +209,19 @@ def remaining(store, head, entries, part, again):
     return sorted(left, key=lambda it: (-(it["size"] or 0), it["id"]))
 
 
-def scan(store, *, engine="here", part=(0, 1), again=False, gpulint="gpulint", seconds=900, git=None, per_host=64, cache=None, tell=print):
+def scan(
+    store,
+    *,
+    engine="here",
+    part=(0, 1),
+    again=False,
+    gpulint="gpulint",
+    seconds=900,
+    git=None,
+    per_host=64,
+    cache=None,
+    tell=print,
+):
     """Scans what the plan of the date names and nobody has scanned. `engine` is `here`, or an address of Ray (`auto`, `local`)."""
     head, entries = store.plan()
     left = remaining(store, head, entries, part, again)

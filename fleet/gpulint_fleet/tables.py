@@ -21,9 +21,21 @@ REPOSITORY = {
 }
 
 # `joined`: pods on pools of another repository; `duplicate_of`: another repository has the same file with the same resource.
-RESOURCE = {"blob": "VARCHAR", "duplicate_of": "VARCHAR", "cluster": "VARCHAR", "joined": "VARCHAR", "pools_in": "VARCHAR"}
+RESOURCE = {
+    "blob": "VARCHAR",
+    "duplicate_of": "VARCHAR",
+    "cluster": "VARCHAR",
+    "joined": "VARCHAR",
+    "pools_in": "VARCHAR",
+}
 
-TYPES = {"string": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN", "object": "MAP(VARCHAR, VARCHAR)"}
+TYPES = {
+    "string": "VARCHAR",
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "object": "MAP(VARCHAR, VARCHAR)",
+}
 DATES = ("today", "as_of", "suppressed_until", "baseline", "prices_as_of")
 
 

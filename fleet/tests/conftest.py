@@ -31,7 +31,9 @@ def gpulint():
 def git(*arguments, cwd=None, **more):
     identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
     identity |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in identity.items()}
-    done = subprocess.run(["git", *arguments], cwd=cwd, capture_output=True, text=True, env=os.environ | identity, **more)
+    done = subprocess.run(
+        ["git", *arguments], cwd=cwd, capture_output=True, text=True, env=os.environ | identity, **more
+    )
     assert done.returncode == 0, (arguments, done.stderr)
     return done.stdout.strip()
 
@@ -77,14 +79,17 @@ def files_of(number):
     files = {"README.md": f"repository {number}\n"}
     if kind in (0, 2):
         pools = [
-            POOL.format(name=f"p{at}", machine=MACHINES[(number + at) % 4], team=team, size=1 + at, most=3 + at) for at in range(1 + number % 3)
+            POOL.format(name=f"p{at}", machine=MACHINES[(number + at) % 4], team=team, size=1 + at, most=3 + at)
+            for at in range(1 + number % 3)
         ]
         files["infra/main.tf"] = "\n".join(pools)
         files["CODEOWNERS"] = f"* @{team}\n/infra/ @platform\n"
     if kind in (1, 2):
         files["deploy/job.yaml"] = JOB.format(name=f"train-{number}", team=team, pool="p0", gpus=1 + number % 8)
     if number % 10 == 0:
-        files[".pre-commit-config.yaml"] = "repos:\n- repo: https://github.com/gpulint/gpulint\n  rev: v0.1.0\n  hooks: [{id: gpulint}]\n"
+        files[".pre-commit-config.yaml"] = (
+            "repos:\n- repo: https://github.com/gpulint/gpulint\n  rev: v0.1.0\n  hooks: [{id: gpulint}]\n"
+        )
     return files
 
 
@@ -168,7 +173,11 @@ def expected(planned, gpulint):
     return store
 
 
-QUICK = {"RAY_health_check_period_ms": "1000", "RAY_health_check_timeout_ms": "1000", "RAY_health_check_failure_threshold": "2"}
+QUICK = {
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "2",
+}
 
 
 @pytest.fixture
@@ -193,4 +202,6 @@ def pytest_runtest_logreport(report):
     told = os.environ.get("GPULINT_SKIPPED")
     if told and report.skipped and report.when in ("setup", "call"):
         with open(told, "a", encoding="utf-8") as file:
-            file.write(f"fleet {report.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr}\n")
+            file.write(
+                f"fleet {report.nodeid}: {report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr}\n"
+            )

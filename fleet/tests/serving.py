@@ -70,7 +70,9 @@ def from_git(root, request, body):
 
 def password(request):
     said = request.headers.get("Authorization", "")
-    return base64.b64decode(said.removeprefix("Basic ")).decode().partition(":")[2] if said.startswith("Basic ") else None
+    return (
+        base64.b64decode(said.removeprefix("Basic ")).decode().partition(":")[2] if said.startswith("Basic ") else None
+    )
 
 
 ASK = (401, {"WWW-Authenticate": 'Basic realm="git"'}, b"who are you?")

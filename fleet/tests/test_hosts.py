@@ -16,25 +16,57 @@ from gpulint_fleet.store import Refused
 
 
 def github(n, **more):
-    return {"clone_url": f"https://github.com/acme/r{n}.git", "default_branch": "main", "archived": False, "disabled": False, "fork": False, "size": 7} | more
+    return {
+        "clone_url": f"https://github.com/acme/r{n}.git",
+        "default_branch": "main",
+        "archived": False,
+        "disabled": False,
+        "fork": False,
+        "size": 7,
+    } | more
 
 
 def gitlab(n, **more):
-    return {"http_url_to_repo": f"https://gitlab.com/acme/sub/r{n}.git", "default_branch": "main", "archived": False, "statistics": {"repository_size": 7168}} | more
+    return {
+        "http_url_to_repo": f"https://gitlab.com/acme/sub/r{n}.git",
+        "default_branch": "main",
+        "archived": False,
+        "statistics": {"repository_size": 7168},
+    } | more
 
 
 def bitbucket(n, **more):
-    clone = [{"name": "ssh", "href": "git@bitbucket.org:acme/r.git"}, {"name": "https", "href": f"https://user@bitbucket.org/acme/r{n}.git"}]
+    clone = [
+        {"name": "ssh", "href": "git@bitbucket.org:acme/r.git"},
+        {"name": "https", "href": f"https://user@bitbucket.org/acme/r{n}.git"},
+    ]
     return {"links": {"clone": clone}, "mainbranch": {"name": "main"}, "size": 7168} | more
 
 
 def azure(n, **more):
-    return {"remoteUrl": f"https://dev.azure.com/acme/p/_git/r{n}", "defaultBranch": "refs/heads/main", "isDisabled": False, "size": 7168} | more
+    return {
+        "remoteUrl": f"https://dev.azure.com/acme/p/_git/r{n}",
+        "defaultBranch": "refs/heads/main",
+        "isDisabled": False,
+        "size": 7168,
+    } | more
 
 
 ITEMS = {"github": github, "gitea": github, "gitlab": gitlab, "bitbucket": bitbucket, "azure": azure}
-ARCHIVED = {"github": {"archived": True}, "gitea": {"archived": True}, "gitlab": {"archived": True}, "bitbucket": None, "azure": {"isDisabled": True}}
-FORKS = {"github": {"fork": True}, "gitea": {"fork": True}, "gitlab": {"forked_from_project": {"id": 1}}, "bitbucket": {"parent": {"name": "x"}}, "azure": {"isFork": True}}
+ARCHIVED = {
+    "github": {"archived": True},
+    "gitea": {"archived": True},
+    "gitlab": {"archived": True},
+    "bitbucket": None,
+    "azure": {"isDisabled": True},
+}
+FORKS = {
+    "github": {"fork": True},
+    "gitea": {"fork": True},
+    "gitlab": {"forked_from_project": {"id": 1}},
+    "bitbucket": {"parent": {"name": "x"}},
+    "azure": {"isFork": True},
+}
 
 
 def paged(kind, items, url, per_page=2):
@@ -67,7 +99,11 @@ def serve(kind, items):
 @pytest.mark.parametrize("kind", sorted(HOSTS))
 def test_every_page_is_read_and_what_is_archived_or_a_fork_is_left_out(kind):
     item = ITEMS[kind]
-    items = [item(n) for n in range(5)] + [item(90, **FORKS[kind])] + ([item(91, **ARCHIVED[kind])] if ARCHIVED[kind] else [])
+    items = (
+        [item(n) for n in range(5)]
+        + [item(90, **FORKS[kind])]
+        + ([item(91, **ARCHIVED[kind])] if ARCHIVED[kind] else [])
+    )
     with serve(kind, items) as host:
         found = list(listed(kind, "acme", host.url, "secret"))
         everything = list(listed(kind, "acme", host.url, "secret", archived=True, forks=True))
@@ -102,7 +138,10 @@ def test_what_waiting_does_not_mend_is_told_without_the_token(code):
 
 def test_the_token_goes_nowhere_else():
     with Served(lambda request: (200, {}, b"[]")) as other:
-        with Served(lambda request: (302, {"Location": f"{other.url}/x"}, b"")) as host, pytest.raises(Refused, match="does not go there"):
+        with (
+            Served(lambda request: (302, {"Location": f"{other.url}/x"}, b"")) as host,
+            pytest.raises(Refused, match="does not go there"),
+        ):
             list(listed("github", "acme", host.url, "t"))
         link = {"Link": f'<{other.url}/next>; rel="next"'}
         with Served(lambda request: (200, link, b"[]")) as host, pytest.raises(Refused, match="does not go there"):
@@ -116,7 +155,11 @@ def test_an_app_gets_its_token_by_a_signed_word_and_sees_its_installation(tmp_pa
     key = tmp_path / "key.pem"
     if subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], capture_output=True).returncode:
         pytest.skip("openssl is not installed")
-    subprocess.run(["openssl", "rsa", "-in", str(key), "-pubout", "-out", str(tmp_path / "public.pem")], capture_output=True, check=True)
+    subprocess.run(
+        ["openssl", "rsa", "-in", str(key), "-pubout", "-out", str(tmp_path / "public.pem")],
+        capture_output=True,
+        check=True,
+    )
 
     def answer(request):
         if request.path == "/app/installations/42/access_tokens":
@@ -124,7 +167,15 @@ def test_an_app_gets_its_token_by_a_signed_word_and_sees_its_installation(tmp_pa
             import base64
 
             (tmp_path / "signature").write_bytes(base64.urlsafe_b64decode(signature + "=="))
-            verify = ["openssl", "dgst", "-sha256", "-verify", str(tmp_path / "public.pem"), "-signature", str(tmp_path / "signature")]
+            verify = [
+                "openssl",
+                "dgst",
+                "-sha256",
+                "-verify",
+                str(tmp_path / "public.pem"),
+                "-signature",
+                str(tmp_path / "signature"),
+            ]
             assert subprocess.run(verify, input=signed.encode(), capture_output=True).returncode == 0
             claims = json.loads(base64.urlsafe_b64decode(signed.split(".")[1] + "=="))
             assert claims["iss"] == "Iv1" and claims["exp"] - claims["iat"] <= 600
@@ -169,9 +220,24 @@ def test_a_pull_request_is_opened_where_the_host_has_them(kind):
 DESCRIBED = {
     "github": ("github.json", "/orgs/{org}/repos", "/repos/{owner}/{repo}/pulls", "minimal-repository"),
     "gitea": ("gitea.json", "/orgs/{org}/repos", "/repos/{owner}/{repo}/pulls", "Repository"),
-    "gitlab": ("gitlab.yaml", "/api/v4/groups/{id}/projects", "/api/v4/projects/{id}/merge_requests", "API_Entities_Project"),
-    "bitbucket": ("bitbucket.yaml", "/repositories/{workspace}", "/repositories/{workspace}/{repo_slug}/pullrequests", "repository"),
-    "azure": ("azure.json", "/{organization}/{project}/_apis/git/repositories", "/{organization}/{project}/_apis/git/repositories/{repositoryId}/pullrequests", "GitRepository"),
+    "gitlab": (
+        "gitlab.yaml",
+        "/api/v4/groups/{id}/projects",
+        "/api/v4/projects/{id}/merge_requests",
+        "API_Entities_Project",
+    ),
+    "bitbucket": (
+        "bitbucket.yaml",
+        "/repositories/{workspace}",
+        "/repositories/{workspace}/{repo_slug}/pullrequests",
+        "repository",
+    ),
+    "azure": (
+        "azure.json",
+        "/{organization}/{project}/_apis/git/repositories",
+        "/{organization}/{project}/_apis/git/repositories/{repositoryId}/pullrequests",
+        "GitRepository",
+    ),
 }
 
 # Fields that are read of each item; of these, `links`, `mainbranch` and `statistics` hold what is read.

@@ -52,7 +52,9 @@ def test_another_version_prices_or_policy_is_another_plan(tmp_path, fleet, gpuli
     other.chmod(0o755)
     (tmp_path / "list").write_text(fleet[0])
     digests = set()
-    for at, more in enumerate([{}, {"policy": "none"}, {"policy": str(policy)}, {"prices": str(prices)}, {"gpulint": str(other)}]):
+    for at, more in enumerate(
+        [{}, {"policy": "none"}, {"policy": str(policy)}, {"prices": str(prices)}, {"gpulint": str(other)}]
+    ):
         store = Store(tmp_path / str(at), DATE)
         plan(store, read_list(tmp_path / "list"), **({"gpulint": gpulint} | more))
         digests.add(store.plan()[0]["digest"])
@@ -94,9 +96,15 @@ def test_sums_of_any_parts_are_the_sum_of_all(expected):
         cuts = sorted(shuffled.sample(range(len(rows)), 5))
         parts = [sum(rows[a:b]) for a, b in zip([0, *cuts], [*cuts, len(rows)])]
         assert sum(parts) == total
-    money = sum(r["expected_micro_usd"] for r in lines(expected, "resource") if r["adds_up"] and r["per"] == "month" and r["expected_micro_usd"])
+    money = sum(
+        r["expected_micro_usd"]
+        for r in lines(expected, "resource")
+        if r["adds_up"] and r["per"] == "month" and r["expected_micro_usd"]
+    )
     assert money == total
-    waste = sum(r["saves_expected_micro_usd"] for r in lines(expected, "finding") if r["adds_up"] and r["saves_per"] == "month")
+    waste = sum(
+        r["saves_expected_micro_usd"] for r in lines(expected, "finding") if r["adds_up"] and r["saves_per"] == "month"
+    )
     assert waste == json.loads(expected.summary_path.read_text())["waste_micro_usd"] > 0
 
 
@@ -117,7 +125,9 @@ def test_tables_have_the_columns_that_the_schema_states(expected):
 def test_an_older_table_without_a_newer_column_is_read_together_with_it(expected, tmp_path):
     now = expected.table_path("findings")
     duckdb.sql(f"copy (select * exclude (fingerprint) from '{now}') to '{tmp_path / 'old.parquet'}' (format parquet)")
-    together = duckdb.sql(f"select count(*), count(fingerprint) from read_parquet(['{tmp_path / 'old.parquet'}', '{now}'], union_by_name = true)")
+    together = duckdb.sql(
+        f"select count(*), count(fingerprint) from read_parquet(['{tmp_path / 'old.parquet'}', '{now}'], union_by_name = true)"
+    )
     count = duckdb.sql(f"select count(*) from '{now}'").fetchall()[0][0]
     assert together.fetchall()[0] == (2 * count, count)
 
@@ -135,7 +145,12 @@ def test_pandas_reads_the_same(expected):
     path = expected.table_path("resources")
     frame = pandas.read_parquet(path)
     labels = frame["labels"].map(lambda it: dict(it).get("team") == "search").sum()
-    assert (len(frame), int(frame["expected_micro_usd"].sum()), frame["repository"].nunique(), int(labels)) == by_duckdb(path)
+    assert (
+        len(frame),
+        int(frame["expected_micro_usd"].sum()),
+        frame["repository"].nunique(),
+        int(labels),
+    ) == by_duckdb(path)
 
 
 def test_spark_reads_the_same(expected):
@@ -160,7 +175,12 @@ pods = ["*/app-*:*"]
 def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in_one_tree(tmp_path, gpulint):
     """The judge is gpulint itself: both repositories in one directory."""
     pools = {
-        "infra": {"main.tf": "\n".join(POOL.format(name=name, machine=machine, team="t", size=1, most=2) for name, machine in (("a100", "p4d.24xlarge"), ("small", "g5.xlarge")))}
+        "infra": {
+            "main.tf": "\n".join(
+                POOL.format(name=name, machine=machine, team="t", size=1, most=2)
+                for name, machine in (("a100", "p4d.24xlarge"), ("small", "g5.xlarge"))
+            )
+        }
     }
     apps = {
         "app-right": {"job.yaml": JOB.format(name="right", team="x", pool="a100", gpus=8)},
@@ -175,7 +195,9 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
     settings = tmp_path / "clusters.toml"
     settings.write_text(CLUSTERS)
     summary, _ = merge(store, cluster_file=settings)
-    rows = duckdb.sql(f"select address, joined, adds_up from '{store.table_path('resources')}' where role = 'requested'").fetchall()
+    rows = duckdb.sql(
+        f"select address, joined, adds_up from '{store.table_path('resources')}' where role = 'requested'"
+    ).fetchall()
     joined = {address: said for address, said, _ in rows}
 
     tree = tmp_path / "tree"
@@ -184,11 +206,19 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
             place = tree / name / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text)
-    said = subprocess.run([gpulint, "cost", str(tree), "--today", DATE, "--prices", "embedded", "--format", "ndjson"], capture_output=True, text=True).stdout
-    judge = {row["address"]: not row["adds_up"] for row in map(json.loads, said.splitlines()) if row["role"] == "requested"}
+    said = subprocess.run(
+        [gpulint, "cost", str(tree), "--today", DATE, "--prices", "embedded", "--format", "ndjson"],
+        capture_output=True,
+        text=True,
+    ).stdout
+    judge = {
+        row["address"]: not row["adds_up"] for row in map(json.loads, said.splitlines()) if row["role"] == "requested"
+    }
     assert judge == {address: said in ("pool", "some pool") for address, said in joined.items()}
     assert set(judge.values()) == {True, False}
-    counted = [r for r in lines(store, "resource") if joined.get(r["address"]) in ("pool", "some pool") and r["per"] == "month"]
+    counted = [
+        r for r in lines(store, "resource") if joined.get(r["address"]) in ("pool", "some pool") and r["per"] == "month"
+    ]
     assert summary["counted_twice_micro_usd"] == sum(r["expected_micro_usd"] or 0 for r in counted)
     without, _ = merge(store)
     assert without["counted_twice_micro_usd"] == 0
@@ -196,7 +226,11 @@ def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in
 
 def test_copies_are_told_and_stay_in_the_sums(tmp_path, gpulint):
     files = {"main.tf": POOL.format(name="p", machine="g5.xlarge", team="x", size=1, most=1)}
-    urls = [make(tmp_path, "fork", files | {"more.txt": "x"}), make(tmp_path, "mirror", files), make(tmp_path, "origin", files)]
+    urls = [
+        make(tmp_path, "fork", files | {"more.txt": "x"}),
+        make(tmp_path, "mirror", files),
+        make(tmp_path, "origin", files),
+    ]
     (tmp_path / "list").write_text("\n".join(urls))
     store = Store(tmp_path / "store", DATE)
     plan(store, read_list(tmp_path / "list"), gpulint=gpulint)

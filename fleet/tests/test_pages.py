@@ -68,7 +68,12 @@ def test_direct_children_sections_and_catalogues():
 
 @pytest.mark.parametrize(
     "url",
-    ["https://github.com/acme/infra.git", "https://x:token@github.com/acme/infra", "git@github.com:acme/infra.git", "ssh://git@github.com/acme/infra.git"],
+    [
+        "https://github.com/acme/infra.git",
+        "https://x:token@github.com/acme/infra",
+        "git@github.com:acme/infra.git",
+        "ssh://git@github.com/acme/infra.git",
+    ],
 )
 def test_a_repository_is_one_however_it_is_written(url):
     assert identity(url) == "github.com/acme/infra"
@@ -104,14 +109,43 @@ class Page(HTMLParser):
 
 def two_nights(tmp_path, gpulint):
     """A second night with a change, a repository that is gone, and one that is new."""
-    hostile = {"main.tf": POOL.format(name="p", machine="g5.xlarge", team="<script>alert(1)</script>", size=1, most=1), "CODEOWNERS": "* @<b>x</b>\n"}
-    accepted = "# gpulint: ignore[missing-auto-shutdown] until=2026-12-10 -- agreed\n" + POOL.format(name="k", machine="g5.xlarge", team="a", size=1, most=1)
-    urls = {name: make(tmp_path / "hosts", name, files) for name, files in (("hostile", hostile), ("accepted", {"main.tf": accepted}), ("gone", {"main.tf": POOL.format(name="g", machine="g5.xlarge", team="b", size=2, most=2)}))}
+    hostile = {
+        "main.tf": POOL.format(name="p", machine="g5.xlarge", team="<script>alert(1)</script>", size=1, most=1),
+        "CODEOWNERS": "* @<b>x</b>\n",
+    }
+    accepted = "# gpulint: ignore[missing-auto-shutdown] until=2026-12-10 -- agreed\n" + POOL.format(
+        name="k", machine="g5.xlarge", team="a", size=1, most=1
+    )
+    urls = {
+        name: make(tmp_path / "hosts", name, files)
+        for name, files in (
+            ("hostile", hostile),
+            ("accepted", {"main.tf": accepted}),
+            ("gone", {"main.tf": POOL.format(name="g", machine="g5.xlarge", team="b", size=2, most=2)}),
+        )
+    }
     nights = []
+    urls["mended"] = make(
+        tmp_path / "hosts", "mended", {"main.tf": 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'}
+    )
     for date in ("2026-11-25", DATE):
         if date == DATE:
+            work = tmp_path / "work"
+            git("clone", "-q", urls["mended"], str(work))
+            (work / "main.tf").write_text(
+                '\n\nresource "aws_instance" "web" {\n  instance_type = "p4d.24xlarge"\n  tags = { team = "a" }\n}\n'
+            )
+            git("commit", "-q", "-a", "-m", "labels", cwd=work)
+            git("push", "-q", "origin", "HEAD:main", cwd=work)
             shutil.rmtree(urls["gone"].removeprefix("file://"))
-            urls["new"] = make(tmp_path / "hosts", "new", {"main.tf": POOL.format(name="n", machine="p5.48xlarge", team="a", size=1, most=1), ".github/workflows/g.yml": "uses: gpulint/gpulint@v1\n"})
+            urls["new"] = make(
+                tmp_path / "hosts",
+                "new",
+                {
+                    "main.tf": POOL.format(name="n", machine="p5.48xlarge", team="a", size=1, most=1),
+                    ".github/workflows/g.yml": "uses: gpulint/gpulint@v1\n",
+                },
+            )
         (tmp_path / "list").write_text("\n".join(urls.values()))
         store = Store(tmp_path / "store", date)
         plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
@@ -128,9 +162,20 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     assert "<script>" not in text and "<b>x" not in text and "alert(1)" in page.text
     summary = json.loads(second.summary_path.read_text())
     assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,} a month" in page.text
-    for words in ("1 of 4 repositories were not read", "there is no such repository", "not read now", "new", "@<b>x</b>", "agreed", "2026-12-10", "missing-auto-shutdown"):
+    for words in (
+        "1 of 5 repositories were not read",
+        "there is no such repository",
+        "not read now",
+        "new",
+        "@<b>x</b>",
+        "agreed",
+        "2026-12-10",
+        "missing-auto-shutdown",
+    ):
         assert words in page.text, words
-    assert "1 of 3 repositories with accelerators run gpulint" in page.text
+    assert "1 of 4 repositories with accelerators run gpulint" in page.text
+    fates = page.text.split("What became of findings since 2026-11-25")[1].split("Dates, the latest first")[0]
+    assert re.search(r"missing-labels ?0 ?1 ?0 ?0", fates), fates
     assert "This is the first date." in Page(report(first)).text
     assert report(second) == text
     for tag, attributes in page.tags:
@@ -151,7 +196,10 @@ def unlabelled(tmp_path, gpulint, count=3):
     policy = tmp_path / "gpulint.toml"
     policy.write_text(SETTINGS)
     text = 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'
-    urls = [make(tmp_path / "hosts", f"u{n}", {"main.tf": text + "\n" * n, "CODEOWNERS": f"* @team-{n}\n"}) for n in range(count)]
+    urls = [
+        make(tmp_path / "hosts", f"u{n}", {"main.tf": text + "\n" * n, "CODEOWNERS": f"* @team-{n}\n"})
+        for n in range(count)
+    ]
     (tmp_path / "list").write_text("\n".join(urls))
     store = Store(tmp_path / "store", DATE)
     plan(store, read_list(tmp_path / "list"), gpulint=gpulint, policy=str(policy))
@@ -162,7 +210,15 @@ def unlabelled(tmp_path, gpulint, count=3):
 
 def mend(store, tmp_path, gpulint, **more):
     said = []
-    options = {"limit": 10, "owner": None, "unsafe": False, "policy": None, "git": {"retries": 0}, "open_with": None, "tell": said.append}
+    options = {
+        "limit": 10,
+        "owner": None,
+        "unsafe": False,
+        "policy": None,
+        "git": {"retries": 0},
+        "open_with": None,
+        "tell": said.append,
+    }
     count = fix(store, "missing-labels", tmp_path / "patches", gpulint=gpulint, **(options | more))
     return count, "\n".join(said)
 
@@ -182,7 +238,17 @@ def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
         place.mkdir()
         environment = os.environ | {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}
         subprocess.run(["sh", "-ec", commands], cwd=place, check=True, capture_output=True, env=environment)
-        arguments = [gpulint, "check", ".", "--config", str(tmp_path / "gpulint.toml"), "--select", "missing-labels", "--format", "concise"]
+        arguments = [
+            gpulint,
+            "check",
+            ".",
+            "--config",
+            str(tmp_path / "gpulint.toml"),
+            "--select",
+            "missing-labels",
+            "--format",
+            "concise",
+        ]
         done = subprocess.run(arguments, cwd=place / "work", capture_output=True, text=True)
         assert "missing-labels" not in done.stdout, done.stdout
         assert '"4711"' in (place / "work/main.tf").read_text()
@@ -262,7 +328,13 @@ def closed(schema):
         return schema
     schema = {key: closed(value) for key, value in schema.items()}
     loose = schema.get("x-kubernetes-preserve-unknown-fields") or schema.get("x-kubernetes-embedded-resource")
-    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object" and not loose and "additionalProperties" not in schema and schema["properties"]:
+    if (
+        isinstance(schema.get("properties"), dict)
+        and schema.get("type") == "object"
+        and not loose
+        and "additionalProperties" not in schema
+        and schema["properties"]
+    ):
         if schema["properties"].keys() != {"apiVersion", "kind", "metadata", "spec", "status"}:
             schema["additionalProperties"] = False
     return schema
@@ -271,7 +343,9 @@ def closed(schema):
 @pytest.mark.parametrize("name", ["rayjob.yaml", "rayjob-of-a-night.yaml", "indexed-job.yaml"])
 def test_gpulint_reads_the_manifests_and_finds_no_waste(tmp_path, gpulint, name):
     (tmp_path / name).write_text((MANIFESTS / name).read_text().replace("DATE", DATE))
-    done = subprocess.run([gpulint, "check", str(tmp_path), "--format", "json", "--today", DATE], capture_output=True, text=True)
+    done = subprocess.run(
+        [gpulint, "check", str(tmp_path), "--format", "json", "--today", DATE], capture_output=True, text=True
+    )
     said = json.loads(done.stdout)
     assert done.returncode == 0 and said["findings"] == [] and said["verdict"] == "pass", said["not_judged"]
 
@@ -296,7 +370,14 @@ def test_commands_of_manifests_have_options_that_exist():
 
     seen = 0
     for path in MANIFESTS.glob("*.y*ml"):
-        text = path.read_text().replace("DATE", DATE).replace("$date", DATE).replace('"', "").replace("$STORE", "/s").replace("$PART", "1")
+        text = (
+            path.read_text()
+            .replace("DATE", DATE)
+            .replace("$date", DATE)
+            .replace('"', "")
+            .replace("$STORE", "/s")
+            .replace("$PART", "1")
+        )
         text = re.sub(r"\$\(JOB_COMPLETION_INDEX\)", "1", text).replace("$" + DATE, DATE)
         for words in re.findall(r"gpulint-fleet ((?:list|plan|scan|merge|report) [^\n|;&>']*)", text):
             parser().parse_args(words.split())
@@ -322,7 +403,9 @@ def test_a_first_night_goes_as_the_page_of_the_book_says(tmp_path, fleet, gpulin
     (tmp_path / "bin/gpulint-fleet").chmod(0o755)
     (tmp_path / "repositories.txt").write_text("\n".join(f"{url} main" for url in fleet[:8]))
     path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(["sh", "-exc", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PATH": path})
+    done = subprocess.run(
+        ["sh", "-exc", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PATH": path}
+    )
     assert done.returncode == 0, done.stderr
     assert "@platform" in done.stdout and "8 of 8 repositories were read" in done.stderr
     assert "GPUs of 8 repositories" in (tmp_path / "fleet.html").read_text()

@@ -87,7 +87,16 @@ def test_each_poison_is_a_row_and_the_others_stay(tmp_path, gpulint):
     outside.write_text(POOL.format(name="stolen", machine="p5.48xlarge", team="x", size=9, most=9))
     linked = make(hosts, "linked", {"main.tf": POOL_TEXT}, links=[("stolen.tf", outside), ("up", "../../..")])
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
-    lfs = make(hosts, "lfs", {"main.tf": POOL_TEXT, "model.bin": pointer, "jobs.yaml": pointer, ".gitattributes": "*.yaml filter=lfs diff=lfs merge=lfs -text\n"})
+    lfs = make(
+        hosts,
+        "lfs",
+        {
+            "main.tf": POOL_TEXT,
+            "model.bin": pointer,
+            "jobs.yaml": pointer,
+            ".gitattributes": "*.yaml filter=lfs diff=lfs merge=lfs -text\n",
+        },
+    )
     newline = make(hosts, "newline", {"a\nb/main.tf": POOL_TEXT, "x/\u001b[31m.tf": POOL_TEXT})
     submodule = hosts / ".sub"
     submodule.mkdir()
@@ -99,7 +108,9 @@ def test_each_poison_is_a_row_and_the_others_stay(tmp_path, gpulint):
     git("commit", "-q", "-m", "x", cwd=submodule)
     git("clone", "-q", "--bare", str(submodule), str(hosts / "submodule.git"))
     settings = make(hosts, "settings", {"main.tf": POOL_TEXT, "gpulint.toml": "no such setting = 1\n"})
-    hooks = make(hosts, "hooks", {"main.tf": POOL_TEXT, ".githooks/post-checkout": f"#!/bin/sh\ntouch {tmp_path}/ran\n"})
+    hooks = make(
+        hosts, "hooks", {"main.tf": POOL_TEXT, ".githooks/post-checkout": f"#!/bin/sh\ntouch {tmp_path}/ran\n"}
+    )
     locked = Served(lambda request: ASK)
 
     poison = {
@@ -207,7 +218,10 @@ def test_the_token_stands_nowhere(tmp_path, gpulint, monkeypatch):
         make(tmp_path, f"private{n}", {"main.tf": POOL_TEXT})
     monkeypatch.setenv("FLEET_TOKEN", SECRET)
     with Served(lambda request: None if password(request) == SECRET else ASK, root=tmp_path) as host:
-        (tmp_path / "list").write_text("".join(f"http://someone:{SECRET}@{host.url[7:]}/private{n}.git\n" for n in range(6)) + f"{host.url}/none.git\n")
+        (tmp_path / "list").write_text(
+            "".join(f"http://someone:{SECRET}@{host.url[7:]}/private{n}.git\n" for n in range(6))
+            + f"{host.url}/none.git\n"
+        )
         access = {"retries": 0, "access": {"variable": "FLEET_TOKEN"}}
         store = Store(tmp_path / "store", DATE)
         plan(store, read_list(tmp_path / "list"), gpulint=gpulint, git=access)
@@ -257,3 +271,11 @@ def test_another_program_is_refused(planned, tmp_path, gpulint):
     other.chmod(0o755)
     with pytest.raises(Refused, match="not the program of the plan"):
         scan(planned(), gpulint=str(other), **QUIET)
+
+
+def test_what_git_says_is_told_from_names_that_look_like_it():
+    from gpulint_fleet.git import meaning
+
+    assert meaning("fatal: unable to access 'https://x/': The requested URL returned error: 429")[0] == "unreachable"
+    assert meaning(f"fatal: Not a valid object name {'429' * 13}a^{{commit}}") == ("crashed", False)
+    assert meaning("fatal: repository 'https://x/429.git/' not found") == ("missing", False)

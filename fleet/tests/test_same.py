@@ -156,7 +156,9 @@ def counting_git(directory):
     """A `git` that notes each fetch and goes on with the real one."""
     real = subprocess.run(["which", "git"], capture_output=True, text=True).stdout.strip()
     script = directory / "git"
-    script.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) echo fetch >> "{directory}/fetches";; esac\nexec {real} "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\ncase " $* " in *" fetch "*) echo fetch >> "{directory}/fetches";; esac\nexec {real} "$@"\n'
+    )
     script.chmod(0o755)
     return directory / "fetches"
 
@@ -165,8 +167,21 @@ def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpuli
     fetches = counting_git(tmp_path)
     store = planned()
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = [sys.executable, "-m", "gpulint_fleet", "scan", "--store", str(store.root), "--date", DATE, "--gpulint", gpulint]
-    driver = subprocess.Popen([*command, "--ray", "local"], env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    command = [
+        sys.executable,
+        "-m",
+        "gpulint_fleet",
+        "scan",
+        "--store",
+        str(store.root),
+        "--date",
+        DATE,
+        "--gpulint",
+        gpulint,
+    ]
+    driver = subprocess.Popen(
+        [*command, "--ray", "local"], env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     count = len(store.plan()[1])
     until(lambda: done_of(store) >= count // 2, 120)
     driver.kill()
@@ -183,7 +198,18 @@ def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpuli
 
 def test_two_scans_of_one_plan_do_not_disturb_each_other(planned, expected, gpulint):
     store = planned()
-    command = [sys.executable, "-m", "gpulint_fleet", "scan", "--store", str(store.root), "--date", DATE, "--gpulint", gpulint]
+    command = [
+        sys.executable,
+        "-m",
+        "gpulint_fleet",
+        "scan",
+        "--store",
+        str(store.root),
+        "--date",
+        DATE,
+        "--gpulint",
+        gpulint,
+    ]
     twins = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
     torn = 0
     while any(it.poll() is None for it in twins):
@@ -202,6 +228,7 @@ def test_nothing_is_scanned_twice(planned, gpulint):
 
 def test_a_second_night_with_a_cache_fetches_what_changed_and_finds_the_same(tmp_path, gpulint):
     from conftest import files_of, git, make
+
     from gpulint_fleet.plan import plan, read_list
 
     urls = [make(tmp_path / "hosts", f"c{number}", files_of(number)) for number in range(20)]
@@ -233,6 +260,52 @@ def test_a_second_night_with_a_cache_fetches_what_changed_and_finds_the_same(tmp
     warm = night("a", DATE, cache=cache)
     assert len(objects() - before) == 4
     cold = night("b", DATE)
-    assert store_files(warm, TABLES)[f"resources/date={DATE}/part.parquet"] == store_files(cold, TABLES)[f"resources/date={DATE}/part.parquet"]
+    assert (
+        store_files(warm, TABLES)[f"resources/date={DATE}/part.parquet"]
+        == store_files(cold, TABLES)[f"resources/date={DATE}/part.parquet"]
+    )
     dated = lambda store: {k: v for k, v in store_files(store, ("rows", *TABLES)).items() if DATE in k}
     assert dated(warm) == dated(cold)
+
+
+def test_the_largest_comes_first():
+    from gpulint_fleet.scan import remaining
+
+    entries = [{"id": f"r{size}", "size": size or None, "commit": "1"} for size in (3, 0, 900, 40)]
+    store = Store("/nowhere", DATE)
+    assert [it["id"] for it in remaining(store, {}, entries, (0, 1), False)] == ["r900", "r40", "r3", "r0"]
+
+
+def test_a_host_is_fetched_from_by_so_many_at_once(tmp_path, gpulint):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    from conftest import make
+    from serving import Served
+
+    from gpulint_fleet.plan import plan, read_list
+
+    for number in range(8):
+        make(tmp_path, f"h{number}", {"main.tf": ""})
+    now, most, lock = set(), [], threading.Lock()
+
+    def count(request):
+        name = request.path.split("/")[1]
+        if request.command == "POST":
+            with lock:
+                now.add(name)
+                most.append(len(now))
+            time.sleep(0.2)
+            with lock:
+                now.discard(name)
+        return None
+
+    with Served(count, root=tmp_path) as host:
+        (tmp_path / "list").write_text("\n".join(f"{host.url}/h{number}.git" for number in range(8)))
+        store = Store(tmp_path / "store", DATE)
+        plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+        most.clear()
+        ray.init(num_cpus=4, log_to_driver=False, logging_level="error")
+        try:
+            counts = scan(store, engine="auto", gpulint=gpulint, per_host=2, **QUIET)
+        finally:
+            ray.shutdown()
+    assert sum(counts.values()) == 8 and max(most) <= 2

@@ -32,22 +32,22 @@ CAREFUL = {
     "init.defaultBranch": "main",
 }
 
-# What git says, the surest first: (its words, what that means, whether it may be otherwise in a moment).
+# What git says, the surest first: (its words, what that means, how often it is tried again: it may be otherwise in a moment).
 MEANINGS = [
-    (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", False),
-    (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", False),
-    (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", False),
-    (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", True),
+    (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", 0),
+    (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", 0),
+    (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", 0),
+    (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", 99),
     (
         r"Authentication failed|could not read (Username|Password)|[Aa]ccess denied|Permission denied|error: 40[13]",
         "denied",
-        True,
+        3,
     ),
-    (r"[Nn]ot found|does not exist|does not appear to be a git repository|error: 404", "missing", False),
+    (r"[Nn]ot found|does not exist|does not appear to be a git repository|error: 404", "missing", 0),
     (
         r"timed out|[Cc]onnection|early EOF|hung up|unexpected disconnect|resolve host|RPC failed|SSL|TLS",
         "unreachable",
-        True,
+        99,
     ),
 ]
 
@@ -99,7 +99,7 @@ def meaning(said):
     for words, status, again in MEANINGS:
         if re.search(words, said):
             return status, again
-    return "crashed", False
+    return "crashed", 0
 
 
 class Git:
@@ -124,9 +124,9 @@ class Git:
                 raise Failed("timeout") from None
             if done.code == 0:
                 return done.out
-            status, again = ("too_large", False) if done.code == -25 else meaning(done.err)
+            status, again = ("too_large", 0) if done.code == -25 else meaning(done.err)
             pause = self.pause * 2**attempt * random.uniform(0.5, 1.5)
-            if not again or attempt == self.retries or time.monotonic() + pause > self.end:
+            if attempt >= min(again, self.retries) or time.monotonic() + pause > self.end:
                 raise Failed(status, done.err)
             time.sleep(pause)
 

@@ -277,5 +277,5 @@ def test_what_git_says_is_told_from_names_that_look_like_it():
     from gpulint_fleet.git import meaning
 
     assert meaning("fatal: unable to access 'https://x/': The requested URL returned error: 429")[0] == "unreachable"
-    assert meaning(f"fatal: Not a valid object name {'429' * 13}a^{{commit}}") == ("crashed", False)
-    assert meaning("fatal: repository 'https://x/429.git/' not found") == ("missing", False)
+    assert meaning(f"fatal: Not a valid object name {'429' * 13}a^{{commit}}") == ("crashed", 0)
+    assert meaning("fatal: repository 'https://x/429.git/' not found") == ("missing", 0)

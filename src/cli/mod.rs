@@ -7,8 +7,10 @@ mod args;
 mod verbs;
 mod world;
 
+mod edits;
 mod render;
 mod session;
+mod workspace;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -77,6 +79,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Init(init)) => verbs::init::run(&init),
         Some(Verb::Render(render)) => verbs::render::run(&render),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Server(_)) => verbs::server::run(),
         Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }

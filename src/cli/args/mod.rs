@@ -10,6 +10,7 @@ mod input;
 mod judging;
 mod output;
 mod rules;
+mod server;
 mod usage;
 mod what_if;
 
@@ -29,6 +30,7 @@ pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
+pub(super) use server::ServerOptions;
 pub(super) use usage::{
     BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
 };
@@ -122,6 +124,8 @@ pub(super) enum Verb {
     Comment(Box<Comment>),
     /// What overlays make, as it is read, without kustomize
     Render(Render),
+    /// Findings and prices while text is written: a language server on standard input and output, for editors
+    Server(ServerOptions),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// The documents that charts become, to be compared with those of helm
@@ -184,6 +188,7 @@ impl Arguments {
                 | Verb::Render(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
+                | Verb::Server(_)
                 | Verb::Template(_)
                 | Verb::Comment(_),
             ) => return None,

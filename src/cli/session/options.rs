@@ -52,7 +52,7 @@ pub(super) fn render_request(
     values: &[String],
 ) -> Option<render::Request> {
     let configured = config.flag(setting!("render")).unwrap_or(false);
-    (input.render || configured).then(|| render::Request {
+    (input.render || configured && !input.starts_nothing).then(|| render::Request {
         values: values.to_vec(),
         time: bounds::rendering_time(config),
         repository: place.root.clone(),

@@ -26,6 +26,7 @@ pub(super) mod reconcile;
 pub(super) mod render;
 pub(super) mod report;
 pub(super) mod rules;
+pub(super) mod server;
 pub(super) mod suppressions;
 pub(super) mod template;
 pub(super) mod usage;

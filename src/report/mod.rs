@@ -84,7 +84,8 @@ pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Slack | Format::Teams => message::written(format, &message::check(report)).unwrap_or_default(),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
-        Format::Ndjson | Format::Focus => return None,
+        Format::Ndjson => formats::rows::check(report),
+        Format::Focus => return None,
     })
 }
 

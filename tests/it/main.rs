@@ -13,6 +13,7 @@ mod book;
 mod broken_pages;
 mod changes;
 mod charts;
+mod check_rows;
 mod ci_docs;
 mod circles;
 mod cli;

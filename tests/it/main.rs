@@ -80,4 +80,5 @@ mod usage;
 mod usage_server;
 mod vendor;
 mod verdict;
+mod watch;
 mod what_if;

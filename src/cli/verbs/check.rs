@@ -1,6 +1,6 @@
 //! `gpulint check`: findings and their money.
 
-use super::{add_ignore, fix};
+use super::{add_ignore, fix, watch};
 use crate::cli::args::Check;
 use crate::cli::session::Session;
 use crate::cli::session::demand;
@@ -20,6 +20,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return Err(
             Failure::new("--unsafe-fixes says what may be written").with_help("add --fix, or --diff to look first")
         );
+    }
+    if arguments.watch {
+        return watch::run(arguments);
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();

@@ -30,4 +30,5 @@ pub(super) mod server;
 pub(super) mod suppressions;
 pub(super) mod template;
 pub(super) mod usage;
+pub(super) mod watch;
 pub(super) mod what_if;

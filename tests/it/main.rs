@@ -18,6 +18,7 @@ mod circles;
 mod cli;
 mod disguise;
 mod docs;
+mod editors;
 mod examples;
 mod explain;
 mod faults;

@@ -123,8 +123,11 @@ def main():
         suffix = ".exe" if "windows" in target else ""
         name = f"gpulint-vscode-{version}-{platform}.vsix"
         out = os.path.join(os.path.abspath(arguments.out), name)
+        program = os.path.join(os.path.abspath(arguments.binaries), target, f"gpulint{suffix}")
+        if not os.path.isfile(program):
+            sys.exit(f"error: {program} is not there, which the extension for {platform} holds")
         with tempfile.TemporaryDirectory(prefix="gpulint-vscode.") as directory:
-            lay(directory, os.path.join(os.path.abspath(arguments.binaries), target, f"gpulint{suffix}"), arguments.licences)
+            lay(directory, program, arguments.licences)
             vsce = os.path.join(EXTENSION, "node_modules", ".bin", "vsce")
             run(vsce, "package", version, "--no-dependencies", "--no-git-tag-version", "--no-update-package-json",
                 "--target", platform, "--out", out, cwd=directory)

@@ -48,8 +48,8 @@ def test_findings_hover_and_typed_text(emacs, workspace):
 @pytest.mark.parametrize(
     "task, arguments",
     [
-        ({"file": JOB, "act": "ttl", "near": "apiVersion"}, ["--select", "missing-ttl"]),
-        ({"file": MAIN, "act": "unsafe", "near": 'resource "google_container'}, ["--unsafe-fixes", "--select", "on-demand-batch"]),
+        ({"file": JOB, "act": "^fix: ", "near": "apiVersion"}, ["--select", "missing-ttl"]),
+        ({"file": MAIN, "act": "^change how it runs: ", "near": 'resource "google_container'}, ["--unsafe-fixes", "--select", "on-demand-batch"]),
     ],
 )
 def test_an_action_writes_what_check_writes(emacs, workspace, tmp_path, task, arguments):

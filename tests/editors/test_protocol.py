@@ -43,9 +43,11 @@ async def test_a_server_offers_what_others_do_not(workspace, like):
         assert offers.text_document_sync.change == types.TextDocumentSyncKind.Incremental
         assert offers.text_document_sync.open_close
         assert offers.hover_provider
-        assert offers.code_action_provider.resolve_provider
+        # Whoever cannot ask for edits later gets them with the list.
+        resolves = editor.capabilities.text_document.code_action.resolve_support
+        assert bool(offers.code_action_provider.resolve_provider) == bool(resolves and "edit" in resolves.properties)
         assert {types.CodeActionKind.QuickFix, "source.fixAll.gpulint"} <= set(offers.code_action_provider.code_action_kinds)
-        assert bool(offers.inlay_hint_provider) == bool(editor.capabilities.text_document.inlay_hint)
+        assert offers.inlay_hint_provider or not editor.capabilities.text_document.inlay_hint
         # One price in one place: lenses only where there are no hints.
         assert not (offers.inlay_hint_provider and offers.code_lens_provider)
         # Other servers do that, and editors ask the first that offers it.
@@ -147,7 +149,7 @@ async def test_a_hover_says_how_a_price_came_to_be(workspace):
         opened = next(at for at, line in enumerate(lines) if line.startswith('resource "google_container_node_pool"'))
         hover = await editor.hover("terraform/main.tf", opened, 12)
         said = text_of(hover)
-        assert "10,726" in said and "7.35" in said, said
+        assert "10,726" in said and "7.3467" in said, said
         # Elsewhere other servers have something to say.
         cluster = next(at for at, line in enumerate(lines) if "cluster " in line)
         assert await editor.hover("terraform/main.tf", cluster, 6) is None

@@ -27,7 +27,7 @@ local function act(action)
   local offered = {}
   vim.lsp.buf.code_action({
     apply = true,
-    context = { only = action.only, diagnostics = vim.tbl_map(function(it) return it.user_data.lsp end, diagnostics) },
+    context = action.only and { only = action.only } or nil,
     filter = function(it)
       table.insert(offered, it.title)
       return it.title:lower():find(action.title) ~= nil

@@ -9,12 +9,12 @@ local function act(action)
       local parameters = {
         textDocument = { uri = vim.uri_from_bufnr(0) },
         range = { start = spot, ['end'] = spot },
-        context = { diagnostics = { it.user_data.lsp } },
+        context = { diagnostics = vim.lsp.diagnostic.get_line_diagnostics(0, it.lnum) },
       }
       local id = next(vim.lsp.buf_get_clients(0))
       local client = vim.lsp.get_client_by_id(id)
       local answer = client.request_sync('textDocument/codeAction', parameters, shared.patience_ms, 0)
-      for _, offered in ipairs(answer.result) do
+      for _, offered in ipairs(answer.result or shared.fail(vim.inspect(answer))) do
         if offered.title:lower():find(action.title) then
           local whole = offered.edit and offered or client.request_sync('codeAction/resolve', offered, shared.patience_ms, 0).result
           vim.lsp.util.apply_workspace_edit(whole.edit, client.offset_encoding)

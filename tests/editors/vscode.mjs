@@ -37,7 +37,7 @@ const server = spawn(CODE_SERVER, [...places, "--auth", "none", "--bind-addr", `
 await new Promise((resolve) => server.stdout.on("data", (data) => String(data).includes("listening") && resolve()));
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 const page = await browser.newPage({ viewport: { width: 1180, height: 720 } });
-page.setDefaultTimeout(60_000);
+page.setDefaultTimeout(30_000);
 
 const said = (selector, text) =>
   page.waitForFunction(
@@ -56,8 +56,9 @@ const open = async (name) => {
   await page.keyboard.press("Control+p");
   await page.waitForSelector(".quick-input-widget input");
   await page.keyboard.type(name);
-  await page.waitForTimeout(1500);
-  await page.keyboard.press("Enter");
+  await said(".quick-input-list .monaco-list-row", path.basename(name));
+  await page.waitForTimeout(1000);
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: path.basename(name) }).first().click();
   await said(".tab.active", path.basename(name));
   await page.waitForTimeout(500);
 };
@@ -78,10 +79,11 @@ try {
   steps.hints = await page.$$eval(".view-line", (lines) => lines.map((it) => it.textContent.replaceAll("\u00a0", " ")).filter((it) => it.includes("$")));
   steps.squiggles = await page.$$eval(".squiggly-warning, .squiggly-info", (found) => found.length);
   await command("Problems: Focus on Problems View");
-  await said(".markers-panel, .markers-panel-container", "on-demand-batch");
+  await said(".markers-panel, .markers-panel-container", "missing-auto-shutdown");
   await page.waitForTimeout(500);
   await picture("findings");
-  await command("View: Close Panel");
+  await page.keyboard.press("Control+j");
+  await page.locator(".view-line").first().click();
 
   const header = page.locator(".view-line", { hasText: "google_container_node_pool" }).first();
   const box = await header.boundingBox();

@@ -48,9 +48,9 @@ fn the_extension_has_the_settings_of_the_page() {
         // What starts a program, or takes the place of what a team agreed on, is not for a stranger's folder to say.
         let restricted = &manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"];
         let is_guarded = setting["scope"] == "machine" || restricted.as_array().unwrap().iter().any(|it| it == name.as_str());
-        assert_eq!(is_guarded, ["path", "config"].contains(&short), "{name}");
+        assert_eq!(is_guarded, ["path", "config", "render"].contains(&short), "{name}");
     }
-    assert_eq!(settings.len(), 5);
+    assert_eq!(settings.len(), 7);
     for file in ["editors/jetbrains/gpulint/initializationOptions.json", "editors/jetbrains/gpulint/settings.json"] {
         let text: Value = serde_json::from_str(&read(file)).unwrap();
         let said = text.get("gpulint").unwrap_or(&text).as_object().unwrap();

@@ -107,8 +107,9 @@ async function complain(wrong: string): Promise<void> {
 }
 
 /** What belongs to a person. What belongs to a repository stands in its `gpulint.toml`. */
-function personal(): Record<string, string> {
+function personal(): Record<string, string | boolean> {
   const settings = workspace.getConfiguration(SECTION);
-  const said = ["prices", "level", "config", "environment"].map((name) => [name, settings.get<string>(name, "").trim()]);
+  const names = ["prices", "level", "config", "environment", "workspace", "render"];
+  const said = names.map((name) => [name, settings.get<string | boolean>(name, "")]);
   return Object.fromEntries(said.filter(([, value]) => value !== ""));
 }

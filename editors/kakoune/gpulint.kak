@@ -1,7 +1,7 @@
-# For `kakrc`, with kakoune-lsp: gpulint beside the servers that a file has already.
+# For `kakrc`, behind `evaluate-commands %sh{ kak-lsp }` of kakoune-lsp. Other servers of these files stand in the same list.
 
-hook global BufCreate .*[.](tf|tofu|tfvars|hcl|yaml|yml|tpl) %{
-    set-option -add buffer lsp_servers %{
+hook -group lsp-filetype-gpulint global BufSetOption filetype=(?:terraform|hcl|yaml) %{
+    set-option buffer lsp_servers %{
         [gpulint]
         args = ["server"]
         root_globs = ["gpulint.toml", ".git"]

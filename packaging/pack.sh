@@ -4,8 +4,8 @@
 #   pack.sh BINARIES OUT NATIVE REPOSITORY [LICENCES]
 #
 # BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
-# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote. Wheels that lie in
-# OUT already are listed with their checksums.
+# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote. Wheels and extensions
+# that lie in OUT already are listed with their checksums.
 #
 # The same programs make the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
 set -euo pipefail
@@ -57,7 +57,7 @@ for directory in "$binaries"/*/; do
   chmod +x "$work/$name"/gpulint*
   archive "$work" "$name" >"$out/$name.tar.gz"
 done
-(cd "$out" && find . -name 'gpulint-*.tar.gz' -o -name 'gpulint-*.whl' | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
+(cd "$out" && find . -name 'gpulint-*.tar.gz' -o -name 'gpulint-*.whl' -o -name 'gpulint-*.vsix' | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
   sha256 "$file" | sed 's/ \*/  /'
 done >SHA256SUMS)
 

@@ -19,6 +19,7 @@ mod circles;
 mod cli;
 mod disguise;
 mod docs;
+mod editors;
 mod examples;
 mod explain;
 mod faults;

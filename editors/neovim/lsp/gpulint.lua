@@ -1,0 +1,14 @@
+-- For Neovim 0.11 and newer: a directory `lsp` of the runtime path holds this file, `vim.lsp.enable('gpulint')` starts it.
+
+---@type vim.lsp.Config
+return {
+  cmd = { 'gpulint', 'server' },
+  filetypes = { 'terraform', 'terraform-vars', 'opentofu', 'opentofu-vars', 'hcl', 'yaml', 'yaml.helm-values', 'helm' },
+  root_markers = { 'gpulint.toml', '.git' },
+  init_options = {
+    -- `hints` at the end of a line, `lens` above it, or `off`.
+    prices = 'hints',
+    -- The lowest level that is shown: `error`, `warning` or `info`.
+    level = 'info',
+  },
+}

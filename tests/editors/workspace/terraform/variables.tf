@@ -1,0 +1,4 @@
+variable "machine" {
+  type    = string
+  default = "a2-highgpu-2g"
+}

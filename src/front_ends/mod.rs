@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inventory::{
-    Adjust, CALL_OF_SLURM, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language, Range, Resource,
-    Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
+    Adjust, CALL_OF_SLURM, CLOUDFORMATION, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language,
+    Range, Resource, Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
 };
 use crate::source::{Edit, FileId, Sources, Span, each, parent};
-use crate::{Settings, fix, kubernetes, slurm, terraform};
+use crate::{Settings, fix, kubernetes, slurm, templates, terraform};
 
 /// What both found.
 pub(crate) struct Reading {
@@ -77,10 +77,29 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.unjudged.extend(kubernetes.unjudged);
     inventory.unlisted.extend(kubernetes.unlisted);
     inventory.foreign.extend(kubernetes.foreign);
+    comments.extend(add_templates(sources, paths, settings, &mut inventory));
     inventory.foreign.extend(scripts.foreign);
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }
+}
+
+/// Reads the templates among files that were found to be in a language of their own; their comments.
+fn add_templates(sources: &Sources, paths: &[String], settings: &Settings, inventory: &mut Inventory) -> Vec<Span> {
+    let candidates: Vec<String> =
+        inventory.foreign.iter().filter(|it| it.language.name == CLOUDFORMATION).map(|it| it.path.clone()).collect();
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let options = templates::TemplateOptions { adjust: settings.scenario.clone() };
+    let read = templates::read(sources, &candidates, paths, &options);
+    inventory.foreign.retain(|it| !read.taken.contains(&it.path));
+    inventory.resources.extend(read.inventory.resources);
+    inventory.runs.extend(read.inventory.runs);
+    inventory.diagnostics.extend(read.inventory.diagnostics);
+    inventory.unjudged.extend(read.inventory.unjudged);
+    inventory.unlisted.extend(read.inventory.unlisted);
+    read.comments
 }
 
 fn options_of_terraform(settings: &Settings, raw: bool) -> terraform::Options {
@@ -146,6 +165,7 @@ impl fix::Writer for Writers<'_> {
             FrontEnd::Terraform => self.terraform.write(resource, wish),
             FrontEnd::Plan => Err(made_from_text()),
             FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.sources),
+            FrontEnd::Template => templates::write(resource, wish, self.sources),
         }
     }
 
@@ -154,6 +174,7 @@ impl fix::Writer for Writers<'_> {
             FrontEnd::Terraform => self.terraform.label(resource, labels),
             FrontEnd::Plan => Err(made_from_text()),
             FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::label(resource, labels, self.sources),
+            FrontEnd::Template => templates::label(resource, labels, self.sources),
         }
     }
 }

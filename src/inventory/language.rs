@@ -104,7 +104,7 @@ static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
-    Language { name: "CloudFormation", marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
+    Language { name: CLOUDFORMATION, marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
     Language { name: "a template of Azure", marks: &["/deploymentTemplate.json"], ..PLAIN },
     Language {
         name: "Deployment Manager",
@@ -173,6 +173,9 @@ static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
 ];
+
+/// Files that look like it are read where they are templates, and told where they are not.
+pub const CLOUDFORMATION: &str = "CloudFormation";
 
 /// What is told of scripts that are not read as the jobs that they are.
 pub const CALL_OF_SLURM: &str = "a call of Slurm";

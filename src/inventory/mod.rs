@@ -27,7 +27,7 @@ pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
 pub use language::{
-    CALL_OF_SLURM, HEAD_OF_PROGRAM, Language, class_of_data, is_program, is_script, language_of_data,
+    CALL_OF_SLURM, CLOUDFORMATION, HEAD_OF_PROGRAM, Language, class_of_data, is_program, is_script, language_of_data,
     languages_of_script,
 };
 pub use lease::lease;

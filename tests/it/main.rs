@@ -68,6 +68,7 @@ mod schema;
 mod screen;
 mod skipped;
 mod speed;
+mod templates;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

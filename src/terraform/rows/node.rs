@@ -217,6 +217,10 @@ impl<'a> ValueNode<'a> {
         let ValueNode::Value(held) = &self else { return None };
         let text = match &held.value.data {
             Data::Text(text) => text,
+            // What another language writes as it is.
+            Data::Map(_) | Data::Object(_) | Data::List(_) | Data::Tuple(_) if as_text == TextForm::Json => {
+                return Some(self);
+            }
             Data::Unknown(cause) => {
                 let part = (as_text == TextForm::Json).then(|| from_outline(cause, held.value.span)).flatten();
                 let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));

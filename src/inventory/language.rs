@@ -54,7 +54,20 @@ static LANGUAGES: &[Language] = &[
         ],
         ..PLAIN
     },
-    Language { name: "CDK", names: &["/cdk.json", "/cdktf.json"], beside: PROGRAMS, ..PLAIN },
+    Language {
+        name: CDK,
+        names: &["/cdk.json"],
+        beside: PROGRAMS,
+        cure: "run `cdk synth`, and name what it wrote: `gpulint check cdk.out`",
+        ..PLAIN
+    },
+    Language {
+        name: "CDK for Terraform",
+        names: &["/cdktf.json"],
+        beside: PROGRAMS,
+        cure: "run `cdktf synth`, and name what it wrote: `gpulint check cdktf.out`",
+        ..PLAIN
+    },
     Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
     Language { name: "CUE", names: &[".cue"], ..PLAIN },
     Language { name: "KCL", names: &[".k"], ..PLAIN },
@@ -173,6 +186,16 @@ static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
 ];
+
+/// A template of CloudFormation that is not what is deployed.
+pub static MADE_BY_MACRO: Language = Language {
+    name: "what a macro makes of this template",
+    cure: "check what it made: `aws cloudformation get-template --template-stage Processed`",
+    ..PLAIN
+};
+
+/// Programs that write templates of CloudFormation.
+pub const CDK: &str = "CDK";
 
 /// Files that look like it are read where they are templates, and told where they are not.
 pub const CLOUDFORMATION: &str = "CloudFormation";

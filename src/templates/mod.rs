@@ -14,4 +14,4 @@ mod write;
 
 pub use cloudformation::read;
 pub use reading::{TemplateOptions, TemplateReading};
-pub use write::{label, write};
+pub use write::write;

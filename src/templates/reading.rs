@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Adjust, Inventory};
 use crate::source::Span;
+use crate::terraform::Block;
 
 /// What documents are read with.
 #[derive(Clone, Default)]
@@ -19,6 +20,8 @@ pub struct TemplateReading {
     pub inventory: Inventory,
     /// Comments that speak to gpulint.
     pub comments: Vec<Span>,
+    /// What the rows read, for those who write.
+    pub blocks: Vec<Block>,
     /// The files that were read: no other language's, whatever they look like.
     pub taken: BTreeSet<String>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::inventory::{Adjust, Fact, FrontEnd, Inventory, Resource, RunId};
+use crate::inventory::{Adjust, Fact, FrontEnd, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
 use crate::languages::hcl::value::Value;
 use crate::source::Span;
@@ -11,6 +11,7 @@ use crate::terraform::{self, Attribute, Provider};
 
 use super::blocks;
 use super::names::NameTable;
+use super::reading::TemplateReading;
 
 /// What begins a remark that silences a rule; annotations of Kubernetes say it in the same words.
 const IGNORES: &str = "gpulint.dev/ignore.";
@@ -28,7 +29,7 @@ pub(super) struct Applied<'d> {
 
 impl Applied<'_> {
     /// Adds what the resources rent and request.
-    pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn Adjust>, inventory: &mut Inventory) {
+    pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn Adjust>, reading: &mut TemplateReading) {
         let provider = Arc::new(self.configured());
         let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
@@ -44,8 +45,9 @@ impl Applied<'_> {
                 add_remarks(resource, declared);
             }
         }
-        inventory.resources.extend(found);
-        inventory.unlisted.extend(terraform::unlisted(&on));
+        reading.inventory.resources.extend(found);
+        reading.inventory.unlisted.extend(terraform::unlisted(&on));
+        reading.blocks.extend(on);
     }
 
     fn configured(&self) -> Provider {

@@ -1,14 +1,36 @@
-//! Where a fix may write a fact of a template: in the place of a value that is written out.
+//! Where a fix writes a fact of a template: in the place of a scalar that the resource itself writes out.
+//!
+//! What a parameter says may be said of other things too, and what a program wrote is changed in the program.
 
-use std::sync::Arc;
+use crate::inventory::{Declined, Resource, Wish};
+use crate::languages::yaml;
+use crate::source::{Edit, Sources, Span};
+use crate::terraform;
 
-use crate::inventory::{Declined, Resource, Value, Wish};
-use crate::source::{Edit, Sources};
-
-pub fn write(_resource: &Resource, _wish: &Wish, _sources: &Sources) -> Result<Vec<Edit>, Declined> {
-    Err(Declined::LeftAlone("templates are not edited yet".to_owned()))
+/// What to change in the text so that the resource says what is wished. `writer` knows the blocks that rows read of it.
+pub fn write(
+    resource: &Resource,
+    wish: &Wish,
+    sources: &Sources,
+    writer: &terraform::Writer<'_>,
+) -> Result<Vec<Edit>, Declined> {
+    let places = writer.scalars(resource, wish)?;
+    places.into_iter().map(|(span, text)| edit(sources, span, &text)).collect()
 }
 
-pub fn label(_r: &Resource, _labels: &[(Arc<str>, Value)], _s: &Sources) -> Result<Vec<Edit>, Declined> {
-    Err(Declined::LeftAlone("templates are not edited yet".to_owned()))
+fn edit(sources: &Sources, span: Span, new: &str) -> Result<Edit, Declined> {
+    let left_alone = |why: &str| Err(Declined::LeftAlone(why.to_owned()));
+    if sources.editable(span) != Some(span) {
+        return left_alone("a program made this template: change the program");
+    }
+    let text = sources.text(span.file);
+    let old = text.get(span.range()).unwrap_or_default();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | '/' | ':');
+    let replacement = match old.chars().next() {
+        Some('"') => yaml::quoted(new),
+        Some('\'') => format!("'{}'", new.replace('\'', "''")),
+        Some(first) if plain(first) && !old.contains('\n') && new.chars().all(plain) => new.to_owned(),
+        _ => return left_alone("what stands there is no plain value on one line"),
+    };
+    Ok(Edit { span, replacement })
 }

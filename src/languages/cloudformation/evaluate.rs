@@ -59,9 +59,13 @@ pub(super) fn function(key: &str) -> Option<&str> {
 impl StackInstance<'_> {
     /// Takes a step; false where all are used up.
     pub(super) fn spend(&self) -> bool {
+        self.spend_many(1)
+    }
+
+    pub(super) fn spend_many(&self, steps: u64) -> bool {
         let left = self.budget.get();
-        self.budget.set(left.saturating_sub(1));
-        left > 0
+        self.budget.set(left.saturating_sub(steps));
+        left >= steps
     }
 
     pub(super) fn value(&self, node: &Node, names: &LoopNames) -> Value {

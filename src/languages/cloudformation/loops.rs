@@ -10,6 +10,9 @@ use super::stack::StackInstance;
 
 pub(super) const LOOP: &str = "Fn::ForEach::";
 
+/// What a turn of a loop costs: a stack has 500 resources at most, and loops in loops make any number.
+const TURN: u64 = 200;
+
 /// Loops inside loops, more than AWS allows.
 const DEEPEST: usize = 6;
 
@@ -27,13 +30,16 @@ impl StackInstance<'_> {
     ) -> Vec<(NodeEntry, LoopNames)> {
         let mut all = Vec::new();
         for entry in entries {
-            if !entry.key.starts_with(LOOP) || depth >= DEEPEST || !self.spend() {
+            if !entry.key.starts_with(LOOP) || depth >= DEEPEST {
                 all.push((entry.clone(), names.clone()));
                 continue;
             }
             let [name, collection, body, ..] = entry.value.items() else { continue };
             let Some(name) = name.text() else { continue };
             for inner in self.turns(name, collection, names) {
+                if !self.spend_many(TURN) {
+                    break;
+                }
                 all.extend(self.turn(body, &inner, depth));
             }
         }

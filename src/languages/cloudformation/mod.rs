@@ -19,6 +19,8 @@ mod parameters;
 mod stack;
 mod substitute;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use stack::{AccountAndRegion, Library, StackInstance};
 pub(crate) use template::CloudTemplate;

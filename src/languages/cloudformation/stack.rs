@@ -164,7 +164,9 @@ impl<'l> StackInstance<'l> {
         if let Some(known) = self.nested.borrow().get(&entry.key) {
             return known.clone();
         }
-        let location = found.properties.get(location).map(DocValue::value);
+        // Tools that upload templates keep the path of what they uploaded.
+        let asset = found.remarks.iter().find(|(key, _)| &**key == "aws:asset:path").map(|(_, path)| path);
+        let location = asset.or_else(|| found.properties.get(location)).map(DocValue::value);
         let template = location.filter(|_| self.depth < DEEPEST).and_then(|it| self.library.nested(&it));
         let stack = template.map(|template| {
             let parameters = found.properties.get("Parameters").map(DocValue::value);

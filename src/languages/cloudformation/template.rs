@@ -1,7 +1,5 @@
 //! The sections of a template.
 
-use std::sync::Arc;
-
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
@@ -19,8 +17,8 @@ const KNOWN_TRANSFORMS: [&str; 6] = [
 #[derive(Debug)]
 pub(crate) struct CloudTemplate {
     root: Node,
-    /// Files and programs that may change all of it: `AWS::Include`, macros of one's own.
-    pub(crate) macros: Vec<(Arc<str>, Span)>,
+    /// Files or programs may change all of it: `AWS::Include`, macros of one's own.
+    pub(crate) has_macros: bool,
 }
 
 impl CloudTemplate {
@@ -31,7 +29,7 @@ impl CloudTemplate {
         let has_type = |entry: &NodeEntry| entry.value.text_at("Type").is_some_and(|kind| of_aws(kind));
         let is_one = resources.iter().any(|entry| has_type(entry) || entry.key.starts_with("Fn::ForEach"));
         let is_one = is_one || root.get("AWSTemplateFormatVersion").is_some();
-        is_one.then(|| CloudTemplate { macros: macros(root), root: root.clone() })
+        is_one.then(|| CloudTemplate { has_macros: has_macros(root), root: root.clone() })
     }
 
     pub(super) fn section(&self, name: &str) -> &[NodeEntry] {
@@ -53,9 +51,9 @@ impl CloudTemplate {
 }
 
 /// `Transform: name`, a list of names, or objects with a `Name`.
-fn macros(root: &Node) -> Vec<(Arc<str>, Span)> {
-    let Some(transform) = root.get("Transform").or_else(|| root.get("Fn::Transform")) else { return Vec::new() };
+fn has_macros(root: &Node) -> bool {
+    let Some(transform) = root.get("Transform").or_else(|| root.get("Fn::Transform")) else { return false };
     let each = if transform.items().is_empty() { std::slice::from_ref(transform) } else { transform.items() };
-    let name = |node: &Node| Some((node.text().or_else(|| node.text_at("Name"))?.clone(), node.span));
-    each.iter().filter_map(name).filter(|(name, _)| !KNOWN_TRANSFORMS.contains(&&**name)).collect()
+    let names = each.iter().filter_map(|node| node.text().or_else(|| node.text_at("Name")));
+    names.into_iter().any(|name| !KNOWN_TRANSFORMS.contains(&&**name))
 }

@@ -12,6 +12,8 @@ use crate::source::{FileId, Sources, Span, each, join, parent};
 
 use crate::templates::reading::TemplateReading;
 
+use super::assembly::Assemblies;
+
 /// By their paths.
 pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 
@@ -19,15 +21,27 @@ pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 const FILLED_IN: [&str; 3] = ["{%", "{{ ", "<%"];
 
 /// The templates among files that look like some.
-pub(super) fn parse(sources: &Sources, candidates: &[String], reading: &mut TemplateReading) -> Templates {
+pub(super) fn parse(
+    sources: &Sources,
+    candidates: &[String],
+    assemblies: &mut Assemblies,
+    reading: &mut TemplateReading,
+) -> Templates {
     let mut all = Templates::new();
-    let opened: Vec<(&String, FileId)> =
-        candidates.iter().filter_map(|path| Some((path, sources.open(path).ok()?))).collect();
+    let mut opened: Vec<(&String, FileId)> = Vec::new();
+    for path in candidates {
+        let Ok(file) = sources.open(path) else { continue };
+        let synthesized = assemblies.of(sources, path);
+        reading.comments.extend(synthesized.iter().flat_map(|it| it.comments(sources)));
+        opened.push((path, synthesized.and_then(|it| it.traced(sources, file)).unwrap_or(file)));
+    }
     for parsed in each(opened, |(path, file)| Parsed::read(sources, path, file)) {
         if let Some(template) = parsed.template {
             all.insert(parsed.path.to_owned(), Arc::new(template));
             reading.comments.extend(parsed.comments);
             reading.inventory.diagnostics.extend(parsed.diagnostics);
+        } else if assemblies.describes(sources, parsed.path) {
+            reading.taken.insert(parsed.path.to_owned());
         }
     }
     all

@@ -1,6 +1,7 @@
 //! Templates of CloudFormation and SAM → inventory: which files are templates, which of them nest which, and with which
 //! parameters each is applied.
 
+mod assembly;
 mod files;
 mod given;
 
@@ -8,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Run, RunKind, Unjudged};
+use crate::inventory::{Foreign, MADE_BY_MACRO, Run, RunKind};
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
 use crate::languages::document::DocResource;
 use crate::languages::hcl::value::Value;
@@ -17,6 +18,7 @@ use crate::source::{Sources, file_name, parent};
 use super::names::CLOUDFORMATION;
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
+use assembly::{Assemblies, Synthesized};
 use files::{Shelf, Templates};
 use given::GivenParameters;
 
@@ -39,12 +41,19 @@ struct Made {
 /// Reads the templates among `candidates`, which look like some; `paths` are all files of the tree.
 pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
     let mut reading = TemplateReading::default();
-    let templates = files::parse(sources, candidates, &mut reading);
+    let mut assemblies = Assemblies::default();
+    let templates = files::parse(sources, candidates, &mut assemblies, &mut reading);
     if templates.is_empty() {
         return reading;
     }
     let given = given::find(sources, paths, &templates);
-    let stacks: Vec<Stack<'_>> = templates.iter().flat_map(|(path, template)| stacks(path, template, &given)).collect();
+    let mut stacks: Vec<Stack<'_>> = Vec::new();
+    for (path, template) in &templates {
+        match assemblies.of(sources, path) {
+            Some(synthesized) => stacks.push(Stack::synthesized(path, template, synthesized)),
+            None => stacks.extend(stacks_of(path, template, &given)),
+        }
+    }
     let made: Vec<Made> = stacks.iter().map(|stack| stack.make(sources, &templates)).collect();
     // What another template nests is made with what that one gives it, and not by itself.
     let nested: BTreeSet<&str> = made.iter().flat_map(|it| &it.nested).map(String::as_str).collect();
@@ -56,7 +65,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
 }
 
 /// A template is made once with each file of parameters that is for it, or once with its defaults.
-fn stacks<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [GivenParameters]) -> Vec<Stack<'t>> {
+fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [GivenParameters]) -> Vec<Stack<'t>> {
     let stack = |given: Option<&'t GivenParameters>| Stack {
         path,
         template,
@@ -69,6 +78,14 @@ fn stacks<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [Given
         all.push(stack(None));
     }
     all
+}
+
+impl<'t> Stack<'t> {
+    /// As a program says it.
+    fn synthesized(path: &'t str, template: &'t Arc<CloudTemplate>, synthesized: &Synthesized) -> Self {
+        let Synthesized { place, parameters, .. } = synthesized.clone();
+        Stack { path, template, given: parameters, parameters: None, place }
+    }
 }
 
 impl Stack<'_> {
@@ -95,12 +112,10 @@ impl Stack<'_> {
             run: &run.id,
             span: self.template.span(),
         };
-        applied.add(&made.resources, options.adjust.as_deref(), &mut reading.inventory);
-        reading.inventory.unjudged.extend(self.template.macros.iter().map(|(name, span)| {
-            let reason = format!("the macro `{name}` may change all of this template when it is deployed");
-            let cure = "check what it makes: `aws cloudformation get-template --template-stage Processed`";
-            Unjudged::new(self.path, reason).at(*span).with_cure(cure)
-        }));
+        applied.add(&made.resources, options.adjust.as_deref(), reading);
+        if self.template.has_macros {
+            reading.inventory.foreign.push(Foreign { path: self.path.to_owned(), language: &MADE_BY_MACRO });
+        }
         reading.inventory.runs.push(run);
     }
 }

@@ -55,7 +55,7 @@ impl PlacedValue {
     }
 
     /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
-    pub(super) fn is_written_here(&self) -> bool {
+    pub(in crate::terraform) fn is_written_here(&self) -> bool {
         self.expression.contains(self.value.span) && (self.literal || self.expression != self.value.span)
     }
 

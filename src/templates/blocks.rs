@@ -1,5 +1,6 @@
 //! A resource of a document as the block that rows read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,23 +18,43 @@ pub(super) fn block(resource: &DocResource, table: &NameTable, provider: &Arc<Pr
     let names = table.get(&resource.kind).unwrap_or(&unnamed);
     let mut body = BlockBody::default();
     Reader { names }.members(&resource.properties, "", &mut body);
-    for (name, value) in &names.sets {
-        body.attribute(name, DocValue::made(Value::text(value.as_str(), resource.head), resource.head));
-    }
+    let calls =
+        names.calls.as_ref().map(|at| body.attributes.get(at).map_or_else(String::new, |it| location(&it.value)));
     let instances = match &resource.presence {
         Presence::Sure => Fact::written(Range::exactly(1.0), resource.head),
         Presence::Never(span) => Fact::written(Range::exactly(0.0), *span),
         Presence::Unknown { why, span } => Fact::unknown(why.as_str(), *span),
     };
     let references = resource.references.iter().map(|(to, span)| (to.to_string(), *span)).collect();
+    let name = name_of(resource);
+    let (keyword, labels) = match calls {
+        Some(_) => ("module", vec![name]),
+        None => ("resource", vec![names.is.clone(), name]),
+    };
     Block {
-        labels: vec![names.is.clone(), resource.name.to_string()],
+        labels,
+        source: calls,
         address: resource.address.to_string(),
         instances,
         provider: Some(provider.clone()),
         references,
-        ..body.block("resource", resource.head, resource.body)
+        ..body.block(keyword, resource.head, resource.body)
     }
+}
+
+/// What people call it: programs that write documents make names of their own, and keep the path of the thing beside them.
+fn name_of(resource: &DocResource) -> String {
+    let path = resource.remarks.iter().find(|(key, _)| &**key == "aws:cdk:path").map(|(_, doc)| doc.value());
+    match path.as_ref().and_then(Value::as_text) {
+        Some(path) => path.strip_suffix("/Resource").unwrap_or(&path).to_owned(),
+        None => resource.name.to_string(),
+    }
+}
+
+/// Where another document lies, as far as that is known.
+fn location(value: &Value) -> String {
+    let outline = value.cause().and_then(|cause| cause.outline.as_deref());
+    value.as_text().map(Cow::into_owned).or_else(|| outline.map(str::to_owned)).unwrap_or_default()
 }
 
 /// What stands in a block.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::inventory::{Adjust, Fact, FrontEnd, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
 use crate::languages::hcl::value::Value;
 use crate::source::Span;
-use crate::terraform::{self, Attribute, Provider};
+use crate::terraform::{self, Attribute, Block, Provider};
 
 use super::blocks;
 use super::names::NameTable;
@@ -35,6 +36,7 @@ impl Applied<'_> {
         let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
         let on: Vec<_> = on.into_iter().map(|(_, block)| block).collect();
         let off: Vec<_> = off.into_iter().map(|(_, block)| block).collect();
+        reading.inventory.diagnostics.extend(on.iter().filter(|it| it.keyword == "module").map(not_at_hand));
         let adjust = adjust.map(|adjust| (adjust, self.run));
         let mut found = terraform::resources((&on, &off), FrontEnd::Template, adjust);
         let by_address: HashMap<&str, &DocResource> = resources.iter().map(|it| (&*it.address, it)).collect();
@@ -58,6 +60,14 @@ impl Applied<'_> {
         let attributes: BTreeMap<String, Attribute> = region.collect();
         Provider { name: self.provider.to_owned(), alias: None, span: self.span, attributes, blocks: Vec::new() }
     }
+}
+
+/// A document that another one makes a part of itself, and that is not in the tree.
+fn not_at_hand(block: &Block) -> Diagnostic {
+    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("not known");
+    let message = format!("the template of `{}` is not here (its location is {source})", block.address);
+    let help = "name the directory that it lies in, beside this one";
+    Diagnostic::note(message, block.span).with_help(help).leaving_out("a template that is not here")
 }
 
 /// What a resource says in its metadata to gpulint.

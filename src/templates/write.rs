@@ -14,15 +14,18 @@ pub fn write(
     sources: &Sources,
     writer: &terraform::Writer<'_>,
 ) -> Result<Vec<Edit>, Declined> {
+    if sources.editable(resource.span) != Some(resource.span) {
+        return left_alone("a program made this template: change the program");
+    }
     let places = writer.scalars(resource, wish)?;
     places.into_iter().map(|(span, text)| edit(sources, span, &text)).collect()
 }
 
+fn left_alone<T>(why: &str) -> Result<T, Declined> {
+    Err(Declined::LeftAlone(why.to_owned()))
+}
+
 fn edit(sources: &Sources, span: Span, new: &str) -> Result<Edit, Declined> {
-    let left_alone = |why: &str| Err(Declined::LeftAlone(why.to_owned()));
-    if sources.editable(span) != Some(span) {
-        return left_alone("a program made this template: change the program");
-    }
     let text = sources.text(span.file);
     let old = text.get(span.range()).unwrap_or_default();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | '/' | ':');

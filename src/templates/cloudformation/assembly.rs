@@ -11,7 +11,7 @@ use crate::languages::hcl::value::Value;
 use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, Segment, Sources, Span, file_name, join, lines_with_offsets, parent};
 
-const MANIFEST: &str = "manifest.json";
+pub(super) const MANIFEST: &str = "manifest.json";
 /// Ends of the names of templates, and of those that others nest.
 const STACK: &str = ".template.json";
 const NESTED: &str = ".nested.template.json";

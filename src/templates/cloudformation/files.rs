@@ -20,6 +20,9 @@ pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 /// What another program fills in: such a text is no template yet.
 const FILLED_IN: [&str; 3] = ["{%", "{{ ", "<%"];
 
+/// Begins most templates of YAML, and nothing else.
+const VERSION: &str = "AWSTemplateFormatVersion:";
+
 /// The templates among files that look like some.
 pub(super) fn parse(
     sources: &Sources,
@@ -40,6 +43,9 @@ pub(super) fn parse(
             all.insert(parsed.path.to_owned(), Arc::new(template));
             reading.comments.extend(parsed.comments);
             reading.inventory.diagnostics.extend(parsed.diagnostics);
+        } else if parsed.is_refused {
+            reading.inventory.diagnostics.extend(parsed.diagnostics);
+            reading.taken.insert(parsed.path.to_owned());
         } else if assemblies.describes(sources, parsed.path) {
             reading.taken.insert(parsed.path.to_owned());
         }
@@ -50,6 +56,8 @@ pub(super) fn parse(
 struct Parsed<'p> {
     path: &'p str,
     template: Option<CloudTemplate>,
+    /// It is one for sure, and CloudFormation would refuse it.
+    is_refused: bool,
     comments: Vec<Span>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -57,12 +65,14 @@ struct Parsed<'p> {
 impl<'p> Parsed<'p> {
     fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
         let text = sources.text(file);
-        let mut parsed = Parsed { path, template: None, comments: Vec::new(), diagnostics: Vec::new() };
+        let mut parsed =
+            Parsed { path, template: None, is_refused: false, comments: Vec::new(), diagnostics: Vec::new() };
         if FILLED_IN.iter().any(|mark| text.contains(mark)) {
             return parsed;
         }
         let stream = yaml::read_tagged(file, &text, sources.limits());
         parsed.template = stream.documents.first().and_then(|it| CloudTemplate::of(&it.root));
+        parsed.is_refused = stream.documents.is_empty() && text.starts_with(VERSION);
         (parsed.comments, parsed.diagnostics) = (stream.comments, stream.diagnostics);
         parsed
     }

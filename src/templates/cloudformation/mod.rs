@@ -13,12 +13,12 @@ use crate::inventory::{Foreign, MADE_BY_MACRO, Run, RunKind};
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
 use crate::languages::document::DocResource;
 use crate::languages::hcl::value::Value;
-use crate::source::{Sources, file_name, parent};
+use crate::source::{Sources, file_name, join, parent};
 
 use super::names::CLOUDFORMATION;
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
-use assembly::{Assemblies, Synthesized};
+use assembly::{Assemblies, MANIFEST, Synthesized};
 use files::{Shelf, Templates};
 use given::GivenParameters;
 
@@ -29,6 +29,8 @@ struct Stack<'t> {
     given: BTreeMap<Arc<str>, Value>,
     /// The file of its parameters.
     parameters: Option<&'t str>,
+    /// What the program that wrote the template says of the stack.
+    manifest: Option<String>,
     place: AccountAndRegion,
 }
 
@@ -71,6 +73,7 @@ fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [Gi
         template,
         given: given.map(|it| it.values.clone()).unwrap_or_default(),
         parameters: given.map(|it| it.path.as_str()),
+        manifest: None,
         place: AccountAndRegion::default(),
     };
     let mut all: Vec<Stack<'t>> = given.iter().filter(|it| it.template == path).map(|it| stack(Some(it))).collect();
@@ -84,7 +87,8 @@ impl<'t> Stack<'t> {
     /// As a program says it.
     fn synthesized(path: &'t str, template: &'t Arc<CloudTemplate>, synthesized: &Synthesized) -> Self {
         let Synthesized { place, parameters, .. } = synthesized.clone();
-        Stack { path, template, given: parameters, parameters: None, place }
+        let manifest = join(parent(path), MANIFEST);
+        Stack { path, template, given: parameters, parameters: None, manifest, place }
     }
 }
 
@@ -103,7 +107,8 @@ impl Stack<'_> {
             Some(parameters) => format!("{}, {}", file_name(self.path), beside(parameters, parent(self.path))),
             None => file_name(self.path).to_owned(),
         };
-        let inputs = made.nested.iter().map(String::as_str).chain([self.path]).chain(self.parameters);
+        let inputs = made.nested.iter().map(String::as_str).chain([self.path]);
+        let inputs = inputs.chain(self.parameters).chain(self.manifest.as_deref());
         let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
         let applied = Applied {
             table: &CLOUDFORMATION,

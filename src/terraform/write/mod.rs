@@ -99,14 +99,15 @@ impl<'a> Writer<'a> {
             (Part::Floor, Some(value)) => site.ways_of_floor(value),
             _ => return left_alone("labels are not written into templates"),
         };
-        let mut declined = Declined::Inexpressible(format!("`{}` has no word for {}", resource.kind, wish.part));
+        let mut declined = None;
         for way in ways {
             match scalars_of(&site, &way) {
                 Ok(places) => return Ok(places),
-                Err(why) => declined = why,
+                Err(why) => declined = declined.or(Some(why)),
             }
         }
-        Err(declined)
+        let none = || Declined::Inexpressible(format!("`{}` has no word for {}", resource.kind, wish.part));
+        Err(declined.unwrap_or_else(none))
     }
 
     /// The same for several labels at once.

@@ -4,11 +4,14 @@
 //! `output`. Nothing below this room prints.
 
 mod args;
+mod mcp;
 mod verbs;
 mod world;
 
+mod edits;
 mod render;
 mod session;
+mod workspace;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -76,7 +79,9 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
         Some(Verb::Config(verb)) => verbs::config::run(&verb),
         Some(Verb::Init(init)) => verbs::init::run(&init),
         Some(Verb::Render(render)) => verbs::render::run(&render),
+        Some(Verb::Mcp(mcp)) => mcp::run(&mcp),
         Some(Verb::Completions { shell }) => verbs::completions::run(shell),
+        Some(Verb::Server(_)) => verbs::server::run(),
         Some(Verb::Template(input)) => verbs::template::run(&input),
         Some(Verb::Manual { directory }) => verbs::manual::run(&directory),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::lost::Undecided;
 use super::outgrown::{self, Outgrown, States};
 use super::tokens::note_token_costs;
 use super::{Gate, Spent, State, budgets, difference, lost};
@@ -74,7 +75,7 @@ pub(crate) fn reconsider(
     (head, after, later): (&State, &mut Analysis, &mut Decision),
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
-    let undecided = lost::undecided(stopped, change, head.sources, after);
+    let undecided = lost::undecided(stopped, change, base.sources, (head.sources, after, &later.findings));
     after.inventory.unjudged.extend(undecided);
     let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
     let Reconsidered { mut delta, grown, .. } = Reconsidered::without_text(gate, &was, &is);
@@ -137,14 +138,14 @@ pub(crate) fn findings(
     };
     let (worse, unchanged): (Vec<usize>, Vec<usize>) = compared.unchanged.iter().partition(|at| is_worse(at));
     let (new, more) = apart_from_known_text(after, compared.new, &compared.unchanged);
-    let undecided: HashSet<(&str, ResourceId)> = {
+    let undecided: HashSet<(&str, Undecided)> = {
         let all = after.undetermined.iter();
-        all.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect()
+        all.filter_map(|it| Some((it.rule.as_str(), Undecided::now(it, &selves, after.sources)?))).collect()
     };
     // What nobody can say any more is not cured.
     let is_undecided = |at: &usize| {
         let finding = before.findings.get(*at).map(|it| &it.finding);
-        finding.is_some_and(|it| it.resource.is_some_and(|id| undecided.contains(&(it.rule.as_str(), id))))
+        finding.is_some_and(|it| undecided.contains(&(it.rule.as_str(), Undecided::of_finding(it, before.sources))))
     };
     let (new, grown) = (after.counting(new), after.counting([worse, more].concat()));
     let counting = new.iter().chain(&grown).filter_map(|at| after.findings.get(*at));

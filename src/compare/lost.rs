@@ -1,16 +1,17 @@
 //! What a change did to what was not judged: new, as before, or lost.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use regex::Regex;
 
 use super::State;
 use crate::analysis::Analysis;
-use crate::decide;
+use crate::decide::{self, Decided};
 use crate::front_ends::files;
 use crate::inventory::{Inventory, Key, ResourceId, Skipped, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
-use crate::rules::{Finding, Undetermined};
+use crate::rules::{Finding, Piece, Undetermined};
 use crate::source::{ReadError, Sources, join, parent, sha256, static_regex, to_hex};
 
 /// Says of each thing that is not judged whether the change left it as it was, and adds what no reader looks at.
@@ -107,24 +108,75 @@ pub(super) fn mark(unjudged: &mut [Unjudged], gone: &[Gone], sources: &Sources) 
     }
 }
 
-/// Rules that found something in a resource, and of which nobody can say any more whether they still would.
+/// What a rule looked at and could not decide about: a resource by its earlier self, an object by its file and address, or
+/// everything at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Undecided {
+    Resource(ResourceId),
+    Piece(String, Arc<str>),
+    Everything,
+}
+
+impl Undecided {
+    fn of_piece(piece: Option<&Piece>, sources: &Sources) -> Undecided {
+        piece.map_or(Undecided::Everything, |piece| {
+            Undecided::Piece(sources.path(sources.origin(piece.span).file), piece.address.clone())
+        })
+    }
+
+    /// Of the earlier state.
+    pub(super) fn of_finding(finding: &Finding, sources: &Sources) -> Undecided {
+        let piece = || Self::of_piece(finding.piece.as_ref(), sources);
+        finding.resource.map_or_else(piece, Undecided::Resource)
+    }
+
+    /// Of the later state; nothing for a resource that was not there before.
+    pub(super) fn now(
+        it: &Undetermined,
+        selves: &HashMap<ResourceId, ResourceId>,
+        sources: &Sources,
+    ) -> Option<Undecided> {
+        match it.resource {
+            Some(id) => selves.get(&id).copied().map(Undecided::Resource),
+            None => Some(Self::of_piece(it.piece.as_ref(), sources)),
+        }
+    }
+}
+
+/// Rules that found something, and of which nobody can say any more whether they still would.
 pub(super) fn undecided<'a>(
     found: impl Iterator<Item = &'a Finding>,
     delta: &Delta,
-    sources: &Sources,
-    after: &Analysis,
+    base: &Sources,
+    (head, after, later): (&Sources, &Analysis, &[Decided]),
 ) -> Vec<Unjudged> {
     let selves: HashMap<ResourceId, ResourceId> =
-        delta.changes.iter().filter_map(|change| change.before.zip(change.after)).collect();
-    let found: BTreeSet<(&str, ResourceId)> =
-        found.filter_map(|it| Some((it.rule.as_str(), *selves.get(&it.resource?)?))).collect();
-    let is_lost = |it: &&Undetermined| it.resource.is_some_and(|id| found.contains(&(it.rule.as_str(), id)));
-    let tell = |it: &Undetermined| {
-        let resource = after.inventory.resources.get(it.resource?.0)?;
-        let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
-        Some(Unjudged::new(sources.path(sources.origin(it.span).file), reason).about(&resource.address).at(it.span))
+        delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
+    // Of totals some may still be known.
+    let is_still_found = |it: &Finding| {
+        let same = |other: &Decided| {
+            other.finding.rule == it.rule
+                && other.finding.total.as_ref().zip(it.total.as_ref()).is_some_and(|(a, b)| a.name == b.name)
+        };
+        it.total.is_some() && later.iter().any(same)
     };
-    after.undetermined.iter().filter(is_lost).filter_map(tell).collect()
+    let found: HashSet<(&str, Undecided)> =
+        found.filter(|it| !is_still_found(it)).map(|it| (it.rule.as_str(), Undecided::of_finding(it, base))).collect();
+    let tell = |it: &Undetermined| {
+        let about = Undecided::now(it, &selves, head)?;
+        if !found.contains(&(it.rule.as_str(), about)) {
+            return None;
+        }
+        let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
+        let lost = Unjudged::new(head.path(head.origin(it.span).file), reason).at(it.span);
+        let resource = it.resource.and_then(|id| after.inventory.resources.get(id.0)).map(|it| it.address.as_str());
+        let address = resource.or(it.piece.as_ref().map(|piece| &*piece.address));
+        Some(match address {
+            Some(address) => lost.about(address),
+            None => lost,
+        })
+    };
+    after.undetermined.iter().filter_map(tell).collect()
 }
 
 /// What was applied by itself before, speaks of accelerators still, and is only called now, with a number of none.

@@ -106,7 +106,7 @@ fn add_templates(read: Inventory, taken: &BTreeSet<String>, inventory: &mut Inve
         let written = join(parent(path), CDK_OUT);
         written.is_some_and(|folder| taken.iter().any(|taken| is_below(taken, &folder)))
     };
-    inventory.foreign.retain(|it| !taken.contains(&it.path) && !(it.language.name == CDK && wrote(&it.path)));
+    inventory.foreign.retain(|it| !(taken.contains(&it.path) || it.language.name == CDK && wrote(&it.path)));
     inventory.foreign.extend(read.foreign);
     inventory.resources.extend(read.resources);
     inventory.runs.extend(read.runs);

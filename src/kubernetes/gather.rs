@@ -47,10 +47,26 @@ pub struct Looks {
     /// What other files are written in.
     languages: Arc<Mutex<HashMap<String, Vec<&'static Language>>>>,
     /// The files of the second state that are the same; nothing for the first.
-    same: Option<Arc<HashSet<String>>>,
+    same: Option<SameFiles>,
     is_kept: bool,
     /// What is known from an earlier run.
     remembered: Arc<HashMap<String, Look>>,
+}
+
+/// The files that two states have in common.
+#[derive(Debug, Clone)]
+enum SameFiles {
+    These(Arc<HashSet<String>>),
+    AllBut(Arc<HashSet<String>>),
+}
+
+impl SameFiles {
+    fn has(&self, path: &str) -> bool {
+        match self {
+            SameFiles::These(same) => same.contains(path),
+            SameFiles::AllBut(changed) => !changed.contains(path),
+        }
+    }
 }
 
 /// What was found of a file.
@@ -81,13 +97,19 @@ impl Looks {
     /// The same for the other state, in which these files are the same.
     #[must_use]
     pub fn for_same(&self, same: Arc<HashSet<String>>) -> Self {
-        Looks { same: Some(same), is_kept: false, ..self.clone() }
+        Looks { same: Some(SameFiles::These(same)), is_kept: false, ..self.clone() }
+    }
+
+    /// The same for another state, in which all files but these are the same.
+    #[must_use]
+    pub fn for_all_but(&self, changed: Arc<HashSet<String>>) -> Self {
+        Looks { same: Some(SameFiles::AllBut(changed)), is_kept: false, ..self.clone() }
     }
 
     /// What a file that this reader does not look at is written in.
     pub fn languages(&self, path: &str, look: impl FnOnce() -> Vec<&'static Language>) -> Vec<&'static Language> {
         let languages = || self.languages.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.same.as_ref().is_some_and(|same| same.contains(path))
+        if self.same.as_ref().is_some_and(|same| same.has(path))
             && let Some(known) = languages().get(path)
         {
             return known.clone();
@@ -113,17 +135,16 @@ impl Looks {
         }));
     }
 
-    /// What is known of a file, if it is the same: from the first state, of which all is taken here, or from an earlier run.
-    fn known(&self) -> impl Fn(&str) -> Option<Look> {
-        let found = match self.same {
-            Some(_) => std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner)),
-            None => HashMap::new(),
-        };
-        move |path| {
-            let is_known = self.same.as_ref().is_none_or(|same| same.contains(path));
-            let look = is_known.then(|| found.get(path).or_else(|| self.remembered.get(path)));
-            look.flatten().copied()
+    /// What is known of a file, if it is the same: from the first state or from an earlier run.
+    fn known(&self, path: &str) -> Option<Look> {
+        if self.same.as_ref().is_some_and(|same| !same.has(path)) {
+            return None;
         }
+        let of_first = self.same.as_ref().and_then(|_| {
+            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.get(path).copied()
+        });
+        of_first.or_else(|| self.remembered.get(path).copied())
     }
 }
 
@@ -258,9 +279,8 @@ fn look_at_all<'p>(
     wanted: &filter::Wanted<'_>,
     options: &Options,
 ) -> Vec<Looked<'p>> {
-    let known = options.looks.known();
     let looked = each(paths.to_vec(), |path| {
-        let known = known(path).and_then(|look| Looked::known(path, sources, look));
+        let known = options.looks.known(path).and_then(|look| Looked::known(path, sources, look));
         known.unwrap_or_else(|| Looked::at(path, sources, wanted))
     });
     options.looks.keep(&looked);

@@ -51,7 +51,7 @@ formats! {
     Teams "teams";
     /// Outputs of a workflow step.
     Outputs "outputs";
-    /// Of the bill: one resource a line, money in millionths of a dollar.
+    /// Rows for a database, one a line, money in millionths of a dollar: resources; of a check, findings as well.
     Ndjson "ndjson";
     /// Of the bill: rows of FOCUS 1.2 of what is expected, never of what was billed.
     Focus "focus";

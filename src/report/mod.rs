@@ -23,6 +23,7 @@ pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
+pub use answers::on_lines::{finding_in_place, prices_on_lines};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;
@@ -83,7 +84,8 @@ pub fn render(format: Format, report: &Report, style: Style) -> Option<String> {
         Format::Slack | Format::Teams => message::written(format, &message::check(report)).unwrap_or_default(),
         Format::Outputs => formats::outputs::check(report),
         Format::Sarif | Format::Github | Format::Gitlab => for_hosts(format, report),
-        Format::Ndjson | Format::Focus => return None,
+        Format::Ndjson => formats::rows::check(report),
+        Format::Focus => return None,
     })
 }
 

@@ -116,10 +116,12 @@ impl Judge<'_> {
                 continue;
             }
             let total = total_of(&asking.one);
-            if total.amount.is_some() {
-                into.totals.push((self.page.name.clone(), total.clone()));
-            }
+            let undetermined = into.undetermined.len();
             self.judge(asking, None, Some(&total), into);
+            // Of what cannot be decided the amount is that of what is known, and none to go by.
+            if total.amount.is_some() && into.undetermined.len() == undetermined {
+                into.totals.push((self.page.name.clone(), total));
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use super::asked::{self, NotedTree};
 use super::limits::Limits;
@@ -111,8 +111,6 @@ struct File {
     /// Set where a machine wrote the file and secrets stand in it, in order; none overlaps another.
     secrets: OnceLock<Vec<Span>>,
     pieces: OnceLock<Arc<[Range<usize>]>>,
-    /// Bytes of it that were read again to work out changes.
-    again: AtomicU64,
 }
 
 /// All text of one run. Files are read once, on first use, and stay.
@@ -120,6 +118,8 @@ pub struct Sources {
     tree: NotedTree,
     files: RwLock<Files>,
     limits: OnceLock<Limits>,
+    /// Bytes of each file that were read again to work out changes.
+    again: Mutex<HashMap<FileId, u64>>,
     /// Bytes that all files together may be read again beyond what each may.
     spare: AtomicU64,
 }
@@ -136,6 +136,7 @@ impl Sources {
             tree: NotedTree(Box::new(tree)),
             files: RwLock::default(),
             limits: OnceLock::new(),
+            again: Mutex::default(),
             spare: AtomicU64::new(SPARE_BYTES),
         }
     }
@@ -212,6 +213,11 @@ impl Sources {
         true
     }
 
+    /// Every path that was asked for.
+    pub fn asked(&self) -> Vec<String> {
+        self.read_lock().by_path.keys().cloned().collect()
+    }
+
     /// Files that were asked for and could not be read, and why.
     pub fn refused(&self) -> Vec<(String, ReadError)> {
         let files = self.read_lock();
@@ -266,9 +272,15 @@ impl Sources {
     /// Whether so much of a file may be read once more: a list in one document has something to change in each of its
     /// items, and each would read all of it.
     pub fn again(&self, file: FileId, bytes: usize) -> bool {
-        let file = self.file(file);
-        let before = file.again.fetch_add(bytes as u64, Ordering::Relaxed);
-        let beyond = (before + bytes as u64).saturating_sub(TIMES_AGAIN * file.text.len() as u64).min(bytes as u64);
+        let length = self.file(file).text.len() as u64;
+        let before = {
+            let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = again.entry(file).or_default();
+            let before = *read;
+            *read += bytes as u64;
+            before
+        };
+        let beyond = (before + bytes as u64).saturating_sub(TIMES_AGAIN * length).min(bytes as u64);
         let take = |spare: u64| spare.checked_sub(beyond);
         beyond == 0 || self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
@@ -411,7 +423,6 @@ impl Files {
             lines: OnceLock::new(),
             secrets: OnceLock::new(),
             pieces: OnceLock::new(),
-            again: AtomicU64::new(0),
             derived,
         }));
         id

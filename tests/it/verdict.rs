@@ -309,3 +309,24 @@ fn of_two_tools_that_read_other_files_sums_count_the_dearer() {
     let said = document(&change(&[("x.tf", "locals {}\n")], &[("main.tf", &dear), ("main.tofu", &other)]));
     assert_eq!(sum(&said), sum(&alone), "{said}");
 }
+
+/// What a team's budget has to pay is not known where nobody can say whose something is: it is not kept, and nothing is left.
+#[test]
+fn a_total_of_which_a_part_is_unknown_is_not_cured() {
+    let machine = "variable \"who\" {}\nprovider \"aws\" {\n  region = \"us-east-1\"\n}\nresource \"aws_instance\" \"a\" {\n  \
+                   instance_type = \"p5.48xlarge\"\n  tags = { team = TEAM }\n}\n";
+    let (known, unknown) = (machine.replace("TEAM", "\"vision\""), machine.replace("TEAM", "var.who"));
+    let settings = "ignore = [\"missing-auto-shutdown\"]\n[[budgets]]\nteam = \"vision\"\nmonthly_usd = 1000\n";
+    let place = change(&[("main.tf", &known)], &[("main.tf", &unknown), ("gpulint.toml", settings)]);
+    let said = gpulint(&place, &["diff", "--base-dir", "before", "after", "--format", "json"]);
+    assert_eq!(said.code, Some(1), "{}", said.all);
+    let told: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(told["verdict"], "not judged");
+    assert!(told["not_judged"].to_string().contains("exceeded-budget found something here"), "{}", told["not_judged"]);
+    let text = gpulint(&place, &["diff", "--base-dir", "before", "after"]).out;
+    assert!(text.contains("0 fixed") && !text.contains("budget of team vision"), "{text}");
+    // The other way it is found.
+    let place = change(&[("main.tf", &unknown)], &[("main.tf", &known), ("gpulint.toml", settings)]);
+    let said = gpulint(&place, &["diff", "--base-dir", "before", "after"]);
+    assert!(said.code == Some(1) && said.out.contains("exceeded-budget"), "{}", said.all);
+}

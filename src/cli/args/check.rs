@@ -26,6 +26,9 @@ pub(in crate::cli) struct Check {
     /// Show what --fix would write as a patch, and write nothing
     #[arg(long, conflicts_with_all = ["add_ignore", "policy_ref", "formats", "outputs"])]
     pub(in crate::cli) diff: bool,
+    /// Go on, and report again whenever a file changes
+    #[arg(long, conflicts_with_all = ["add_ignore", "fix", "diff", "policy_ref", "outputs"])]
+    pub(in crate::cli) watch: bool,
     #[command(flatten)]
     pub(in crate::cli) selection: Selection,
     #[command(flatten)]

@@ -41,6 +41,12 @@ pub(in crate::cli) struct Input {
     /// Paths that are named for another reason than to be checked.
     #[arg(skip)]
     pub(in crate::cli) not_checked: Vec<PathBuf>,
+    /// What stands for the running directory.
+    #[arg(skip)]
+    pub(in crate::cli) here: Option<PathBuf>,
+    /// Nobody at hand agreed that the settings of the tree start programs.
+    #[arg(skip)]
+    pub(in crate::cli) starts_nothing: bool,
     /// Read no gpulint.toml
     #[arg(long, conflicts_with = "config")]
     pub(in crate::cli) no_config: bool,

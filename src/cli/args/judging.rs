@@ -48,7 +48,7 @@ fn change_labels(text: &str) -> Result<ChangeLabels, String> {
 }
 
 /// What makes a run fail.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(in crate::cli) struct Threshold {
     /// The lowest level of a finding that makes the run fail: note, warning or error
     #[arg(long, value_name = "LEVEL", value_parser = level)]

@@ -8,11 +8,14 @@ mod comment;
 mod history;
 mod input;
 mod judging;
+mod mcp;
 mod output;
 mod rules;
+mod server;
 mod usage;
 mod what_if;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -27,8 +30,10 @@ pub(super) use comment::Comment;
 pub(super) use history::{Blame, Commits, History, Review, Since};
 pub(super) use input::Input;
 pub(super) use judging::{Selection, Threshold};
+pub(super) use mcp::Mcp;
 pub(super) use output::{Color, Output};
 pub(super) use rules::{Config, Init, RulesVerb};
+pub(super) use server::ServerOptions;
 pub(super) use usage::{
     BillSource, QueriesFormat, UsageBill, UsageFetch, UsageImport, UsageQueries, UsageShow, UsageVerb, Window,
 };
@@ -122,6 +127,10 @@ pub(super) enum Verb {
     Comment(Box<Comment>),
     /// What overlays make, as it is read, without kustomize
     Render(Render),
+    /// Answer coding assistants about one folder: a server of the Model Context Protocol
+    Mcp(Mcp),
+    /// Findings and prices while text is written: a language server on standard input and output, for editors
+    Server(ServerOptions),
     /// Completions for a shell
     Completions { shell: clap_complete::Shell },
     /// The documents that charts become, to be compared with those of helm
@@ -135,7 +144,12 @@ pub(super) enum Verb {
 impl Arguments {
     /// Parses what this process was started with.
     pub(super) fn parse_process() -> Result<Arguments, clap::Error> {
-        let matches = Arguments::command().try_get_matches()?;
+        Arguments::parse(std::env::args_os())
+    }
+
+    /// Parses a command line, which begins with the name of the program.
+    pub(super) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+        let matches = Arguments::command().try_get_matches_from(words)?;
         let mut arguments = Arguments::from_arg_matches(&matches)?;
         let mut matches = &matches;
         while let Some((_, inner)) = matches.subcommand() {
@@ -182,8 +196,10 @@ impl Arguments {
                 | Verb::Config(_)
                 | Verb::Init(_)
                 | Verb::Render(_)
+                | Verb::Mcp(_)
                 | Verb::Completions { .. }
                 | Verb::Manual { .. }
+                | Verb::Server(_)
                 | Verb::Template(_)
                 | Verb::Comment(_),
             ) => return None,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::cli::world::file_tree::read_limited;
-use crate::cli::world::{git_files, git_index, git_program};
+use crate::cli::world::{git_files, git_index, git_program, serving};
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::normalize;
@@ -95,5 +95,6 @@ fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
 
 /// Something lies in a directory.
 fn has_files(repository: &Path, path: &str) -> bool {
-    fs::read_dir(repository.join(path)).is_ok_and(|mut entries| entries.next().is_some())
+    let directory = repository.join(path);
+    serving::may_read(&directory) && fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
 }

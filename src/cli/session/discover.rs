@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::cli::world::git_files;
+use crate::cli::world::{git_files, serving};
 use crate::front_ends::files::is_candidate;
 
 /// Directories that hold copies of other people's files or none at all.
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Below {
 
 /// All candidate files below a directory. What `.gitignore` leaves out is left out.
 pub(in crate::cli) fn below(directory: &Path) -> Below {
-    let rules_can_be_read = !directory.ancestors().any(git_files::has_odd_rules);
+    let rules_can_be_read = !directory.ancestors().filter(|it| serving::holds(it)).any(git_files::has_odd_rules);
     if rules_can_be_read {
         let met = Arc::new(AtomicBool::new(false));
         let found = walked(directory, Some(met.clone()));
@@ -65,15 +65,17 @@ fn walked(directory: &Path, odd_rules: Option<Arc<AtomicBool>>) -> Below {
         met.fetch_or(is_odd, Ordering::Relaxed);
         is_odd
     };
+    // Rules that stand above the folder, in another one or in the user's own settings are outside of what may be read.
+    let is_served = serving::folder().is_some();
     let mut walk = WalkBuilder::new(directory);
     walk.hidden(false)
         // A file of another tool, which would hide what Terraform and kubectl read.
         .ignore(false)
         .require_git(false)
-        .parents(by_rules)
+        .parents(by_rules && !is_served)
         .git_ignore(by_rules)
-        .git_exclude(by_rules)
-        .git_global(by_rules && may_ignore_everywhere())
+        .git_exclude(by_rules && !is_served)
+        .git_global(by_rules && !is_served && may_ignore_everywhere())
         .filter_entry(move |entry| entry.depth() == 0 || !(is_left_out(entry) || is_odd(entry)));
     few_below(&walk).unwrap_or_else(|| all_below(&walk))
 }

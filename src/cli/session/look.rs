@@ -39,7 +39,7 @@ pub(super) fn find_input(input: &Input, add: impl Fn(&mut Found, &Path, &Place))
     let beside = input.config.iter().chain(&input.modules_directory).chain(&input.not_checked).map(PathBuf::as_path);
     let variable_files = VariableFiles::from_arguments(&input.variable_files)?;
     let beside: Vec<&Path> = beside.chain(variable_files.all()).collect();
-    let place = Place::find(&paths, &beside)?;
+    let place = Place::find(input.here.as_deref(), &paths, &beside)?;
     let mut found = Found::default();
     for path in &place.named {
         add(&mut found, path, &place);

@@ -9,6 +9,7 @@ pub(super) mod gate;
 pub(super) mod history;
 pub(super) mod imagined;
 mod in_force;
+pub(super) mod judged;
 pub(super) mod known;
 mod look;
 mod names;

@@ -8,6 +8,7 @@ use crate::cli::Failure;
 use crate::cli::args::Input;
 use crate::cli::render;
 use crate::cli::world::place::Place;
+use crate::cli::world::{output, serving};
 use crate::config::{Config, setting};
 use crate::inventory::GivenRun;
 use crate::source::Span;
@@ -52,7 +53,13 @@ pub(super) fn render_request(
     values: &[String],
 ) -> Option<render::Request> {
     let configured = config.flag(setting!("render")).unwrap_or(false);
-    (input.render || configured).then(|| render::Request {
+    let is_asked = input.render || configured && !input.starts_nothing;
+    if is_asked && serving::folder().is_some() {
+        output::complain(
+            "note: `render` is not followed here: a server starts no program, and reads charts and overlays itself",
+        );
+    }
+    (is_asked && serving::folder().is_none()).then(|| render::Request {
         values: values.to_vec(),
         time: bounds::rendering_time(config),
         repository: place.root.clone(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::{Catalog, Currency, Money};
 use crate::cli::Failure;
-use crate::cli::world::{cache, ci};
+use crate::cli::world::{cache, ci, serving};
 use crate::complete::{Defaults, ResourceFilter, Traffic};
 use crate::config::{Config, Table, setting};
 use crate::inventory::Key;
@@ -17,6 +17,8 @@ use crate::source::Date;
 pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), Failure> {
     let word = named.map(|path| path.to_string_lossy());
     match (word.as_deref(), named) {
+        // What was fetched lies in the home of the user.
+        (None, _) if serving::folder().is_some() => Ok((Catalog::embedded(), false)),
         (Some("embedded"), _) => Ok((Catalog::embedded(), false)),
         (Some(word), Some(path)) if word != "cached" => {
             let text =

@@ -1,11 +1,11 @@
 //! `gpulint check`: findings and their money.
 
-use super::{add_ignore, fix};
+use super::{add_ignore, fix, watch};
 use crate::cli::args::Check;
 use crate::cli::session::Session;
 use crate::cli::session::demand;
 use crate::cli::session::gate::gate;
-use crate::cli::world::output;
+use crate::cli::world::{output, serving};
 use crate::cli::{Failure, Outcome};
 use crate::report::{self, Format, Report};
 
@@ -20,6 +20,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         return Err(
             Failure::new("--unsafe-fixes says what may be written").with_help("add --fix, or --diff to look first")
         );
+    }
+    if arguments.watch {
+        return watch::run(arguments);
     }
     let session = Session::judging(&arguments.input, &arguments.selection)?;
     let (analysis, mut findings) = session.judge();
@@ -38,7 +41,9 @@ pub(in crate::cli) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if outcome == Outcome::Passed {
         demand::demand_read(&session, &analysis)?;
     }
-    // The process ends here: the system takes memory back faster than piece by piece.
-    std::mem::forget((session, analysis, findings));
+    // The process ends here, unless it serves: the system takes memory back faster than piece by piece.
+    if serving::folder().is_none() {
+        std::mem::forget((session, analysis, findings));
+    }
     Ok(outcome)
 }

@@ -6,7 +6,6 @@ use crate::cli::world::output;
 use crate::cli::{Failure, Outcome};
 use crate::diagnostic::nearest;
 use crate::inventory::ResourceId;
-use crate::report;
 use crate::rules::{self, Profile, Rules};
 
 /// Prints the page of a rule, or how the price of a resource came to be.
@@ -29,7 +28,6 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     }
     let session = Session::open(&arguments.input)?;
     let analysis = session.analyze();
-    let report = session.report(&analysis, &[]);
     let all = &analysis.inventory.resources;
     let found: Vec<ResourceId> =
         all.iter().enumerate().filter(|(_, it)| it.address == what).map(|(index, _)| ResourceId(index)).collect();
@@ -41,20 +39,7 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
             None => failure.with_help("`gpulint cost` lists the resources, `gpulint rules list` the rules"),
         });
     }
-    let owned = &session.settings.pricing.owned;
-    let tell = |id: ResourceId| {
-        let (fact, item) = (analysis.fits.get(id.0), analysis.bill.items.get(id.0));
-        let mut text = report::explain(&report, id);
-        if let (Some(resource), Some(fact)) = (all.get(id.0), fact) {
-            if let Some(item) = item {
-                text += &report::explain_speed(resource, item, fact, &session.settings.catalog);
-            }
-            text += &report::explain_run(resource, fact, item);
-            text += &report::explain_own(resource, item, owned);
-        }
-        text
-    };
-    let told: Vec<String> = found.into_iter().map(tell).collect();
+    let told: Vec<String> = found.into_iter().map(|id| session.explain(&analysis, id)).collect();
     output::print(&told.join("\n"))?;
     Ok(Outcome::Passed)
 }

@@ -30,6 +30,14 @@ pub(in crate::cli) fn start(time: Duration) {
     drop(std::thread::Builder::new().name("deadline".to_owned()).spawn(watch));
 }
 
+/// For a process that goes on from run to run: none of them ends it.
+pub(in crate::cli) fn none() {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+    if let Some(end) = Instant::now().checked_add(CENTURY) {
+        let _ = END.set(end);
+    }
+}
+
 /// What is left of it.
 pub(in crate::cli) fn left() -> Duration {
     END.get().map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))

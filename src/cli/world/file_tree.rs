@@ -13,6 +13,7 @@ use std::sync::{PoisonError, RwLock};
 #[cfg(unix)]
 use super::largest::LargestFile;
 use super::progress::is_reading;
+use super::serving;
 use crate::source::bytes_of;
 use crate::source::{Entry, ReadError, Tree, demand_text, named};
 
@@ -202,6 +203,9 @@ fn followed(path: PathBuf) -> io::Result<PathBuf> {
 
 /// Reads a regular file; a pipe or a device would block or never end.
 pub(in crate::cli) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    if !serving::may_read(path) {
+        return Err(ReadError::Outside);
+    }
     read_known(path, &fs::metadata(path).map_err(|error| failure(&error))?, limit)
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::file_tree::read_limited;
+use super::serving;
 
 /// A path and a word before it.
 const LONGEST_POINTER_BYTES: u64 = 1 << 14;
@@ -58,7 +59,8 @@ pub(in crate::cli) fn odd(work_tree: &Path) -> Option<PathBuf> {
 /// never ends is a device.
 pub(in crate::cli) fn has_odd_rules(directory: &Path) -> bool {
     let is_too_long = |it: fs::Metadata| !it.is_file() || it.len() > LONGEST_LIST_BYTES;
-    fs::metadata(directory.join(".gitignore")).is_ok_and(is_too_long)
+    let rules = directory.join(".gitignore");
+    fs::metadata(&rules).is_ok_and(|it| is_too_long(it) || !serving::may_read(&rules))
         || (directory.join(".git").exists() && odd(directory).is_some())
 }
 

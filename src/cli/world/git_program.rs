@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::started::{Started, read};
-use super::{deadline, git_files, programs};
+use super::{deadline, git_files, programs, serving};
 use crate::cli::Failure;
 
 /// Listing the largest known repositories takes seconds.
@@ -70,6 +70,9 @@ pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
 }
 
 fn program(repository: &Path) -> Result<Command, Failure> {
+    if serving::folder().is_some() {
+        return Err(Failure::new("git is not started for whoever asks a server"));
+    }
     let program = programs::find("git", repository).ok_or_else(|| {
         not_started("it is in no absolute directory of the search path that lies outside of this repository")
     })?;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::terminal::Stream;
-use super::{replace, secrets};
+use super::{kept, replace, secrets, serving};
 use crate::cli::Failure;
 use crate::cli::args::{Color, Output};
 use crate::report::{
@@ -19,6 +19,9 @@ pub(in crate::cli) fn write(
     default: Format,
     render: impl Fn(Format, Style) -> Option<String>,
 ) -> Result<(), Failure> {
+    if kept::is_keeping() {
+        return keep(output, default, render);
+    }
     for (format, file) in destinations(output, default)? {
         let style = if file.is_some() { Style::default() } else { style(output.color) };
         let Some(text) = render(format, style) else {
@@ -32,6 +35,17 @@ pub(in crate::cli) fn write(
                 emit(&columns.map_or(text.clone(), |columns| Cow::Owned(wrapped(&text, columns))))?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Each format as a file would get it, for whoever called the verb.
+fn keep(output: &Output, default: Format, render: impl Fn(Format, Style) -> Option<String>) -> Result<(), Failure> {
+    let formats = if output.formats.is_empty() { &[default][..] } else { &output.formats };
+    for format in formats {
+        let text = render(*format, Style::default());
+        let text = text.ok_or_else(|| Failure::new(format!("this verb has no format `{format}`")))?;
+        kept::report(*format, text);
     }
     Ok(())
 }
@@ -101,7 +115,7 @@ fn style(color: Color) -> Style {
 const NARROWEST: usize = 40;
 
 pub(in crate::cli) fn errors_in_color() -> bool {
-    Stream::Errors.has_colors()
+    !kept::is_keeping() && Stream::Errors.has_colors()
 }
 
 /// Writes a file as a whole or not at all.
@@ -154,6 +168,14 @@ pub(in crate::cli) fn print_exact(text: &str) -> Result<(), Failure> {
 
 /// Writes what is harmless already to standard output. Whoever reads it may stop reading: that is no failure.
 fn emit(text: &str) -> Result<(), Failure> {
+    if kept::printed(text) {
+        return Ok(());
+    }
+    // There standard output speaks a protocol, and nothing else.
+    if serving::folder().is_some() {
+        tell(text);
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     match out.write_all(Stream::Output.legible(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -165,7 +187,16 @@ fn emit(text: &str) -> Result<(), Failure> {
 
 /// Writes a line to standard error that may quote what others wrote; nobody is left to tell when that fails.
 pub(in crate::cli) fn complain(text: &str) {
-    tell(&harmless(text));
+    let text = harmless(text);
+    if !kept::complained(&text) {
+        tell(&text);
+    }
+}
+
+/// Writes a message of the protocol that a server speaks: a line. Nobody may be left to read it.
+pub(in crate::cli) fn send(message: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{message}").and_then(|()| out.flush())
 }
 
 /// Tells what was not judged beside an answer that lists none of it: that something is not in it does not mean that it is not there.

@@ -6,6 +6,7 @@ use clap::CommandFactory;
 
 use crate::cli::Failure;
 use crate::cli::args::Arguments;
+use crate::cli::world::serving;
 use crate::diagnostic::nearest;
 use crate::report::Paths;
 use crate::source::named;
@@ -24,15 +25,21 @@ pub(in crate::cli) struct Place {
 }
 
 impl Place {
-    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices.
-    pub(in crate::cli) fn find(paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
-        let here = std::env::current_dir()
-            .and_then(|directory| directory.canonicalize())
-            .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
+    /// `beside` are files that were named for another reason than to be checked: settings, variables, prices. `here` stands
+    /// for the running directory, if it is given.
+    pub(in crate::cli) fn find(here: Option<&Path>, paths: &[PathBuf], beside: &[&Path]) -> Result<Place, Failure> {
+        let here = match here {
+            Some(here) => canonical(here)?,
+            None => std::env::current_dir()
+                .and_then(|directory| directory.canonicalize())
+                .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?,
+        };
         let named = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>, _>>()?;
+        named.iter().try_for_each(|path| demand_inside(path))?;
         let mut allowed: Vec<PathBuf> = named.iter().map(|path| boundary(path, &here)).collect();
         for path in beside {
             let real = canonical(path)?;
+            demand_inside(&real)?;
             if !allowed.iter().any(|directory| real.starts_with(directory)) {
                 allowed.push(if real.is_dir() { real } else { real.parent().unwrap_or(&real).to_owned() });
             }
@@ -144,6 +151,15 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(directory.join(near))
 }
 
+/// What answers for one folder is asked by others, who name what they like.
+fn demand_inside(real: &Path) -> Result<(), Failure> {
+    if serving::holds(real) {
+        return Ok(());
+    }
+    Err(Failure::new("a path leads out of the folder that is served, and is not read")
+        .with_help("name files and folders below it, relative to it"))
+}
+
 /// The directory that may be read because of a named path: its repository, else the running directory around it.
 fn boundary(path: &Path, here: &Path) -> PathBuf {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
@@ -156,7 +172,7 @@ fn boundary(path: &Path, here: &Path) -> PathBuf {
 
 /// The nearest directory above that git keeps.
 pub(in crate::cli) fn repository(directory: &Path) -> Option<&Path> {
-    directory.ancestors().find(|ancestor| ancestor.join(".git").exists())
+    directory.ancestors().filter(|it| serving::holds(it)).find(|ancestor| ancestor.join(".git").exists())
 }
 
 pub(in crate::cli) fn shared(a: &Path, b: &Path) -> PathBuf {

@@ -36,6 +36,8 @@ pub fn difference(format: Format, difference: &Difference, style: Style) -> Opti
             let report = Report { findings: &all, catalog: after.catalog.clone(), ..*after };
             crate::report::render(format, &report, style)
         }
+        // Rows are a state as a whole, and what a change brought is no state.
+        Format::Ndjson => None,
         // What knows no change is told what the change brought.
         format => {
             let new: Vec<Decided> = difference.brought().cloned().collect();

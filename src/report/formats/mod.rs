@@ -11,5 +11,6 @@ pub(super) mod junit;
 pub(super) mod markdown;
 pub(super) mod ndjson;
 pub(super) mod outputs;
+pub(super) mod rows;
 pub(super) mod sarif;
 pub(super) mod text;

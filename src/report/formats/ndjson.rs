@@ -13,7 +13,7 @@ use crate::report::views::teams::team;
 
 /// Money in millionths of a dollar; null where it is not known. `schema/cost-row.json` describes it.
 #[derive(Serialize)]
-struct Row<'a> {
+pub(super) struct Row<'a> {
     version: u32,
     address: &'a str,
     run: Option<&'a str>,
@@ -62,7 +62,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     text
 }
 
-fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a BillItem) -> Row<'a> {
+pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a BillItem) -> Row<'a> {
     let at = report.paths.locate(report.sources, resource.span);
     let count = resource.count.value().copied();
     let [floor, expected, ceiling] = amounts(item.amount);
@@ -107,7 +107,7 @@ pub(in crate::report) fn adds_up(resource: &Resource, item: &BillItem) -> bool {
     resource.is_added() && !item.is_within
 }
 
-fn word(fact: &Fact<std::sync::Arc<str>>) -> Option<&str> {
+pub(super) fn word(fact: &Fact<std::sync::Arc<str>>) -> Option<&str> {
     fact.value().map(AsRef::as_ref)
 }
 
@@ -115,7 +115,7 @@ fn finite(count: Option<Range>, of: impl Fn(Range) -> f64) -> Option<f64> {
     count.map(of).filter(|number| number.is_finite())
 }
 
-fn amounts(amount: Option<MoneyRange>) -> [Option<i64>; 3] {
+pub(super) fn amounts(amount: Option<MoneyRange>) -> [Option<i64>; 3] {
     let micros = |of: fn(MoneyRange) -> Money| amount.map(|amount| of(amount).micros());
     [micros(|it| it.floor), micros(|it| it.expected), micros(|it| it.ceiling)]
 }

@@ -18,12 +18,23 @@ pub(in crate::terraform) struct SharedModules {
     is_ready: Arc<AtomicBool>,
     /// What differs in the second state; nothing for the first.
     differing: Option<Arc<Differing>>,
+    /// There are many second states, one after the other.
+    is_lasting: bool,
 }
 
 impl SharedModules {
     /// Of the first state.
     pub(in crate::terraform) fn kept() -> Self {
         SharedModules { made: Some(Arc::default()), ..Self::default() }
+    }
+
+    /// Of a first state with which many others are compared, one after the other.
+    pub(in crate::terraform) fn lasting() -> Self {
+        SharedModules { is_lasting: true, ..Self::kept() }
+    }
+
+    pub(in crate::terraform) fn is_lasting(&self) -> bool {
+        self.is_lasting
     }
 
     pub(in crate::terraform) fn for_other(&self, differing: Differing) -> Self {

@@ -22,6 +22,8 @@ struct MadeRoots {
     /// By their numbers.
     all: Vec<MadeRoot>,
     by_directory: HashMap<String, Vec<usize>>,
+    #[cfg(test)]
+    copies: usize,
 }
 
 #[derive(Debug)]
@@ -38,6 +40,11 @@ impl SharedTerraform {
     /// Keeps what is made, for another state.
     pub fn kept() -> Self {
         SharedTerraform { modules: SharedModules::kept(), roots: Arc::default() }
+    }
+
+    /// Keeps what is made, for any number of other states, each of which takes copies.
+    pub fn lasting() -> Self {
+        SharedTerraform { modules: SharedModules::lasting(), roots: Arc::default() }
     }
 
     /// The same for the other state, where it is known what differs.
@@ -58,21 +65,24 @@ impl SharedTerraform {
         if !self.modules.is_first() || options.adjust.is_some() || planned.root.has_files_of_one_tool {
             return;
         }
-        let blocks = std::mem::take(&mut planned.root.blocks);
         drop(std::mem::take(&mut planned.root.switched_off));
+        let has_blocks = self.modules.is_lasting();
+        let blocks = if has_blocks { Vec::new() } else { std::mem::take(&mut planned.root.blocks) };
         let mut roots = lock(&self.roots);
         let number = roots.all.len();
         planned.number = Some(number);
         roots.by_directory.entry(planned.directory.clone()).or_default().push(number);
-        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks: false });
-        planned.root.blocks = blocks;
+        roots.all.push(MadeRoot { planned: Some(planned.clone()), asked, allowed, has_blocks });
+        if !has_blocks {
+            planned.root.blocks = blocks;
+        }
     }
 
     /// A root of which nothing differs, with the directories of the modules that it is made of.
     pub(super) fn root(&self, directory: &str, variant: &RootVariant, allowed: u64) -> Option<(Planned, Vec<String>)> {
         let differing = self.modules.differing()?;
         let mut roots = lock(&self.roots);
-        let MadeRoots { all, by_directory } = &mut *roots;
+        let MadeRoots { all, by_directory, .. } = &mut *roots;
         let number = by_directory.get(directory)?.iter().copied().find(|number| {
             let made = all.get(*number).filter(|it| it.has_blocks);
             let planned = made.and_then(|it| it.planned.as_ref());
@@ -85,13 +95,24 @@ impl SharedTerraform {
             return None;
         }
         let modules = made.asked.parts().map(str::to_owned).collect();
-        Some((made.planned.take()?, modules))
+        let planned = if self.modules.is_lasting() { made.planned.clone() } else { made.planned.take() };
+        #[cfg(test)]
+        {
+            roots.copies += 1;
+        }
+        Some((planned?, modules))
     }
 
     /// How many roots the second state took.
     #[cfg(test)]
     pub(in crate::terraform) fn times_taken(&self) -> usize {
         lock(&self.roots).all.iter().filter(|it| it.planned.is_none()).count()
+    }
+
+    /// How often a copy of a root was taken.
+    #[cfg(test)]
+    pub(crate) fn copies_taken(&self) -> usize {
+        lock(&self.roots).copies
     }
 
     /// Takes the blocks of the first state. It needs no more than the calls of modules; those are given back.

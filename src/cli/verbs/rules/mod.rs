@@ -12,6 +12,7 @@ mod vendor;
 mod why;
 
 use bench::Bench;
+pub(in crate::cli) use proof::Proof;
 
 use crate::cli::args::{Input, RulesVerb, Selection};
 use crate::cli::session::Session;
@@ -41,6 +42,14 @@ pub(in crate::cli) fn run(verb: &RulesVerb) -> Result<Outcome, Failure> {
             export::run(names, (kubernetes, enforce), input, selection)
         }
     }
+}
+
+/// How the examples of a page of the team's own come out; nothing of a page that does not load.
+pub(in crate::cli) fn prove_page(session: &Session, path: &str) -> Vec<Proof> {
+    let own = &session.policy.own_pages;
+    let Some(text) = own.iter().find(|page| page.path == path) else { return Vec::new() };
+    let page = session.settings.rules.pages().iter().find(|page| *page.text == *text.text);
+    page.map(|page| proof::prove(&Bench::new(session, page, own), false)).unwrap_or_default()
 }
 
 /// What is wrong with the examples of the built-in pages, a line each; of one page, where it is named.

@@ -17,7 +17,7 @@ use crate::source::Sources;
 pub(super) fn run(check: bool, force: bool, config: Option<&Path>) -> Result<Outcome, Failure> {
     let input = Input { config: config.map(Path::to_owned), ..Input::here() };
     let beside: Vec<&Path> = config.into_iter().collect();
-    let place = Place::find(&[".".into()], &beside)?;
+    let place = Place::find(None, &[".".into()], &beside)?;
     let sources = || -> Result<Sources, Failure> {
         Ok(Sources::new(PolicyTree::open(&input, &place, DiskTree::new(place.root.clone(), place.allowed.clone()))?))
     };

@@ -1,0 +1,6 @@
+"""gpulint over many repositories: a plan, a row file each, and tables of a date."""
+
+from .scan import scan
+
+__all__ = ["scan"]
+__version__ = "0.1.0"

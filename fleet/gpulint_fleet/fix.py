@@ -1,0 +1,160 @@
+"""Branches and patches for what a rule can mend, so many a day. Nothing leaves this machine unless it is told to."""
+
+import json
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+import duckdb
+
+from .git import Failed, Git
+from .hosts import propose
+from .store import Refused, canonical, digest
+
+AUTHOR = ["-c", "user.name=gpulint", "-c", "user.email=gpulint@users.noreply.github.com", "-c", "commit.gpgsign=false"]
+
+
+def candidates(store, rule, owner):
+    """Repositories with a finding of the rule that nobody accepted, the largest sum behind it first."""
+    path = str(store.table_path("findings")).replace("'", "''")
+    query = f"""select repository, count(*), any_owner from (
+        select *, max(owner) over (partition by repository) as any_owner from read_parquet('{path}')
+        where rule = ? and not suppressed and baseline is null and (? is null or owner = ?))
+      group by repository, any_owner order by count(*) desc, repository"""
+    if not store.table_path("findings").exists():
+        raise Refused(f"{store.date} is not merged: `gpulint-fleet merge` does it")
+    return duckdb.connect().execute(query, [rule, owner, owner]).fetchall()
+
+
+def log_path(store):
+    return store.root / "fixes" / f"date={store.date}.ndjson"
+
+
+def earlier(store, rule):
+    """What was made: today, for the limit, and ever, so that nobody is asked twice."""
+    today, ever = 0, set()
+    for path in sorted((store.root / "fixes").glob("date=*.ndjson")):
+        for line in path.read_text().splitlines():
+            it = json.loads(line)
+            ever.add((it["repository"], it["rule"], it["patch"]))
+            today += path == log_path(store)
+    return today, ever
+
+
+def mended(gpulint, directory, rule, policy, prices, date, unsafe):
+    """Lets gpulint write into the checkout. It changes nothing but what the rule names."""
+    arguments = [
+        gpulint,
+        "check",
+        ".",
+        "--fix",
+        "--select",
+        rule,
+        "--today",
+        date,
+        "--prices",
+        prices,
+        "--color",
+        "never",
+        "--no-baseline",
+        "-q",
+    ]
+    arguments += ["--unsafe-fixes"] if unsafe else []
+    arguments += ["--no-config"] if policy == "none" else [] if policy in (None, "own") else ["--config", policy]
+    done = subprocess.run(arguments, cwd=directory, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise Failed("crashed", done.stderr)
+
+
+def inputs(store, head, policy):
+    at = lambda kept: str(store.input_path(kept).absolute())
+    policy = (
+        str(Path(policy).absolute())
+        if policy
+        else head["policy"]
+        if head["policy"] in ("own", "none")
+        else at(head["policy"])
+    )
+    return policy, head["prices"] if head["prices"] == "embedded" else at(head["prices"])
+
+
+def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open_with, tell):
+    """Gives how many were made today."""
+    head, entries = store.plan()
+    planned = {it["id"]: it for it in entries}
+    policy, prices = inputs(store, head, policy)
+    made, ever = earlier(store, rule)
+    branch = f"gpulint/{rule}"
+    Path(output).mkdir(parents=True, exist_ok=True)
+    for repository, count, of in candidates(store, rule, owner):
+        if made >= limit:
+            break
+        entry = planned[repository]
+        runner = Git(local=entry["url"].startswith("file:"), **git)
+        with tempfile.TemporaryDirectory(prefix="gpulint-fleet-fix") as directory:
+            try:
+                if runner.tip(entry["url"], branch):
+                    tell(f"# {repository}: it has a branch {branch} already")
+                    continue
+                runner.checkout(entry["url"], entry["commit"], directory)
+                mended(gpulint, directory, rule, policy, prices, head["date"], unsafe)
+                text = runner("diff", "--no-ext-diff", cwd=directory)
+                if not text or (repository, rule, digest(text)) in ever:
+                    continue
+                patch = committed(runner, directory, branch, rule, count, of, output, repository)
+                tell(f"# {repository}: {count} of {rule}, for {of or 'nobody named'}")
+                if open_with:
+                    opened(runner, directory, entry, branch, rule, open_with, tell)
+                else:
+                    tell(by_hand(entry, branch, patch))
+            except Failed as failed:
+                tell(f"# {repository}: {failed.reason}")
+                continue
+        made += 1
+        log = log_path(store)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(
+                canonical(
+                    {
+                        "repository": repository,
+                        "rule": rule,
+                        "patch": digest(text),
+                        "owner": of,
+                        "opened": bool(open_with),
+                    }
+                )
+                + "\n"
+            )
+    return made
+
+
+def committed(git, directory, branch, rule, count, owner, output, repository):
+    """One commit on a branch of its own, and the same as a patch that `git am` takes."""
+    git("checkout", "-q", "-b", branch, cwd=directory)
+    message = f"Mend {rule} of gpulint\n\n{count} findings; https://gpulint.github.io/gpulint/rules/{rule}.html"
+    git(*AUTHOR, "commit", "-q", "-a", "-m", message, *(["-m", f"Owner: {owner}"] if owner else []), cwd=directory)
+    patch = Path(output) / f"{repository.replace('/', '+')}.{rule}.patch"
+    patch.write_text(git("format-patch", "-1", "--stdout", cwd=directory))
+    return patch
+
+
+def by_hand(entry, branch, patch):
+    lines = [
+        f"git clone {shlex.quote(entry['url'])} work && cd work",
+        f"git checkout -b {branch} {entry['commit']}",
+        f"git am {shlex.quote(str(patch.absolute()))}",
+        f"git push origin {branch}",
+    ]
+    return "\n".join(lines)
+
+
+def opened(git, directory, entry, branch, rule, open_with, tell):
+    kind, api, token = open_with
+    if not token:
+        raise Refused("--yes opens pull requests, and needs a token: --token-env or --token-file")
+    git("push", "-q", entry["url"], f"{branch}:{branch}", cwd=directory)
+    base = entry["ref"] or "main"
+    body = f"gpulint found what {rule} names, and this is what it would write. Rule: https://gpulint.github.io/gpulint/rules/{rule}.html"
+    tell(propose(kind, api, token, entry["url"], branch, base, f"gpulint: {rule}", body))

@@ -1,0 +1,212 @@
+"""Files of rows → tables of a date. What is read is what the plan names, and nothing may tell how the work was split.
+
+Sums are of integers, every table has a total order, and each date is written by itself.
+"""
+
+import json
+import shutil
+import tempfile
+import tomllib
+from pathlib import Path
+
+import duckdb
+
+from .store import Refused, digest, write
+from .tables import ROWS, SCHEMA, tables, written
+
+READ = ("ok", "empty")
+
+
+def gather(store, head, entries, out):
+    """Writes the rows of the plan, one repository after the other, and gives the repositories that have none.
+
+    DuckDB reads one file ten times as fast as five thousand small ones. Rows of another plan are refused.
+    """
+    missing = []
+    for entry in entries:
+        path = store.rows_path(entry["id"])
+        try:
+            file = open(path, "rb")
+        except FileNotFoundError:
+            missing.append(entry["id"])
+            continue
+        with file:
+            line = file.readline()
+            first = json.loads(line)
+            if first["plan"] != head["digest"] or first["commit"] != entry["commit"] or first["date"] != head["date"]:
+                raise Refused(
+                    f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date"
+                )
+            out.write(line)
+            shutil.copyfileobj(file, out)
+    return missing
+
+
+def clusters(path):
+    """What belongs to one cluster: patterns of `repository:path`, in which `*` stands for anything."""
+    if not path:
+        return []
+    with open(path, "rb") as file:
+        said = tomllib.load(file).get("cluster", [])
+    for it in said:
+        if not isinstance(it.get("name"), str) or not all(isinstance(it.get(part), list) for part in ("pools", "pods")):
+            raise Refused(f"`{path}`: a [[cluster]] has a name, and lists of patterns called pools and pods")
+    return [
+        (it["name"], role, form)
+        for it in said
+        for role, part in (("rented", "pools"), ("requested", "pods"))
+        for form in it[part]
+    ]
+
+
+def connect(directory, threads):
+    database = duckdb.connect(str(Path(directory) / "merge.duckdb"))
+    database.execute("set preserve_insertion_order = false")
+    database.execute("set temp_directory = ?", [str(Path(directory) / "spilled")])
+    if threads:
+        database.execute("set threads = ?", [threads])
+    return database
+
+
+def load(database, rows):
+    columns = {"row": "VARCHAR", "n": "BIGINT"}
+    for table in ROWS:
+        columns |= {
+            name: kind if columns.get(name, kind) == kind else "VARCHAR" for name, kind in written(table).items()
+        }
+    database.execute(
+        "create table rows as select * from read_json(?, format = 'newline_delimited', columns = ?, maximum_object_size = 67108864)",
+        [rows, columns],
+    )
+    for table, row in ROWS.items():
+        names = ", ".join(f'"{name}"::{kind} as "{name}"' for name, kind in written(table).items())
+        database.execute(f"create table {table} as select n, {names} from rows where row = '{row}'")
+    database.execute("drop table rows")
+
+
+# The same file with the same resource, elsewhere: a fork, a mirror, a copied example. Told, never subtracted.
+COPIES = """
+alter table repositories add column duplicate_of varchar;
+update repositories set duplicate_of = first from (
+  select tree, min(repository) as first from repositories where status = 'ok' group by tree having count(*) > 1
+) as copies where repositories.tree = copies.tree and repositories.repository <> first and status = 'ok';
+alter table resources add column duplicate_of varchar;
+update resources set duplicate_of = first from (
+  select blob, path, address, min(repository) as first from resources where blob is not null
+  group by all having count(distinct repository) > 1
+) as copies
+where resources.blob = copies.blob and resources.path = copies.path and resources.address = copies.address
+  and resources.repository <> first;
+"""
+
+# Pods and pools of one cluster that stand in different repositories: a pod that is on no pool of its own repository is paid by
+# the pools that have its accelerator (`some pool` where no text says which one it asks for) and whose labels it does not rule out.
+JOINS = """
+alter table resources add column cluster varchar;
+alter table resources add column joined varchar;
+alter table resources add column pools_in varchar;
+update resources set cluster = name from (
+  select repository, n, min(c.name) as name from resources as r join clusters as c
+  on r.role = c.role and (r.repository || ':' || r.path) glob c.form group by all
+) as found where resources.repository = found.repository and resources.n = found.n;
+create table partners as
+  select pod.repository, pod.n, string_agg(distinct pool.repository, ', ' order by pool.repository) as pools_in,
+    bool_or(pod.accelerator is null) as is_open
+  from resources as pod join resources as pool using (cluster)
+  where pod.role = 'requested' and pod.adds_up and pool.role = 'rented' and pod.counted = 'deployed' and pool.counted = 'deployed'
+    and pool.accelerator is not null and (pod.accelerator is null or pod.accelerator = pool.accelerator)
+    and len(list_filter(map_keys(pod.node_labels), lambda key:
+      pod.node_labels[key] is not null and pool.node_labels[key] is not null and pod.node_labels[key] <> pool.node_labels[key]
+      or pod.node_labels[key] is not null and pool.node_labels[key] is null and not pool.node_labels_open
+         and not starts_with(key, 'kubernetes.io/') and not contains(key, '.kubernetes.io/') and not contains(key, 'cloud.google.com/')
+    )) = 0
+  group by all;
+update resources set joined = case when p.is_open then 'some pool' else 'pool' end, pools_in = p.pools_in
+  from partners as p where resources.repository = p.repository and resources.n = p.n;
+update resources set joined = case when adds_up then 'no pool' else 'own repository' end
+  where cluster is not null and role = 'requested' and joined is null and counted = 'deployed';
+"""
+
+MONEY = "coalesce(sum({}_expected_micro_usd), 0)::bigint"
+
+SUMS = f"""
+select count(*) filter (status = 'ok'), count(*) filter (status in ('ok', 'empty')),
+  {MONEY.format("rented")}, {MONEY.format("requested")}, {MONEY.format("combined")}, coalesce(sum(waste_micro_usd), 0)::bigint,
+  coalesce(sum(resources), 0)::bigint, coalesce(sum(findings), 0)::bigint, coalesce(sum(unjudged), 0)::bigint, coalesce(sum(unpriced), 0)::bigint
+from repositories
+"""
+
+# What stands in the sums twice: a pod in one repository, and the pool that it runs on in another.
+TWICE = """select coalesce(sum(expected_micro_usd), 0)::bigint from resources
+where joined in ('pool', 'some pool') and per = 'month'"""
+
+
+def export(database, store):
+    for table, columns in tables().items():
+        path = store.table_path(table)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(".part")
+        names = ", ".join(f'"{name}"' for name in columns)
+        database.execute(
+            f"copy (select {names} from {table} order by repository, n) to '{quoted(part)}' "
+            f"(format parquet, compression zstd, row_group_size 122880, kv_metadata {{gpulint_schema: '{SCHEMA}'}})"
+        )
+        part.replace(path)
+
+
+def quoted(path):
+    return str(path).replace("'", "''")
+
+
+def summary(database, store, head, entries, missing, cluster_file):
+    statuses = database.execute("select status, count(*) from repositories group by status order by status").fetchall()
+    failed = database.execute(
+        "select repository, status, reason from repositories where status not in ('ok', 'empty') order by repository"
+    ).fetchall()
+    names = "ok read rented requested combined waste resources findings unjudged unpriced".split()
+    sums = dict(zip(names, database.execute(SUMS).fetchone()))
+    money = {f"{name}_expected_micro_usd": sums.pop(name) for name in ("rented", "requested", "combined")}
+    return {
+        "schema": SCHEMA,
+        "date": head["date"],
+        "plan": head["digest"],
+        "gpulint": head["gpulint"],
+        "prices": head["prices"],
+        "policy": head["policy"],
+        "clusters": digest(cluster_file),
+        "planned": len(entries),
+        "scanned": len(entries) - len(missing),
+        "read": sums.pop("read"),
+        "statuses": dict(statuses),
+        "not_scanned": missing,
+        "failed": [dict(zip(("repository", "status", "reason"), it)) for it in failed],
+        **money,
+        "waste_micro_usd": sums.pop("waste"),
+        "counted_twice_micro_usd": database.execute(TWICE).fetchone()[0],
+        **sums,
+    }
+
+
+def merge(store, *, at_least=0.99, cluster_file=None, threads=None):
+    """Writes the tables of the date and their summary. Gives the summary, and whether the date is complete."""
+    head, entries = store.plan()
+    belongs = clusters(cluster_file)
+    with tempfile.TemporaryDirectory(prefix="gpulint-fleet-merge") as directory:
+        rows = Path(directory) / "rows.ndjson"
+        with open(rows, "wb") as out:
+            missing = gather(store, head, entries, out)
+        if len(missing) == len(entries):
+            raise Refused(f"nothing was scanned of {store.date}")
+        database = connect(directory, threads)
+        load(database, str(rows))
+        rows.unlink()
+        database.execute("create table clusters (name varchar, role varchar, form varchar)")
+        if belongs:
+            database.executemany("insert into clusters values (?, ?, ?)", belongs)
+        database.execute(COPIES)
+        database.execute(JOINS)
+        export(database, store)
+        told = summary(database, store, head, entries, missing, belongs)
+        database.close()
+    write(store.summary_path, json.dumps(told, indent=1, sort_keys=True) + "\n")
+    return told, not missing and told["read"] >= at_least * told["planned"]

@@ -1,0 +1,79 @@
+"""The same on Ray: a task a repository. Ray places them, and runs them again when a worker or a node is lost."""
+
+import time
+import urllib.parse
+
+from .scan import scan_one, write_failure
+
+# What a task may need beside what gpulint itself is bounded to, in bytes.
+LEAST_MEMORY, MOST_MEMORY = 256 << 20, 2 << 30
+
+# So many tasks wait for a place: enough that none is free, few enough that the driver stays small.
+WAITING = 4
+
+
+def run(store, head, entries, options, address, per_host):
+    """Gives how each repository went, in the order in which they end."""
+    import ray
+
+    begun = not ray.is_initialized()
+    if begun:
+        ray.init(address=None if address == "local" else address, log_to_driver=False, logging_level="error")
+    try:
+        yield from tasks(ray, store, head, entries, options, per_host)
+    finally:
+        if begun:
+            ray.shutdown()
+
+
+def memory(entry):
+    return max(LEAST_MEMORY, min(MOST_MEMORY, 2 * (entry["size"] or 0)))
+
+
+def tasks(ray, store, head, entries, options, per_host):
+    task = ray.remote(num_cpus=1, max_retries=5)(scan_one)
+    root, head_of_all = str(store.root.absolute()), ray.put(head)
+    under_way, busy, waiting = {}, {}, {}
+    for entry in reversed(entries):
+        waiting.setdefault(urllib.parse.urlsplit(entry["url"]).hostname or "", []).append(entry)
+
+    def start():
+        """The largest ones of hosts that are not busy with us already."""
+        room = WAITING * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        while len(under_way) < room:
+            free = [host for host, left in waiting.items() if left and busy.get(host, 0) < per_host]
+            if not free:
+                return
+            host = max(free, key=lambda it: (waiting[it][-1]["size"] or 0, it))
+            entry = waiting[host].pop()
+            busy[host] = busy.get(host, 0) + 1
+            reference = task.options(memory=memory(entry)).remote(root, head_of_all, entry, options)
+            under_way[reference] = (entry, host)
+
+    start()
+    while under_way:
+        done, _ = ray.wait(list(under_way), num_returns=1)
+        for reference in done:
+            entry, host = under_way.pop(reference)
+            busy[host] -= 1
+            yield outcome(ray, store, head, entry, reference)
+        start()
+
+
+def outcome(ray, store, head, entry, reference):
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        # An error of ours ends the run: it would be the same for every repository.
+        raise error.as_instanceof_cause() from None
+    except ray.exceptions.RayError as error:
+        # The worker was lost again and again, on whichever node: it is this repository.
+        write_failure(store, head, entry, "crashed", "it ends whatever reads it")
+        return {
+            "id": entry["id"],
+            "status": "crashed",
+            "bytes": 0,
+            "seconds": 0,
+            "said": str(error)[-500:],
+            "at": time.time(),
+        }

@@ -1,0 +1,344 @@
+"""One page over all repositories of a date, and over the dates before it.
+
+Every sum is of integers in the tables; dollars are rounded here and nowhere else. Text from repositories is escaped.
+"""
+
+import html
+import json
+from pathlib import Path
+
+import duckdb
+
+from .store import Refused
+from .tables import tables
+
+MOST = 25
+
+# Who pays: pods that run on pools elsewhere are not counted again.
+PAID = "adds_up and per = 'month' and coalesce(joined, '') not in ('pool', 'some pool')"
+
+
+def usd(micros):
+    if micros is None:
+        return "–"
+    dollars = round(micros / 1e6)
+    return f"-${-dollars:,}" if dollars < 0 else f"${dollars:,}"
+
+
+def text(value):
+    return html.escape("–" if value is None else str(value))
+
+
+def bar(value, largest):
+    share = 0 if not largest or not value else max(0.0, min(1.0, value / largest))
+    return f'<svg width="100%" height="12" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><rect width="{100 * share:.2f}" height="12"/></svg>'
+
+
+def table(caption, columns, rows, money=(), picture=None, rest="rows"):
+    """Rows with the largest first, those beyond the limit in a sentence."""
+    if not rows:
+        return ""
+    shown, left = rows[:MOST], len(rows) - MOST
+    largest = max((row[picture] or 0 for row in rows), default=0) if picture is not None else 0
+    numeric = {at for at in range(len(columns)) if all(isinstance(row[at], (int, type(None))) for row in rows)}
+    head = "".join(
+        f'<th scope="col"{" class=number" if at in numeric else ""}>{text(it)}</th>' for at, it in enumerate(columns)
+    )
+    head += "<th></th>" if picture is not None else ""
+    body = ""
+    for row in shown:
+        cells = ""
+        for at, value in enumerate(row):
+            said = usd(value) if at in money else f"{value:,}" if at in numeric and value is not None else text(value)
+            cells += (
+                f'<th scope="row">{said}</th>'
+                if at == 0
+                else f"<td{' class=number' if at in numeric else ''}>{said}</td>"
+            )
+        cells += f'<td class="bar">{bar(row[picture], largest)}</td>' if picture is not None else ""
+        body += f"<tr>{cells}</tr>\n"
+    more = f'<p class="quiet">and {left:,} more {rest}, in the tables</p>' if left > 0 else ""
+    return f'<div class="wide"><table><caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>{more}'
+
+
+def section(name, title, answer, *parts):
+    return f'<section id="{name}"><h2>{title}</h2><p>{answer}</p>{"".join(parts)}</section>\n'
+
+
+class Fleet:
+    def __init__(self, store):
+        self.store, self.database = store, duckdb.connect()
+        if not store.summary_path.exists():
+            raise Refused(f"{store.date} is not merged: `gpulint-fleet merge` does it")
+        self.summary = json.loads(store.summary_path.read_text())
+        for name in tables():
+            path = str(store.table_path(name)).replace("'", "''")
+            self.database.execute(f"create view {name} as select * from read_parquet('{path}')")
+
+    def rows(self, query, *values):
+        return self.database.execute(query, list(values)).fetchall()
+
+    def dates(self):
+        """Summaries up to this date, the earliest first."""
+        files = sorted(Path(self.store.summary_path.parent).glob("date=*.json"))
+        return [it for it in (json.loads(path.read_text()) for path in files) if it["date"] <= self.store.date]
+
+
+def headline(it):
+    said = it.summary
+    left = said["planned"] - said["read"]
+    once = said["combined_expected_micro_usd"] - said["counted_twice_micro_usd"]
+    gap = (
+        f'<p class="warn">{left:,} of {said["planned"]:,} repositories were not read: sums are at least what they say.</p>'
+        if left
+        else ""
+    )
+    return (
+        f"<h1>GPUs of {said['planned']:,} repositories: {usd(once)} a month</h1>"
+        f'<p class="quiet">{text(said["date"])}, {text(said["gpulint"])}, prices {text(said["prices"])}; expected, from text: nothing of it was billed</p>{gap}'
+        f"<p>{said['resources']:,} resources; {said['findings']:,} findings that nobody accepted, up to {usd(said['waste_micro_usd'])} a month to save.</p>"
+    )
+
+
+def payers(it):
+    query = f"select {{}} as who, count(*), sum(expected_micro_usd)::bigint as money from resources where {PAID} group by who order by money desc, who"
+    parts = [
+        table(
+            caption,
+            [caption.split(":")[0], "resources", "a month"],
+            it.rows(query.format(column)),
+            money=(2,),
+            picture=2,
+        )
+        for caption, column in (
+            ("owner: by CODEOWNERS or the catalogue", "owner"),
+            ("team: by labels", "team"),
+            ("repository", "repository"),
+            ("accelerator", "accelerator"),
+            ("cloud", "provider"),
+        )
+    ]
+    unknown = it.rows(
+        f"select coalesce(sum(expected_micro_usd), 0)::bigint from resources where {PAID} and owner is null"
+    )[0][0]
+    return section("payers", "Who pays", f"{usd(unknown)} a month have no owner.", *parts)
+
+
+def waste(it):
+    query = """select rule, count(*), count(distinct repository),
+      coalesce(sum(saves_expected_micro_usd) filter (adds_up and saves_per = 'month'), 0)::bigint as money
+      from findings where not suppressed and baseline is null group by rule order by money desc, count(*) desc, rule"""
+    largest = """select repository || ' ' || path || ':' || line, rule, owner, saves_expected_micro_usd from findings
+      where adds_up and saves_per = 'month' order by saves_expected_micro_usd desc, repository, n_line limit 25""".replace(
+        "n_line", "path, line, rule"
+    )
+    return section(
+        "waste",
+        "What is waste",
+        f"Up to {usd(it.summary['waste_micro_usd'])} a month can be saved; of each resource the largest saving counts, once.",
+        table(
+            "By rule",
+            ["rule", "findings", "repositories", "a month"],
+            it.rows(query),
+            money=(3,),
+            picture=3,
+            rest="rules",
+        ),
+        table("The largest", ["where", "rule", "owner", "a month"], it.rows(largest), money=(3,)),
+    )
+
+
+def trend(it):
+    """Dates with the same planned repositories are told from those with others: a new repository is no growth."""
+    rows, before = [], None
+    for at in it.dates():
+        once = at["combined_expected_micro_usd"] - at["counted_twice_micro_usd"]
+        change = None if before is None else once - before
+        rows.append((at["date"], at["planned"], at["read"], once, change, at["waste_micro_usd"], at["findings"]))
+        before = once
+    picture = line([row[3] for row in rows]) if len(rows) > 1 else ""
+    answer = (
+        "This is the first date."
+        if len(rows) < 2
+        else f"From {usd(rows[0][3])} on {rows[0][0]} to {usd(rows[-1][3])} on {rows[-1][0]}."
+    )
+    names = ["date", "planned", "read", "a month", "change", "to save", "findings"]
+    return section(
+        "trend",
+        "Since when",
+        answer,
+        picture,
+        moved(it, rows),
+        became(it, rows),
+        table("Dates, the latest first", names, rows[::-1], money=(3, 4, 5), rest="dates"),
+    )
+
+
+def moved(it, rows):
+    """Which repositories changed the sum since the date before."""
+    if len(rows) < 2:
+        return ""
+    earlier = it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet"
+    if not earlier.exists():
+        return ""
+    query = """select coalesce(a.repository, b.repository) as name, b.combined_expected_micro_usd, a.combined_expected_micro_usd,
+      (coalesce(a.combined_expected_micro_usd, 0) - coalesce(b.combined_expected_micro_usd, 0))::bigint as change,
+      case when b.repository is null then 'new' when a.repository is null then 'gone'
+           when a.status not in ('ok', 'empty') then 'not read now' when b.status not in ('ok', 'empty') then 'not read before'
+           when a.commit = b.commit then 'prices or date' else 'text' end
+      from repositories as a full join read_parquet(?) as b using (repository) where change <> 0 order by abs(change) desc, name"""
+    names = ["repository", "before", "now", "change", "by"]
+    return table(
+        f"What moved since {rows[-2][0]}", names, it.rows(query, str(earlier)), money=(1, 2, 3), rest="repositories"
+    )
+
+
+def became(it, rows):
+    """What became of findings since the date before, in repositories that were read both times."""
+    earlier = it.store.root / "findings" / f"date={rows[-2][0]}" / "part.parquet" if len(rows) > 1 else None
+    if earlier is None or not earlier.exists():
+        return ""
+    # Texts may move: a finding is known by its fingerprint, which holds no line.
+    query = """with twice as (select repository from repositories where status = 'ok' intersect
+        select repository from read_parquet(?) where status = 'ok'),
+      latest as (select *, suppressed or baseline is not null as accepted from findings where repository in (from twice)),
+      old as (select *, suppressed or baseline is not null as accepted from read_parquet(?) where repository in (from twice))
+      select coalesce(latest.rule, old.rule) as rule, count(*) filter (old.rule is null and not latest.accepted),
+        count(*) filter (latest.rule is null and not old.accepted), count(*) filter (latest.accepted and not old.accepted),
+        count(*) filter (old.accepted and not latest.accepted) from latest full join old using (repository, fingerprint)
+      group by coalesce(latest.rule, old.rule) having count(*) filter (old.rule is null or latest.rule is null or latest.accepted <> old.accepted) > 0
+      order by count(*) desc, 1"""
+    repositories = str(it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet")
+    names = ["rule", "new", "gone", "accepted since", "no longer accepted"]
+    return table(
+        f"What became of findings since {rows[-2][0]}, in repositories that were read both times",
+        names,
+        it.rows(query, repositories, str(earlier)),
+        rest="rules",
+    )
+
+
+def line(values, width=640, height=120):
+    top = max(values) or 1
+    step = width / (len(values) - 1)
+    points = " ".join(f"{at * step:.1f},{height - (height - 20) * value / top:.1f}" for at, value in enumerate(values))
+    return f'<svg viewBox="0 0 {width} {height + 4}" width="100%" height="{height}" role="img" aria-label="expected cost over dates"><polyline points="{points}"/><text x="0" y="12">{usd(top)}</text></svg>'
+
+
+def coverage(it):
+    statuses = it.rows("select status, count(*) from repositories group by status order by count(*) desc, status")
+    failed = it.rows(
+        "select repository, status, reason from repositories where status not in ('ok', 'empty') order by repository"
+    )
+    reasons = it.rows(
+        "select regexp_replace(reason, '`[^`]*`|[0-9]+', '…', 'g') as why, count(*), count(distinct repository) from unjudged group by why order by count(*) desc, why"
+    )
+    files = it.rows(
+        "select coalesce(sum(wholly_read), 0)::bigint, coalesce(sum(files_that_matter), 0)::bigint from repositories"
+    )[0]
+    missing = [(name,) for name in it.summary["not_scanned"]]
+    return section(
+        "coverage",
+        "What was read",
+        f"{it.summary['read']:,} of {it.summary['planned']:,} repositories, {files[0]:,} of {files[1]:,} files that matter; {it.summary['unpriced']:,} resources have no price.",
+        table("Repositories", ["status", "repositories"], statuses),
+        table("Not read, and why", ["repository", "status", "why"], failed, rest="repositories"),
+        table("Not scanned", ["repository"], missing, rest="repositories"),
+        table("Not judged", ["why", "places", "repositories"], reasons, rest="reasons"),
+    )
+
+
+def joins(it):
+    query = """select cluster, joined, count(*), count(distinct repository),
+      coalesce(sum(expected_micro_usd) filter (per = 'month'), 0)::bigint from resources
+      where joined is not null group by cluster, joined order by cluster, joined"""
+    rows = it.rows(query)
+    copies = it.rows("""select repository, duplicate_of, combined_expected_micro_usd from repositories where duplicate_of is not null
+      and combined_expected_micro_usd > 0 order by combined_expected_micro_usd desc, repository""")
+    parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(expected_micro_usd) filter (adds_up and per = 'month'), 0)::bigint as money
+      from resources where duplicate_of is not null group by repository, duplicate_of having money > 0 order by money desc, repository""")
+    if not rows and not copies and not parts:
+        return ""
+    said = f"Pods that run on pools of another repository cost {usd(it.summary['counted_twice_micro_usd'])} a month, which the pools' repository pays: they are not added."
+    names = ["cluster", "pods run on", "pods", "repositories", "a month"]
+    return section(
+        "joins",
+        "Across repositories",
+        said if rows else "No settings say which files belong to one cluster.",
+        table(
+            "Pods and pools: `pool` has the pod's accelerator, `some pool` where no text names one, `no pool` of the cluster has it",
+            names,
+            rows,
+            money=(4,),
+        ),
+        table(
+            "Copies: the same tree in two repositories, counted in both",
+            ["repository", "a copy of", "a month"],
+            copies,
+            money=(2,),
+            rest="copies",
+        ),
+        table(
+            "The same file with the same resource, counted in both",
+            ["repository", "resources", "a month"],
+            parts,
+            money=(2,),
+            rest="pairs",
+        ),
+    )
+
+
+def adoption(it):
+    n = "count(*) filter ({})"
+    asked = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
+    tests = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
+    counts = it.rows(
+        f"select {', '.join(n.format(f'({test}) and resources > 0') for test in tests)}, count(*) filter (resources > 0) from repositories"
+    )[0]
+    rows = [(name, count) for name, count in zip(asked, counts)]
+    accepted = it.rows("""select rule, count(*) filter (suppressed), count(*) filter (baseline is not null), min(suppressed_until)::varchar
+      from findings where suppressed or baseline is not null group by rule order by count(*) desc, rule""")
+    ending = it.rows(
+        """select repository || ' ' || path || ':' || line, rule, suppressed_until::varchar, suppressed_reason from findings
+      where suppressed and suppressed_until <= ?::date + 30 order by suppressed_until, repository, path, line""",
+        it.store.date,
+    )
+    dearest = it.rows("""select repository, owner, combined_expected_micro_usd from repositories where not (hook or pipeline) and combined_expected_micro_usd > 0
+      order by combined_expected_micro_usd desc, repository""")
+    return section(
+        "adoption",
+        "Who uses it",
+        f"{counts[0]:,} of {counts[-1]:,} repositories with accelerators run gpulint in a hook or a pipeline.",
+        table("Repositories with accelerators", ["what they have", "repositories"], rows),
+        table(
+            "Without a hook or a pipeline, the dearest first",
+            ["repository", "owner", "a month"],
+            dearest,
+            money=(2,),
+            rest="repositories",
+        ),
+        table("What is accepted", ["rule", "suppressed", "in a baseline", "the first ends"], accepted, rest="rules"),
+        table(
+            "Suppressions that end within 30 days", ["where", "rule", "until", "reason"], ending, rest="suppressions"
+        ),
+    )
+
+
+def report(store):
+    it = Fleet(store)
+    style = Path(__file__).with_name("report.css").read_text()
+    named = [
+        ("payers", "Who pays"),
+        ("waste", "What is waste"),
+        ("trend", "Since when"),
+        ("coverage", "What was read"),
+        ("joins", "Across repositories"),
+        ("adoption", "Who uses it"),
+    ]
+    sections = [build(it) for build in (payers, waste, trend, coverage, joins, adoption)]
+    links = "".join(f'<a href="#{name}">{title}</a>' for (name, title), said in zip(named, sections) if said)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>GPUs of {it.summary['planned']:,} repositories, {text(store.date)}</title><style>{style}</style></head><body>\n"
+        f"<header>{headline(it)}</header><nav>{links}</nav><main>\n{''.join(sections)}</main></body></html>\n"
+    )

@@ -1,0 +1,246 @@
+"""Reads the repositories of a plan, each by itself, and writes a file of rows for each.
+
+A file that is there is kept: a run that was ended goes on where it stopped. A failure is a row as well.
+"""
+
+import functools
+import json
+import os
+import shutil
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+from . import commands, owners
+from .git import Failed, Git
+from .store import Refused, Store, canonical, file_digest, write
+
+# What says that a repository checks itself.
+HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
+PIPELINES = (
+    ".gitlab-ci.yml",
+    "bitbucket-pipelines.yml",
+    "azure-pipelines.yml",
+    "atlantis.yaml",
+    ".github/workflows/*.y*ml",
+    ".gitea/workflows/*.y*ml",
+)
+
+FAILED = {
+    "timeout": "reading it took too long",
+    "bad_settings": "its settings are refused",
+    "crashed": "gpulint ended without a summary",
+}
+
+
+def names_gpulint(directory, places):
+    files = (path for place in places for path in sorted(Path(directory).glob(place)))
+    return any(it.is_file() and not it.is_symlink() and b"gpulint" in it.read_bytes()[: 1 << 20] for it in files)
+
+
+@functools.lru_cache
+def demand_binary(gpulint, wanted):
+    """Rows of another program would not be those of the plan."""
+    path = shutil.which(gpulint)
+    if not path or file_digest(path) != wanted:
+        raise Refused(
+            f"`{path or gpulint}` is not the program of the plan: scan with the one that planned, or plan another date"
+        )
+
+
+def check(store, head, entry, directory, gpulint, seconds):
+    """The lines that gpulint prints about a checkout."""
+    arguments = [
+        gpulint,
+        "check",
+        ".",
+        "--format",
+        "ndjson",
+        "--today",
+        head["date"],
+        "--color",
+        "never",
+        "--allow-empty",
+    ]
+    arguments += [
+        "--prices",
+        head["prices"] if head["prices"] == "embedded" else str(store.input_path(head["prices"]).absolute()),
+    ]
+    if head["policy"] == "none":
+        arguments.append("--no-config")
+    elif head["policy"] != "own":
+        arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
+    with scratch() as home, tempfile.TemporaryFile() as out:
+        # Nothing of this machine but the way to git: no settings, no cache of prices, no token.
+        environment = {
+            "PATH": commands.environment().get("PATH", ""),
+            "HOME": home,
+            "LC_ALL": "C.UTF-8",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        try:
+            done = commands.run(arguments, seconds, cwd=directory, env=environment, stdout=out)
+        except commands.TimedOut:
+            raise Failed("timeout") from None
+        out.seek(0)
+        lines = (
+            [json.loads(line) for line in out.read().decode(errors="replace").splitlines()]
+            if done.code in (0, 1, 3)
+            else []
+        )
+    if not lines or lines[-1]["row"] != "summary":
+        refused = done.code == 2
+        raise Failed("bad_settings" if refused else "crashed", done.err)
+    return lines
+
+
+def dressed(entry, head, lines, directory, tree, blobs):
+    """Rows with where they come from. The first one is the repository's own."""
+    codeowners = owners.in_repository(directory)
+    summary = {k: v for k, v in lines[-1].items() if k not in ("row", "version", "today")}
+    path = Path(directory)
+    own = {
+        "status": "empty" if summary["is_empty"] else "ok",
+        "reason": "no Terraform and no Kubernetes" if summary["is_empty"] else None,
+        "tree": tree,
+        "owner": entry["owner"] or codeowners.of_all(),
+        "hook": names_gpulint(path, HOOKS),
+        "pipeline": names_gpulint(path, PIPELINES),
+        "settings": (path / "gpulint.toml").is_file(),
+        "baseline": (path / ".gpulint-baseline.json").is_file(),
+    }
+    yield own | summary
+    for line in lines[:-1]:
+        line = {k: v for k, v in line.items() if k != "version"}
+        yield line | {"owner": codeowners.of(line["path"]) or own["owner"], "blob": blobs.get(line["path"])}
+
+
+def file_text(head, entry, rows):
+    where = {"date": head["date"], "repository": entry["id"], "commit": entry["commit"], "plan": head["digest"]}
+    first, *rest = rows
+    lines = [where | {"n": 0, "row": "repository"} | first]
+    lines += [where | {"n": n} | row for n, row in enumerate(rest, 1)]
+    return "".join(canonical(line) + "\n" for line in lines)
+
+
+def read(store, head, entry, options, times):
+    """The rows of a repository."""
+    if not entry["commit"]:
+        yield {"status": entry["status"], "reason": entry["reason"], "owner": entry["owner"]}
+        return
+    git = Git(local=entry["url"].startswith("file:"), **options["git"])
+    with scratch() as directory:
+        begun = time.monotonic()
+        try:
+            cache = Path(options["cache"], store.rows_path(entry["id"]).stem + ".git") if options["cache"] else None
+            tree = git.checkout(entry["url"], entry["commit"], directory, cache)
+            times["clone"] = time.monotonic() - begun
+            lines = check(store, head, entry, directory, options["gpulint"], options["seconds"])
+            times["check"] = time.monotonic() - begun - times["clone"]
+            blobs = git.blobs(directory) if len(lines) > 1 else {}
+            yield from dressed(entry, head, lines, directory, tree, blobs)
+        except Failed as failed:
+            times["said"] = failed.said.strip()[-500:]
+            reason = FAILED.get(failed.status) if "clone" in times else failed.reason
+            status = "missing" if failed.status == "gone" else failed.status
+            yield {"status": status, "reason": reason or failed.reason, "owner": entry["owner"]}
+        finally:
+            times["attempts"] = git.attempts
+
+
+PREFIX = "gpulint-fleet-"
+
+
+def sweep():
+    """Takes away what killed processes of this user left: directories that carry the number of a process that is gone."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = path.name.removeprefix(PREFIX).partition("-")[0]
+        try:
+            is_ours = path.lstat().st_uid == os.getuid() and path.is_dir() and not path.is_symlink()
+        except FileNotFoundError:
+            continue
+        if is_ours and owner.isdigit() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
+
+
+def scan_one(root, head, entry, options):
+    """One repository, start to end. Gives how it went: small, and no row."""
+    store, times = Store(root, head["date"]), {}
+    sweep()
+    begun = time.monotonic()
+    demand_binary(options["gpulint"], head["binary"])
+    rows = list(read(store, head, entry, options, times))
+    text = file_text(head, entry, rows)
+    write(store.rows_path(entry["id"]), text)
+    return {
+        "id": entry["id"],
+        "status": rows[0]["status"],
+        "bytes": len(text),
+        "seconds": time.monotonic() - begun,
+    } | times
+
+
+def write_failure(store, head, entry, status, reason):
+    write(
+        store.rows_path(entry["id"]),
+        file_text(head, entry, [{"status": status, "reason": reason, "owner": entry["owner"]}]),
+    )
+
+
+def is_mine(entry, part):
+    """Of n parts, the one with this number: by the name alone, so that no two machines have to agree."""
+    index, of = part
+    return zlib.crc32(entry["id"].encode()) % of == index % of
+
+
+def remaining(store, head, entries, part, again):
+    """What has no rows yet, the largest first: the end of a run waits for nobody."""
+    mine = [it for it in entries if is_mine(it, part)]
+    left = []
+    for it in mine:
+        path = store.rows_path(it["id"])
+        if not path.exists() or (again and json.loads(path.open().readline())["status"] not in ("ok", "empty")):
+            left.append(it)
+    return sorted(left, key=lambda it: (-(it["size"] or 0), it["id"]))
+
+
+def scan(
+    store,
+    *,
+    engine="here",
+    part=(0, 1),
+    again=False,
+    gpulint="gpulint",
+    seconds=900,
+    git=None,
+    per_host=64,
+    cache=None,
+    tell=print,
+):
+    """Scans what the plan of the date names and nobody has scanned. `engine` is `here`, or an address of Ray (`auto`, `local`)."""
+    head, entries = store.plan()
+    left = remaining(store, head, entries, part, again)
+    options = {"gpulint": gpulint, "seconds": seconds, "git": dict(git or {}, seconds=seconds), "cache": cache}
+    counts = {}
+    runs = store.runs_path()
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    if engine == "here" or not left:
+        results = (scan_one(str(store.root.absolute()), head, it, options) for it in left)
+    else:
+        from .on_ray import run
+
+        results = run(store, head, left, options, engine, per_host)
+    begun = time.monotonic()
+    with open(runs, "a", encoding="utf-8") as log:
+        for done, result in enumerate(results, 1):
+            log.write(canonical(result) + "\n")
+            log.flush()
+            counts[result["status"]] = counts.get(result["status"], 0) + 1
+            if done % 100 == 0 or done == len(left):
+                tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} a second")
+    return counts

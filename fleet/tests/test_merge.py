@@ -1,0 +1,254 @@
+"""Tables: what they refuse, what they tell, that money adds up, and that every reader reads the same."""
+
+import json
+import random
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from conftest import DATE, JOB, POOL, TABLES, make, store_files
+
+from gpulint_fleet import scan
+from gpulint_fleet.merge import merge
+from gpulint_fleet.plan import plan, read_list
+from gpulint_fleet.store import Refused, Store
+from gpulint_fleet.tables import tables
+
+QUIET = {"tell": lambda _: None}
+
+
+@pytest.fixture
+def scanned(planned, expected):
+    """A copy of the expected rows, to be damaged."""
+    store = planned()
+    for name, text in store_files(expected).items():
+        path = store.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return store
+
+
+def files(store):
+    return sorted((store.root / "rows").rglob("*.ndjson"))
+
+
+@pytest.mark.parametrize("change", [("plan", "0" * 16), ("commit", "1" * 40), ("date", "2026-11-25")])
+def test_rows_of_another_plan_commit_or_date_are_refused_by_name(scanned, change):
+    path = files(scanned)[3]
+    lines = [json.loads(line) | dict([change]) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(Refused, match=path.name):
+        merge(scanned)
+
+
+def test_another_version_prices_or_policy_is_another_plan(tmp_path, fleet, gpulint):
+    policy = tmp_path / "gpulint.toml"
+    policy.write_text('profile = "essential"\n')
+    prices = tmp_path / "prices.csv"
+    prices.write_text("provider,machine,on_demand_usd_per_hour\naws,g5.xlarge,10\n")
+    other = tmp_path / "gpulint"
+    other.write_text(f'#!/bin/sh\nexec {gpulint} "$@"\n')
+    other.chmod(0o755)
+    (tmp_path / "list").write_text(fleet[0])
+    digests = set()
+    for at, more in enumerate(
+        [{}, {"policy": "none"}, {"policy": str(policy)}, {"prices": str(prices)}, {"gpulint": str(other)}]
+    ):
+        store = Store(tmp_path / str(at), DATE)
+        plan(store, read_list(tmp_path / "list"), **({"gpulint": gpulint} | more))
+        digests.add(store.plan()[0]["digest"])
+    assert len(digests) == 5
+
+
+def test_what_is_missing_is_named_and_the_date_is_not_complete(scanned):
+    gone = random.Random(7).sample(files(scanned), 3)
+    names = {json.loads(path.open().readline())["repository"] for path in gone}
+    for path in gone:
+        path.unlink()
+    command = [sys.executable, "-m", "gpulint_fleet", "merge", "--store", str(scanned.root), "--date", DATE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr
+    summary = json.loads(scanned.summary_path.read_text())
+    assert set(summary["not_scanned"]) == names and summary["scanned"] == summary["planned"] - 3
+    assert all(name in done.stderr for name in names)
+
+
+def test_a_plan_that_is_there_is_kept(scanned, tmp_path, gpulint):
+    before = scanned.plan_path.read_bytes()
+    (tmp_path / "list").write_text("https://example.com/other/repository\n")
+    plan(scanned, read_list(tmp_path / "list"), gpulint=gpulint)
+    assert scanned.plan_path.read_bytes() == before
+
+
+def lines(store, kind):
+    rows = (json.loads(line) for path in files(store) for line in path.read_text().splitlines())
+    return [row for row in rows if row["row"] == kind]
+
+
+def test_sums_of_any_parts_are_the_sum_of_all(expected):
+    """Integers: no order and no split shows."""
+    rows = [row["combined_expected_micro_usd"] for row in lines(expected, "repository")]
+    total = json.loads(expected.summary_path.read_text())["combined_expected_micro_usd"]
+    shuffled = random.Random(1)
+    for _ in range(50):
+        shuffled.shuffle(rows)
+        cuts = sorted(shuffled.sample(range(len(rows)), 5))
+        parts = [sum(rows[a:b]) for a, b in zip([0, *cuts], [*cuts, len(rows)])]
+        assert sum(parts) == total
+    money = sum(
+        r["expected_micro_usd"]
+        for r in lines(expected, "resource")
+        if r["adds_up"] and r["per"] == "month" and r["expected_micro_usd"]
+    )
+    assert money == total
+    waste = sum(
+        r["saves_expected_micro_usd"] for r in lines(expected, "finding") if r["adds_up"] and r["saves_per"] == "month"
+    )
+    assert waste == json.loads(expected.summary_path.read_text())["waste_micro_usd"] > 0
+
+
+def test_micros_are_the_dollars_that_gpulint_prints(tmp_path, gpulint):
+    (tmp_path / "main.tf").write_text(POOL.format(name="p", machine="p4d.24xlarge", team="x", size=3, most=5))
+    arguments = [gpulint, "check", str(tmp_path), "--today", DATE, "--prices", "embedded", "--format"]
+    said = [subprocess.run([*arguments, form], capture_output=True, text=True).stdout for form in ("json", "ndjson")]
+    usd = json.loads(said[0])["bill"]["combined"]["expected"]
+    assert json.loads(said[1].splitlines()[-1])["combined_expected_micro_usd"] == round(usd * 1e6) > 0
+
+
+def test_tables_have_the_columns_that_the_schema_states(expected):
+    for table, columns in tables().items():
+        described = duckdb.sql(f"describe select * from '{expected.table_path(table)}'").fetchall()
+        assert [(name, kind) for name, kind, *_ in described] == list(columns.items()), table
+
+
+def test_an_older_table_without_a_newer_column_is_read_together_with_it(expected, tmp_path):
+    now = expected.table_path("findings")
+    duckdb.sql(f"copy (select * exclude (fingerprint) from '{now}') to '{tmp_path / 'old.parquet'}' (format parquet)")
+    together = duckdb.sql(
+        f"select count(*), count(fingerprint) from read_parquet(['{tmp_path / 'old.parquet'}', '{now}'], union_by_name = true)"
+    )
+    count = duckdb.sql(f"select count(*) from '{now}'").fetchall()[0][0]
+    assert together.fetchall()[0] == (2 * count, count)
+
+
+SUM = "select count(*), sum(expected_micro_usd)::bigint, count(distinct repository), sum(case when labels['team'] = 'search' then 1 else 0 end) from resources"
+
+
+def by_duckdb(path):
+    return tuple(int(it) for it in duckdb.sql(SUM.replace("from resources", f"from '{path}'")).fetchall()[0])
+
+
+def test_pandas_reads_the_same(expected):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    path = expected.table_path("resources")
+    frame = pandas.read_parquet(path)
+    labels = frame["labels"].map(lambda it: dict(it).get("team") == "search").sum()
+    assert (
+        len(frame),
+        int(frame["expected_micro_usd"].sum()),
+        frame["repository"].nunique(),
+        int(labels),
+    ) == by_duckdb(path)
+
+
+def test_spark_reads_the_same(expected):
+    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    spark = pyspark.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        path = expected.table_path("resources")
+        spark.read.parquet(str(path)).createOrReplaceTempView("resources")
+        row = spark.sql(SUM.replace("::bigint", "")).collect()[0]
+        assert tuple(int(it) for it in row) == by_duckdb(path)
+    finally:
+        spark.stop()
+
+
+CLUSTERS = """[[cluster]]
+name = "ml"
+pools = ["*/infra:*"]
+pods = ["*/app-*:*"]
+"""
+
+
+def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in_one_tree(tmp_path, gpulint):
+    """The judge is gpulint itself: both repositories in one directory."""
+    pools = {
+        "infra": {
+            "main.tf": "\n".join(
+                POOL.format(name=name, machine=machine, team="t", size=1, most=2)
+                for name, machine in (("a100", "p4d.24xlarge"), ("small", "g5.xlarge"))
+            )
+        }
+    }
+    apps = {
+        "app-right": {"job.yaml": JOB.format(name="right", team="x", pool="a100", gpus=8)},
+        "app-small": {"job.yaml": JOB.format(name="small", team="x", pool="small", gpus=1)},
+        "app-elsewhere": {"job.yaml": JOB.format(name="elsewhere", team="x", pool="h100", gpus=8)},
+    }
+    urls = [make(tmp_path / "hosts", name, files) for name, files in (pools | apps).items()]
+    (tmp_path / "list").write_text("\n".join(urls))
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+    scan(store, gpulint=gpulint, **QUIET)
+    settings = tmp_path / "clusters.toml"
+    settings.write_text(CLUSTERS)
+    summary, _ = merge(store, cluster_file=settings)
+    rows = duckdb.sql(
+        f"select address, joined, adds_up from '{store.table_path('resources')}' where role = 'requested'"
+    ).fetchall()
+    joined = {address: said for address, said, _ in rows}
+
+    tree = tmp_path / "tree"
+    for name, files in (pools | apps).items():
+        for path, text in files.items():
+            place = tree / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+    said = subprocess.run(
+        [gpulint, "cost", str(tree), "--today", DATE, "--prices", "embedded", "--format", "ndjson"],
+        capture_output=True,
+        text=True,
+    ).stdout
+    judge = {
+        row["address"]: not row["adds_up"] for row in map(json.loads, said.splitlines()) if row["role"] == "requested"
+    }
+    assert judge == {address: said in ("pool", "some pool") for address, said in joined.items()}
+    assert set(judge.values()) == {True, False}
+    counted = [
+        r for r in lines(store, "resource") if joined.get(r["address"]) in ("pool", "some pool") and r["per"] == "month"
+    ]
+    assert summary["counted_twice_micro_usd"] == sum(r["expected_micro_usd"] or 0 for r in counted)
+    without, _ = merge(store)
+    assert without["counted_twice_micro_usd"] == 0
+
+
+def test_copies_are_told_and_stay_in_the_sums(tmp_path, gpulint):
+    files = {"main.tf": POOL.format(name="p", machine="g5.xlarge", team="x", size=1, most=1)}
+    urls = [
+        make(tmp_path, "fork", files | {"more.txt": "x"}),
+        make(tmp_path, "mirror", files),
+        make(tmp_path, "origin", files),
+    ]
+    (tmp_path / "list").write_text("\n".join(urls))
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+    scan(store, gpulint=gpulint, **QUIET)
+    summary, _ = merge(store)
+    told = dict(duckdb.sql(f"select repository, duplicate_of from '{store.table_path('repositories')}'").fetchall())
+    names = [next(it for it in told if it.endswith(name)) for name in ("fork", "mirror", "origin")]
+    assert [told[name] for name in names] == [None, None, names[1]]
+    parts = dict(duckdb.sql(f"select repository, duplicate_of from '{store.table_path('resources')}'").fetchall())
+    assert [parts[name] for name in names] == [None, names[0], names[0]]
+    one = next(r for r in lines(store, "resource"))["expected_micro_usd"]
+    assert summary["combined_expected_micro_usd"] == 3 * one
+
+
+def test_nothing_in_a_row_says_when_or_where_it_was_made(expected):
+    import os
+
+    host = os.uname().nodename
+    for name, text in store_files(expected, ("rows", *TABLES)).items():
+        assert host.encode() not in text or len(host) < 4, name
+        assert b"gpulint-fleet-" not in text, name

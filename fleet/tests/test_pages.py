@@ -1,0 +1,411 @@
+"""Owners, the page over all repositories, branches and patches, and the manifests."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import DATE, POOL, ROOT, git, make
+from serving import Served
+
+from gpulint_fleet import scan
+from gpulint_fleet.fix import fix
+from gpulint_fleet.merge import merge
+from gpulint_fleet.owners import Owners
+from gpulint_fleet.plan import identity, plan, read_list
+from gpulint_fleet.report import report
+from gpulint_fleet.store import Refused, Store
+
+QUIET = {"tell": lambda _: None}
+
+
+# The examples of GitHub's page "About code owners", read in November 2026, with what it says of each.
+CODEOWNERS = """# a comment
+*       @global-owner1 @global-owner2
+*.js    @js-owner #This is an inline comment.
+*.go docs@example.com
+*.txt @octo-org/octocats
+/build/logs/ @doctocat
+docs/* docs@example.com
+apps/ @octocat
+/docs/ @doctocat
+/scripts/ @doctocat @octocat
+**/logs @octocat
+/apps/github
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("README.md", "@global-owner1 @global-owner2"),
+        ("src/a.js", "@js-owner"),
+        ("build/logs/x/y", "@octocat"),
+        ("docs/getting-started.md", "@doctocat"),
+        ("other/docs/x.md", "@global-owner1 @global-owner2"),
+        ("a/apps/x/y.md", "@octocat"),
+        ("deeply/nested/logs/a", "@octocat"),
+        ("apps/github/x", None),
+        ("scripts/deep/er/x.sh", "@doctocat @octocat"),
+    ],
+)
+def test_owners_are_those_that_github_says(path, owner):
+    assert Owners(CODEOWNERS).of(path) == owner
+
+
+def test_direct_children_sections_and_catalogues():
+    owners = Owners("docs/* @a\n[Terraform][2] @tf\ninfra/\n^[Data] @data\n*.sql\nspecial.sql @dba\n")
+    assert owners.of("docs/a.md") == "@a" and owners.of("docs/b/c.md") is None
+    assert owners.of("infra/x/y.tf") == "@tf" and owners.of("x.sql") == "@data" and owners.of("a/special.sql") == "@dba"
+    catalogue = Owners("github.com/acme/ @acme\ngithub.com/acme/infra-* @platform\n")
+    assert catalogue.of("github.com/acme/x") == "@acme" and catalogue.of("github.com/acme/infra-eu") == "@platform"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/acme/infra.git",
+        "https://x:token@github.com/acme/infra",
+        "git@github.com:acme/infra.git",
+        "ssh://git@github.com/acme/infra.git",
+    ],
+)
+def test_a_repository_is_one_however_it_is_written(url):
+    assert identity(url) == "github.com/acme/infra"
+
+
+class Page(HTMLParser):
+    """Tags that are open, and the words between them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.words, self.tags = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "br", "rect", "polyline"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+
+def two_nights(tmp_path, gpulint):
+    """A second night with a change, a repository that is gone, and one that is new."""
+    hostile = {
+        "main.tf": POOL.format(name="p", machine="g5.xlarge", team="<script>alert(1)</script>", size=1, most=1),
+        "CODEOWNERS": "* @<b>x</b>\n",
+    }
+    accepted = "# gpulint: ignore[missing-auto-shutdown] until=2026-12-10 -- agreed\n" + POOL.format(
+        name="k", machine="g5.xlarge", team="a", size=1, most=1
+    )
+    urls = {
+        name: make(tmp_path / "hosts", name, files)
+        for name, files in (
+            ("hostile", hostile),
+            ("accepted", {"main.tf": accepted}),
+            ("gone", {"main.tf": POOL.format(name="g", machine="g5.xlarge", team="b", size=2, most=2)}),
+        )
+    }
+    nights = []
+    urls["mended"] = make(
+        tmp_path / "hosts", "mended", {"main.tf": 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'}
+    )
+    for date in ("2026-11-25", DATE):
+        if date == DATE:
+            work = tmp_path / "work"
+            git("clone", "-q", urls["mended"], str(work))
+            (work / "main.tf").write_text(
+                '\n\nresource "aws_instance" "web" {\n  instance_type = "p4d.24xlarge"\n  tags = { team = "a" }\n}\n'
+            )
+            git("commit", "-q", "-a", "-m", "labels", cwd=work)
+            git("push", "-q", "origin", "HEAD:main", cwd=work)
+            shutil.rmtree(urls["gone"].removeprefix("file://"))
+            urls["new"] = make(
+                tmp_path / "hosts",
+                "new",
+                {
+                    "main.tf": POOL.format(name="n", machine="p5.48xlarge", team="a", size=1, most=1),
+                    ".github/workflows/g.yml": "uses: gpulint/gpulint@v1\n",
+                },
+            )
+        (tmp_path / "list").write_text("\n".join(urls.values()))
+        store = Store(tmp_path / "store", date)
+        plan(store, read_list(tmp_path / "list"), gpulint=gpulint)
+        scan(store, gpulint=gpulint, **QUIET)
+        merge(store)
+        nights.append(store)
+    return nights
+
+
+def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint):
+    first, second = two_nights(tmp_path, gpulint)
+    text = report(second)
+    page = Page(text)
+    assert "<script>" not in text and "<b>x" not in text and "alert(1)" in page.text
+    summary = json.loads(second.summary_path.read_text())
+    assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,} a month" in page.text
+    for words in (
+        "1 of 5 repositories were not read",
+        "there is no such repository",
+        "not read now",
+        "new",
+        "@<b>x</b>",
+        "agreed",
+        "2026-12-10",
+        "missing-auto-shutdown",
+    ):
+        assert words in page.text, words
+    assert "1 of 4 repositories with accelerators run gpulint" in page.text
+    fates = page.text.split("What became of findings since 2026-11-25")[1].split("Dates, the latest first")[0]
+    assert re.search(r"missing-labels ?0 ?1 ?0 ?0", fates), fates
+    assert "This is the first date." in Page(report(first)).text
+    assert report(second) == text
+    for tag, attributes in page.tags:
+        assert tag not in ("script", "link", "img", "iframe"), tag
+        assert "http" not in attributes.get("src", "")
+    assert all(dict(attributes).get("scope") for tag, attributes in page.tags if tag == "th" and attributes)
+
+
+def test_a_page_of_a_date_that_is_not_merged_is_refused(planned):
+    with pytest.raises(Refused, match="not merged"):
+        report(planned())
+
+
+SETTINGS = '[labels]\nrequired = ["cost-center"]\n[labels.values]\ncost-center = ["4711"]\n'
+
+
+def unlabelled(tmp_path, gpulint, count=3):
+    policy = tmp_path / "gpulint.toml"
+    policy.write_text(SETTINGS)
+    text = 'resource "aws_instance" "web" {\n  instance_type = "g5.xlarge"\n}\n'
+    urls = [
+        make(tmp_path / "hosts", f"u{n}", {"main.tf": text + "\n" * n, "CODEOWNERS": f"* @team-{n}\n"})
+        for n in range(count)
+    ]
+    (tmp_path / "list").write_text("\n".join(urls))
+    store = Store(tmp_path / "store", DATE)
+    plan(store, read_list(tmp_path / "list"), gpulint=gpulint, policy=str(policy))
+    scan(store, gpulint=gpulint, **QUIET)
+    merge(store)
+    return store, urls
+
+
+def mend(store, tmp_path, gpulint, **more):
+    said = []
+    options = {
+        "limit": 10,
+        "owner": None,
+        "unsafe": False,
+        "policy": None,
+        "git": {"retries": 0},
+        "open_with": None,
+        "tell": said.append,
+    }
+    count = fix(store, "missing-labels", tmp_path / "patches", gpulint=gpulint, **(options | more))
+    return count, "\n".join(said)
+
+
+def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
+    store, urls = unlabelled(tmp_path, gpulint)
+    count, said = mend(store, tmp_path, gpulint, limit=2)
+    assert count == 2
+    patches = sorted((tmp_path / "patches").glob("*.patch"))
+    assert len(patches) == 2
+    for url in urls:
+        assert git("branch", "--list", cwd=url.removeprefix("file://")) == "* main"
+    # What is printed is what somebody runs.
+    for step in [part for part in said.split("# ") if "git am" in part]:
+        commands = step.split("\n", 1)[1].replace("git push", ": git push")
+        place = tmp_path / "hand"
+        place.mkdir()
+        environment = os.environ | {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}
+        subprocess.run(["sh", "-ec", commands], cwd=place, check=True, capture_output=True, env=environment)
+        arguments = [
+            gpulint,
+            "check",
+            ".",
+            "--config",
+            str(tmp_path / "gpulint.toml"),
+            "--select",
+            "missing-labels",
+            "--format",
+            "concise",
+        ]
+        done = subprocess.run(arguments, cwd=place / "work", capture_output=True, text=True)
+        assert "missing-labels" not in done.stdout, done.stdout
+        assert '"4711"' in (place / "work/main.tf").read_text()
+        assert "Owner: @team-" in git("log", "-1", "--format=%B", cwd=place / "work")
+        shutil.rmtree(place)
+    # The day's limit holds over several runs, and nobody is asked twice.
+    count, _ = mend(store, tmp_path, gpulint, limit=2)
+    assert count == 2 and len(list((tmp_path / "patches").glob("*.patch"))) == 2
+    count, _ = mend(store, tmp_path, gpulint, limit=10)
+    assert count == 3 and len(list((tmp_path / "patches").glob("*.patch"))) == 3
+    count, _ = mend(store, tmp_path, gpulint, limit=10)
+    assert count == 3
+
+
+def test_an_owner_gets_what_is_theirs(tmp_path, gpulint):
+    store, _ = unlabelled(tmp_path, gpulint)
+    count, said = mend(store, tmp_path, gpulint, owner="@team-1")
+    assert count == 1 and "@team-1" in said and "@team-0" not in said
+
+
+def test_with_yes_branches_are_pushed_and_pull_requests_opened(tmp_path, gpulint):
+    store, urls = unlabelled(tmp_path, gpulint, count=2)
+    with Served(lambda request: (201, {}, b'{"html_url": "https://github.com/acme/x/pull/1"}')) as host:
+        count, said = mend(store, tmp_path, gpulint, open_with=("github", host.url, "token"))
+    assert count == 2 and said.count("/pull/1") == 2
+    for url in urls:
+        assert "gpulint/missing-labels" in git("branch", "--list", cwd=url.removeprefix("file://"))
+    bodies = [json.loads(body) for _, _, _, body in host.requests]
+    assert all(it["head"] == "gpulint/missing-labels" and it["base"] == "main" for it in bodies)
+    # A branch that is there already is left alone.
+    (store.root / "fixes").joinpath(f"date={DATE}.ndjson").unlink()
+    count, said = mend(store, tmp_path, gpulint)
+    assert count == 0 and "already" in said
+    with pytest.raises(Refused, match="needs a token"):
+        git("branch", "-D", "gpulint/missing-labels", cwd=urls[0].removeprefix("file://"))
+        mend(store, tmp_path, gpulint, open_with=("github", None, None))
+
+
+MANIFESTS = ROOT / "fleet" / "manifests"
+
+
+def documents(name):
+    yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
+    return [it for it in yaml.safe_load_all((MANIFESTS / name).read_text().replace("DATE", DATE)) if it]
+
+
+@pytest.mark.parametrize("name", ["rayjob.yaml", "indexed-job.yaml"])
+def test_manifests_are_valid_by_the_schemas_of_kubernetes(name):
+    validate = pytest.importorskip("kubernetes_validate", reason="kubernetes-validate is not installed")
+    kinds = []
+    for it in documents(name):
+        validate.validate(it, "1.33", strict=True)
+        kinds.append(it["kind"])
+    assert kinds
+
+
+def test_the_rayjob_is_valid_by_the_crd_of_kuberay(tmp_path):
+    crds = os.environ.get("GPULINT_KUBERAY_CRDS")
+    if not crds:
+        pytest.skip("GPULINT_KUBERAY_CRDS names no directory with ray.io_rayjobs.yaml")
+    schemas = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
+    crd = yaml.load((Path(crds) / "ray.io_rayjobs.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    schema = closed(next(it for it in crd["spec"]["versions"] if it["name"] == "v1")["schema"]["openAPIV3Schema"])
+    (job,) = documents("rayjob-of-a-night.yaml")
+    wrong = [f"{list(it.absolute_path)}: {it.message}" for it in schemas.Draft202012Validator(schema).iter_errors(job)]
+    assert wrong == []
+    job["spec"]["rayClusterSpec"]["noSuchField"] = 1
+    assert not schemas.Draft202012Validator(schema).is_valid(job)
+
+
+def closed(schema):
+    """A CRD prunes what it does not name: for us that is a misspelling."""
+    if isinstance(schema, list):
+        return [closed(it) for it in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: closed(value) for key, value in schema.items()}
+    loose = schema.get("x-kubernetes-preserve-unknown-fields") or schema.get("x-kubernetes-embedded-resource")
+    if (
+        isinstance(schema.get("properties"), dict)
+        and schema.get("type") == "object"
+        and not loose
+        and "additionalProperties" not in schema
+        and schema["properties"]
+    ):
+        if schema["properties"].keys() != {"apiVersion", "kind", "metadata", "spec", "status"}:
+            schema["additionalProperties"] = False
+    return schema
+
+
+@pytest.mark.parametrize("name", ["rayjob.yaml", "rayjob-of-a-night.yaml", "indexed-job.yaml"])
+def test_gpulint_reads_the_manifests_and_finds_no_waste(tmp_path, gpulint, name):
+    (tmp_path / name).write_text((MANIFESTS / name).read_text().replace("DATE", DATE))
+    done = subprocess.run(
+        [gpulint, "check", str(tmp_path), "--format", "json", "--today", DATE], capture_output=True, text=True
+    )
+    said = json.loads(done.stdout)
+    assert done.returncode == 0 and said["findings"] == [] and said["verdict"] == "pass", said["not_judged"]
+
+
+def test_the_matrix_of_actions_is_the_number_of_parts_and_below_its_limit():
+    text = (MANIFESTS / "github-actions.yml").read_text()
+    parts = re.search(r"part: \[(.*)\]", text)[1].split(", ")
+    assert parts == [str(n) for n in range(len(parts))] and len(parts) < 256
+    assert f'"$PART/{len(parts)}"' in text
+
+
+def test_actionlint_takes_the_workflow(tmp_path):
+    tool = shutil.which("actionlint")
+    if not tool:
+        pytest.skip("actionlint is not installed")
+    done = subprocess.run([tool, str(MANIFESTS / "github-actions.yml")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_commands_of_manifests_have_options_that_exist():
+    from gpulint_fleet.__main__ import parser
+
+    seen = 0
+    for path in MANIFESTS.glob("*.y*ml"):
+        text = (
+            path.read_text()
+            .replace("DATE", DATE)
+            .replace("$date", DATE)
+            .replace('"', "")
+            .replace("$STORE", "/s")
+            .replace("$PART", "1")
+        )
+        text = re.sub(r"\$\(JOB_COMPLETION_INDEX\)", "1", text).replace("$" + DATE, DATE)
+        for words in re.findall(r"gpulint-fleet ((?:list|plan|scan|merge|report) [^\n|;&>']*)", text):
+            parser().parse_args(words.split())
+            seen += 1
+    assert seen >= 9
+
+
+def test_help_of_every_verb_is_there():
+    for verb in ("list", "plan", "scan", "merge", "report", "fix", "credential"):
+        done = subprocess.run([sys.executable, "-m", "gpulint_fleet", verb, "--help"], capture_output=True, text=True)
+        assert done.returncode == 0 and "usage:" in done.stdout
+
+
+def test_a_first_night_goes_as_the_page_of_the_book_says(tmp_path, fleet, gpulint):
+    """What somebody types who has the page and nothing else; repositories of ours stand for theirs."""
+    pytest.importorskip("ray", reason="ray is not installed")
+    night = (ROOT / "docs/fleet.md").read_text().split("## A first night")[1].split("\n## ")[0]
+    blocks = re.findall(r"```sh not-run=program\n(.*?)```", night, re.DOTALL)
+    assert len(blocks) == 2
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gpulint").symlink_to(gpulint)
+    (tmp_path / "bin/gpulint-fleet").write_text(f'#!/bin/sh\nexec {sys.executable} -m gpulint_fleet "$@"\n')
+    (tmp_path / "bin/gpulint-fleet").chmod(0o755)
+    (tmp_path / "repositories.txt").write_text("\n".join(f"{url} main" for url in fleet[:8]))
+    path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-exc", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"PATH": path}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "@platform" in done.stdout and "8 of 8 repositories were read" in done.stderr
+    assert "GPUs of 8 repositories" in (tmp_path / "fleet.html").read_text()

@@ -1,0 +1,180 @@
+//! What pages wish, written into texts in memory and proved by a run.
+//!
+//! Whether an edit does what it should is not guessed: the run is repeated on the changed text. What changes anything else is
+//! given up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::cli::Failure;
+use crate::cli::session::judged::{Identity, JudgedTree, Texts};
+use crate::diagnostic::Level;
+use crate::fix;
+use crate::inventory::{LinkKind, Resource};
+use crate::rules::{Finding, Safety};
+use crate::source::FileId;
+
+/// A fix may make another one possible; more often than this in a row none does.
+const MOST_ROUNDS: usize = 10;
+
+/// Which fixes are made, and how a run is repeated.
+pub(in crate::cli) struct Fixing<'a> {
+    pub(in crate::cli) limit: Safety,
+    pub(in crate::cli) is_wanted: &'a dyn Fn(&Identity) -> bool,
+    pub(in crate::cli) is_writable: &'a dyn Fn(&JudgedTree, FileId) -> bool,
+    /// What is said with these texts in the place of what is there.
+    pub(in crate::cli) judge: &'a mut dyn FnMut(&Texts) -> Result<Arc<JudgedTree>, Failure>,
+}
+
+/// What was done so far.
+#[derive(Default)]
+pub(in crate::cli) struct Fixes {
+    pub(in crate::cli) texts: Texts,
+    /// The same files as they were read.
+    pub(in crate::cli) originals: Texts,
+    pub(in crate::cli) fixed: Vec<Identity>,
+    /// The resources about which something was fixed that saves money.
+    pub(in crate::cli) cheaper: BTreeSet<String>,
+    /// What was given up, and why.
+    pub(in crate::cli) given_up: BTreeMap<Identity, String>,
+}
+
+impl Fixes {
+    /// Makes all that can be made, and says what is said then.
+    pub(in crate::cli) fn make(
+        fixing: &mut Fixing<'_>,
+        first: Arc<JudgedTree>,
+    ) -> Result<(Fixes, Arc<JudgedTree>), Failure> {
+        let mut fixes = Fixes::default();
+        let mut state = first;
+        for _ in 0..MOST_ROUNDS {
+            match fixes.round(fixing, &state)? {
+                Some(after) => state = after,
+                None => break,
+            }
+        }
+        Ok((fixes, state))
+    }
+
+    /// Makes the edits that can be made together; nothing where there are none that do what they should.
+    fn round(&mut self, fixing: &mut Fixing<'_>, state: &JudgedTree) -> Result<Option<Arc<JudgedTree>>, Failure> {
+        loop {
+            let chosen = fix::compatible(self.fixable(fixing, state));
+            if chosen.is_empty() {
+                return Ok(None);
+            }
+            let mut texts = self.texts.clone();
+            let changed = fix::texts(&state.session.sources, &chosen);
+            texts.extend(changed.into_iter().map(|(path, text)| (path, text.into_bytes())));
+            let after = (fixing.judge)(&texts)?;
+            let wrong = wrong(state, &after, &chosen);
+            if wrong.is_empty() {
+                for file in chosen.iter().flat_map(|it| &it.edits).map(|edit| edit.span.file) {
+                    let (path, text) = (state.session.sources.path(file), state.session.sources.text(file));
+                    self.originals.entry(path).or_insert_with(|| text.as_bytes().to_vec());
+                }
+                let cheaper = chosen.iter().filter(|it| it.saves.is_some()).flat_map(|it| state.resources(it));
+                self.cheaper.extend(cheaper.map(|resource| resource.address.clone()));
+                self.fixed.extend(chosen.iter().map(|it| state.identity(it)));
+                self.texts = texts;
+                return Ok(Some(after));
+            }
+            // each turn gives something up, so that this ends
+            self.given_up.extend(wrong);
+        }
+    }
+
+    /// What may be fixed: it counts, it is as safe as was asked for, and its text may be written.
+    fn fixable<'s>(&self, fixing: &Fixing<'_>, state: &'s JudgedTree) -> Vec<&'s Finding> {
+        let is_fixable = |it: &&Finding| {
+            let identity = state.identity(it);
+            it.safety().is_some_and(|safety| safety <= fixing.limit)
+                && it.edits.iter().all(|edit| (fixing.is_writable)(state, edit.span.file))
+                && (fixing.is_wanted)(&identity)
+                && !self.given_up.contains_key(&identity)
+        };
+        state.counting().filter(is_fixable).collect()
+    }
+}
+
+/// The fixes that did something else than they should, and what that was.
+fn wrong(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut wrong = BTreeMap::new();
+    let left: BTreeSet<Identity> =
+        after.findings.iter().filter(|it| !it.finding.edits.is_empty()).map(|it| after.identity(&it.finding)).collect();
+    let undone = chosen.iter().map(|it| before.identity(it)).filter(|it| left.contains(it));
+    wrong.extend(undone.map(|it| (it, "taken back: the finding stays with the edit".to_owned())));
+    let changed = changed_elsewhere(before, after, chosen);
+    let broken = after.analysis.inventory.diagnostics.len() > before.analysis.inventory.diagnostics.len();
+    for finding in chosen {
+        let files: BTreeSet<String> =
+            finding.edits.iter().map(|edit| before.session.sources.path(edit.span.file)).collect();
+        if broken || !files.is_disjoint(&changed) {
+            wrong.insert(before.identity(finding), "taken back: the edit would change something else".to_owned());
+        }
+    }
+    if wrong.is_empty() { brought(before, after, chosen) } else { wrong }
+}
+
+/// Fixes after which something about their resource is new or worse. Of several of one resource, the last is given up: the
+/// others may be all right without it.
+fn brought(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeMap<Identity, String> {
+    let mut given_up: BTreeMap<&str, (Identity, String)> = BTreeMap::new();
+    let worse = worse_findings(before, after);
+    for finding in chosen {
+        let Some(address) = finding.address(&before.analysis.inventory) else { continue };
+        if let Some(news) = worse.get(address) {
+            let why = format!("taken back: with the edit, {news}");
+            given_up.insert(address, (before.identity(finding), why));
+        }
+    }
+    given_up.into_values().collect()
+}
+
+/// By address, the first finding that the later state has and the earlier one has not, or of a lower level. What only tells of
+/// further money to save is no harm: the next round may take it.
+fn worse_findings<'s>(before: &'s JudgedTree, after: &'s JudgedTree) -> BTreeMap<&'s str, String> {
+    let counting = |state: &'s JudgedTree| {
+        let all = state.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding);
+        all.filter_map(|it| Some((it.address(&state.analysis.inventory)?, it)))
+    };
+    let mut known: BTreeMap<(&str, &str), Level> = BTreeMap::new();
+    for (address, finding) in counting(before) {
+        let level = known.entry((address, &finding.rule)).or_insert(finding.level);
+        *level = finding.level.max(*level);
+    }
+    let mut worse = BTreeMap::new();
+    let is_harm = |finding: &Finding| finding.saves.is_none() || finding.level == Level::Error;
+    for (address, finding) in counting(after).filter(|(_, finding)| is_harm(finding)) {
+        if known.get(&(address, finding.rule.as_str())).is_none_or(|level| finding.level > *level) {
+            worse.entry(address).or_insert_with(|| format!("{}: {}", finding.rule, finding.message));
+        }
+    }
+    worse
+}
+
+/// The files of resources whose facts changed though nobody wished it.
+fn changed_elsewhere(before: &JudgedTree, after: &JudgedTree, chosen: &[&Finding]) -> BTreeSet<String> {
+    let wished: BTreeSet<&str> =
+        chosen.iter().flat_map(|it| before.resources(it)).map(|it| it.address.as_str()).collect();
+    let linked = |it: &Resource| {
+        let to = |link: &crate::inventory::Link| link.kind == LinkKind::Pool && wished.contains(link.to.as_str());
+        it.links.iter().any(to)
+    };
+    let facts = |state: &JudgedTree| -> BTreeMap<(String, String), String> {
+        let all = state.analysis.inventory.resources.iter();
+        let others = all.filter(|it| !wished.contains(it.address.as_str()) && !linked(it));
+        others.map(|it| ((state.session.sources.path(it.span.file), it.address.clone()), shown(it))).collect()
+    };
+    let (before, after) = (facts(before), facts(after));
+    let differs = |(key, facts): (&(String, String), &String)| (after.get(key) != Some(facts)).then(|| key.0.clone());
+    let gone = before.iter().filter_map(differs);
+    gone.chain(after.keys().filter(|key| !before.contains_key(*key)).map(|key| key.0.clone())).collect()
+}
+
+/// The facts of a resource that its own text says, without their places.
+fn shown(resource: &Resource) -> String {
+    let facts = resource.facts().map(|(key, fact)| format!("{}={:?};", key.name(), fact.value()));
+    let labels = resource.labels.entries.iter().map(|(key, fact)| format!("{key}:{:?};", fact.value()));
+    facts.chain(labels).collect::<String>() + &format!("{:?}", resource.count.value())
+}

@@ -1,0 +1,195 @@
+//! What a tool may be told, and how that is said on the command line. Whoever tells it is not trusted.
+
+use std::ffi::OsString;
+use std::path::{Component, Path};
+
+use clap::{Arg, Command};
+use serde_json::{Value, json};
+
+use crate::cli::world::serving;
+
+/// Texts and lists that are longer are no names, addresses or expressions.
+const LONGEST_TEXT_BYTES: usize = 1_000;
+const MOST_TEXTS: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct ToolParameter {
+    pub(super) name: &'static str,
+    kind: Kind,
+    pub(super) is_required: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    Flag,
+    Texts,
+    /// Names with values, each as NAME=VALUE.
+    Pairs,
+    /// Objects with a name and pairs, each as NAME:KEY=VALUE,KEY=VALUE.
+    Cases,
+    /// Files below the folder that is served.
+    Paths,
+    /// What stands before the options, by what the command line calls it.
+    First(&'static str),
+    /// What is checked: the last of the command line.
+    Tree,
+}
+
+pub(super) const fn may(name: &'static str, kind: Kind) -> ToolParameter {
+    ToolParameter { name, kind, is_required: false }
+}
+
+pub(super) const fn must(name: &'static str, kind: Kind) -> ToolParameter {
+    ToolParameter { name, kind, is_required: true }
+}
+
+/// The parts of a command line.
+#[derive(Default)]
+pub(super) struct CommandLine {
+    pub(super) options: Vec<OsString>,
+    pub(super) first: Option<OsString>,
+    pub(super) tree: Option<OsString>,
+}
+
+impl ToolParameter {
+    fn option(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// How it is told to a client: the command line knows its meaning, and what it may be.
+    pub(super) fn schema(&self, verb: Option<&Command>) -> Value {
+        let option = self.option();
+        let is_meant = |it: &&Arg| match self.kind {
+            Kind::First(id) => it.get_id() == id,
+            Kind::Tree => it.get_id() == "paths",
+            _ => it.get_long() == Some(&*option),
+        };
+        let argument = verb.and_then(|verb| verb.get_arguments().find(is_meant));
+        let help = argument.and_then(Arg::get_help).map(ToString::to_string).unwrap_or_default();
+        let one = json!({ "type": "string" });
+        let pairs = json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean"] } });
+        let mut schema = match self.kind {
+            Kind::Text | Kind::First(_) | Kind::Tree => one,
+            Kind::Number => json!({ "type": "number" }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Texts | Kind::Paths => json!({ "type": "array", "items": one, "maxItems": MOST_TEXTS }),
+            Kind::Pairs => pairs,
+            Kind::Cases => json!({
+                "type": "array",
+                "maxItems": MOST_TEXTS,
+                "items": {
+                    "type": "object",
+                    "properties": { "name": one, "set": pairs },
+                    "required": ["name", "set"],
+                    "additionalProperties": false,
+                },
+            }),
+        };
+        let help = match self.kind {
+            Kind::Tree => "A file or a folder below the one that is served [default: all of it]".to_owned(),
+            _ => help,
+        };
+        let allowed = argument.map(Arg::get_possible_values).unwrap_or_default();
+        let allowed: Vec<String> = allowed.iter().map(|it| it.get_name().to_owned()).collect();
+        if let Value::Object(schema) = &mut schema {
+            if let (Kind::Text, false) = (self.kind, allowed.is_empty()) {
+                schema.insert("enum".to_owned(), json!(allowed));
+            }
+            schema.insert("description".to_owned(), json!(help));
+        }
+        schema
+    }
+
+    pub(super) fn say(&self, value: &Value, line: &mut CommandLine) -> Result<(), String> {
+        let option = self.option();
+        let mut push = |text: String| line.options.push(format!("--{option}={text}").into());
+        match self.kind {
+            Kind::Text => push(text(value)?.to_owned()),
+            Kind::Number => match value {
+                Value::Number(number) => push(number.to_string()),
+                _ => return Err("a number is expected".to_owned()),
+            },
+            Kind::Flag => match value {
+                Value::Bool(true) => line.options.push(format!("--{option}").into()),
+                Value::Bool(false) => {}
+                _ => return Err("true or false is expected".to_owned()),
+            },
+            Kind::Texts => texts(value)?.into_iter().try_for_each(|it| text(it).map(|it| push(it.to_owned())))?,
+            Kind::Pairs => pairs(value)?.into_iter().for_each(push),
+            Kind::Cases => {
+                for case in texts(value)? {
+                    let named = case.get("name").zip(case.get("set"));
+                    let (name, set) = named.ok_or("each case has a `name` and what to `set`")?;
+                    push(format!("{}:{}", text(name)?, pairs(set)?.join(",")));
+                }
+            }
+            Kind::Paths => texts(value)?.into_iter().try_for_each(|it| inside(it).map(&mut push))?,
+            Kind::First(_) => line.first = Some(text(value)?.into()),
+            Kind::Tree => line.tree = Some(inside(value)?.into()),
+        }
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> Result<&str, String> {
+    let text = value.as_str().ok_or("a text is expected")?;
+    if text.len() > LONGEST_TEXT_BYTES {
+        return Err(format!("it is longer than {LONGEST_TEXT_BYTES} bytes"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("it holds characters that are none of a text".to_owned());
+    }
+    Ok(text)
+}
+
+/// One text stands for a list of one.
+fn texts(value: &Value) -> Result<Vec<&Value>, String> {
+    let texts: Vec<&Value> = match value {
+        Value::Array(texts) => texts.iter().collect(),
+        Value::String(_) => vec![value],
+        _ => return Err("a list is expected".to_owned()),
+    };
+    if texts.len() > MOST_TEXTS { Err(format!("it has more than {MOST_TEXTS} entries")) } else { Ok(texts) }
+}
+
+fn pairs(value: &Value) -> Result<Vec<String>, String> {
+    let Value::Object(pairs) = value else { return Err("an object of names and values is expected".to_owned()) };
+    if pairs.len() > MOST_TEXTS {
+        return Err(format!("it has more than {MOST_TEXTS} entries"));
+    }
+    let pair = |(name, value): (&String, &Value)| {
+        let said = match value {
+            Value::String(_) => text(value)?.to_owned(),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            _ => return Err(format!("`{name}` is a text, a number, true or false")),
+        };
+        text(&Value::String(name.clone()))?;
+        Ok(format!("{name}={said}"))
+    };
+    pairs.iter().map(pair).collect()
+}
+
+/// A path below the folder that is served, however it is written and wherever links lead.
+fn inside(value: &Value) -> Result<String, String> {
+    const OUTSIDE: &str = "it leads out of the folder that is served; name a file or a folder below it, relative to it";
+    let said = text(value)?;
+    let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if said.is_empty() || !Path::new(said).components().all(is_below) {
+        return Err(OUTSIDE.to_owned());
+    }
+    let folder = serving::folder().unwrap_or(Path::new("."));
+    let whole = folder.join(said);
+    let mut parts: Vec<&Path> = whole.ancestors().take_while(|it| *it != folder).collect();
+    parts.reverse();
+    // From above, so that behind a link that leads out nothing is looked for. A pattern has no file of its own.
+    let there = parts.into_iter().take_while(|it| it.symlink_metadata().is_ok());
+    for part in there {
+        if !serving::may_read(part) {
+            return Err(OUTSIDE.to_owned());
+        }
+    }
+    // So that no name is taken for an option or for standard input.
+    Ok(format!("./{said}"))
+}

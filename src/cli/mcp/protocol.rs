@@ -1,0 +1,221 @@
+//! Messages of the Model Context Protocol: one JSON object of JSON-RPC 2.0 a line. Versions up to 2025-11-25 begin with a
+//! handshake; since 2026-07-28 each request says which version it speaks, and both kinds are answered.
+
+use std::io::{self, BufRead, Read};
+
+use serde_json::{Map, Value, json};
+
+/// The versions that begin with a handshake, the newest first: modelcontextprotocol.io/specification, read 2026-11-26. Tools have
+/// had structured answers since the oldest of them.
+const HANDSHAKES: [&str; 2] = ["2025-11-25", "2025-06-18"];
+/// The version of which each request says that it speaks it.
+const WITHOUT_HANDSHAKE: &str = "2026-07-28";
+
+/// Longer messages than this are not read.
+const LONGEST_BYTES: u64 = 1 << 20;
+
+/// Where a request says its version, and an answer who gave it.
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Why a request has no answer: the codes of JSON-RPC, and one of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Code {
+    NoJson = -32700,
+    NoRequest = -32600,
+    NoMethod = -32601,
+    BadParameters = -32602,
+    UnknownVersion = -32022,
+}
+
+/// What a client wants of the server.
+#[derive(Debug, PartialEq)]
+pub(super) enum ClientMessage {
+    Request(Request),
+    /// A request is no longer wanted.
+    Cancelled(Value),
+    /// What needs no answer.
+    Nothing,
+    /// What is no message, as it is answered.
+    Wrong(Value),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Request {
+    pub(super) id: Value,
+    pub(super) method: String,
+    pub(super) parameters: Map<String, Value>,
+    /// The request says its version itself.
+    is_modern: bool,
+}
+
+impl ClientMessage {
+    pub(super) fn read(line: &str) -> ClientMessage {
+        let message = match serde_json::from_str::<Value>(line) {
+            Ok(Value::Object(message)) => message,
+            Ok(_) => {
+                return ClientMessage::Wrong(failed(
+                    &Value::Null,
+                    Code::NoRequest,
+                    "a message is one JSON object a line",
+                ));
+            }
+            Err(error) => {
+                return ClientMessage::Wrong(failed(&Value::Null, Code::NoJson, &format!("this is no JSON: {error}")));
+            }
+        };
+        let id = message.get("id").cloned();
+        let named = message.get("method").and_then(Value::as_str);
+        // An answer: this server asks for nothing.
+        if named.is_none() && (message.contains_key("result") || message.contains_key("error")) {
+            return ClientMessage::Nothing;
+        }
+        let is_id = |id: &Value| id.is_string() || id.is_number();
+        let shown = id.clone().filter(is_id).unwrap_or(Value::Null);
+        let wrong = |code, why: &str| ClientMessage::Wrong(failed(&shown, code, why));
+        let Some(method) = named else { return wrong(Code::NoRequest, "a request names its `method`") };
+        if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+            return wrong(Code::NoRequest, "`jsonrpc` is \"2.0\"");
+        }
+        let parameters = match message.get("params") {
+            None => Map::new(),
+            Some(Value::Object(parameters)) => parameters.clone(),
+            Some(_) => return wrong(Code::BadParameters, "`params` is an object"),
+        };
+        match id {
+            None if method == "notifications/cancelled" => {
+                ClientMessage::Cancelled(parameters.get("requestId").cloned().unwrap_or_default())
+            }
+            None => ClientMessage::Nothing,
+            Some(id) if is_id(&id) => ClientMessage::Request(Request::new(id, method, parameters)),
+            Some(_) => wrong(Code::NoRequest, "`id` is a text or a number"),
+        }
+    }
+}
+
+impl Request {
+    fn new(id: Value, method: &str, parameters: Map<String, Value>) -> Request {
+        let is_modern = parameters.get("_meta").is_some_and(|it| it.get(VERSION_KEY).is_some());
+        Request { id, method: method.to_owned(), parameters, is_modern }
+    }
+
+    /// Why the request cannot be answered in the version that it speaks.
+    pub(super) fn refused(&self) -> Option<Value> {
+        let said = self.parameters.get("_meta")?;
+        let version = said.get(VERSION_KEY)?;
+        let Some(version) = version.as_str() else {
+            return Some(self.fail(Code::BadParameters, "the version of the protocol is a text"));
+        };
+        if version != WITHOUT_HANDSHAKE {
+            let data = json!({ "supported": [WITHOUT_HANDSHAKE], "requested": version });
+            let message = "this version of the protocol is not spoken without a handshake";
+            return Some(error(&self.id, Code::UnknownVersion, message, Some(data)));
+        }
+        let has_capabilities = said.get(CAPABILITIES_KEY).is_some_and(Value::is_object);
+        (!has_capabilities).then(|| self.fail(Code::BadParameters, &format!("`_meta` has no `{CAPABILITIES_KEY}`")))
+    }
+
+    pub(super) fn fail(&self, code: Code, message: &str) -> Value {
+        failed(&self.id, code, message)
+    }
+
+    /// The answer to it.
+    pub(super) fn answer(&self, result: Value) -> Value {
+        let mut result = result;
+        if let (true, Value::Object(result)) = (self.is_modern, &mut result) {
+            result.insert("resultType".to_owned(), json!("complete"));
+            result.insert("_meta".to_owned(), json!({ SERVER_KEY: server_info() }));
+        }
+        json!({ "jsonrpc": "2.0", "id": self.id, "result": result })
+    }
+
+    /// An answer that holds as long as this server runs.
+    pub(super) fn lasting_answer(&self, result: Value) -> Value {
+        const HOUR_MS: u32 = 3_600_000;
+        let mut result = result;
+        if let (true, Value::Object(result)) = (self.is_modern, &mut result) {
+            result.insert("ttlMs".to_owned(), json!(HOUR_MS));
+            result.insert("cacheScope".to_owned(), json!("public"));
+        }
+        self.answer(result)
+    }
+
+    /// The handshake: the version that is wished for, where it is spoken, else the newest that has a handshake.
+    pub(super) fn handshake(&self, instructions: &str) -> Value {
+        let wished = self.parameters.get("protocolVersion").and_then(Value::as_str);
+        let spoken = HANDSHAKES.iter().find(|it| Some(**it) == wished);
+        let version = spoken.or(HANDSHAKES.first());
+        self.answer(json!({
+            "protocolVersion": version,
+            "capabilities": capabilities(),
+            "serverInfo": server_info(),
+            "instructions": instructions,
+        }))
+    }
+
+    /// What those ask first who speak without a handshake.
+    pub(super) fn discovery(&self, instructions: &str) -> Value {
+        self.lasting_answer(json!({
+            "supportedVersions": [WITHOUT_HANDSHAKE],
+            "capabilities": capabilities(),
+            "instructions": instructions,
+        }))
+    }
+}
+
+fn capabilities() -> Value {
+    json!({ "tools": {} })
+}
+
+fn server_info() -> Value {
+    json!({ "name": "gpulint", "title": "gpulint", "version": env!("CARGO_PKG_VERSION") })
+}
+
+fn failed(id: &Value, code: Code, message: &str) -> Value {
+    error(id, code, message, None)
+}
+
+fn error(id: &Value, code: Code, message: &str, data: Option<Value>) -> Value {
+    let mut error = json!({ "code": code as i32, "message": message });
+    if let (Some(data), Value::Object(error)) = (data, &mut error) {
+        error.insert("data".to_owned(), data);
+    }
+    let mut answer = Map::from_iter([("jsonrpc".to_owned(), json!("2.0")), ("error".to_owned(), error)]);
+    // Where it is not known what is answered, nothing is named.
+    if !id.is_null() {
+        answer.insert("id".to_owned(), id.clone());
+    }
+    Value::Object(answer)
+}
+
+/// The next line, or how a line is answered that is none; nothing at the end of the input.
+pub(super) fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, Value>>> {
+    let mut line = Vec::new();
+    if input.by_ref().take(LONGEST_BYTES).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if !line.ends_with(b"\n") && line.len() as u64 == LONGEST_BYTES {
+        skip_line(input)?;
+        let why = format!("a message has at most {LONGEST_BYTES} bytes");
+        return Ok(Some(Err(failed(&Value::Null, Code::NoRequest, &why))));
+    }
+    let text = String::from_utf8(line);
+    Ok(Some(text.map_err(|_| failed(&Value::Null, Code::NoJson, "a message is UTF-8"))))
+}
+
+/// Reads to the end of a line and keeps nothing of it.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let there = input.fill_buf()?;
+        if there.is_empty() {
+            return Ok(());
+        }
+        let end = memchr::memchr(b'\n', there);
+        let length = end.map_or(there.len(), |at| at + 1);
+        input.consume(length);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}

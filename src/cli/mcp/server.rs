@@ -1,0 +1,201 @@
+//! Who waits for what: messages are read and answered at once, calls run beside them, and none waits longer than it may.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use super::answer;
+use super::protocol::{ClientMessage, Code, Request, next_line};
+use super::tools::{TOOLS, Tool};
+use crate::cli::world::{output, secrets};
+
+/// Calls that run at the same time; each uses all processors.
+const MOST_RUNNING: usize = 2;
+/// Calls that wait for them.
+const MOST_WAITING: usize = 32;
+/// What reads nested text is at home on the main thread.
+const STACK_BYTES: usize = 16 << 20;
+
+const INSTRUCTIONS: &str = "gpulint tells what GPUs and other accelerators in Terraform and Kubernetes text cost and which of \
+    that is waste. Begin with `check`. Addresses and names of rules in its answer are what `explain` and `what_if` take. It reads \
+    files as they are on the disk now, changes none, and asks no cloud: amounts are list prices, and null is unknown.";
+
+enum Event {
+    Line(Result<String, Value>),
+    /// Nobody will ask any more.
+    End,
+    /// The call of this number has its answer.
+    Done(u64, Value),
+}
+
+/// A call that has no answer yet.
+struct Call {
+    number: u64,
+    request: Request,
+    until: Instant,
+    work: Option<Work>,
+}
+
+struct Work {
+    tool: &'static Tool,
+    arguments: Map<String, Value>,
+}
+
+struct Server {
+    events: Sender<Event>,
+    /// The time that an answer may take.
+    time: Duration,
+    count: u64,
+    calls: VecDeque<Call>,
+    /// Threads that are at work, those too whose answer nobody waits for any more: nothing can end them.
+    running: usize,
+    has_reader: bool,
+}
+
+/// Answers until nobody asks any more.
+pub(super) fn serve(time: Duration) {
+    let (events, happened) = mpsc::channel();
+    let lines = events.clone();
+    std::thread::spawn(move || read(&lines));
+    let mut server = Server { events, time, count: 0, calls: VecDeque::new(), running: 0, has_reader: true };
+    server.run(&happened);
+}
+
+fn read(events: &Sender<Event>) {
+    let mut input = std::io::stdin().lock();
+    while let Ok(Some(line)) = next_line(&mut input) {
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+    let _ = events.send(Event::End);
+}
+
+impl Server {
+    fn run(&mut self, happened: &Receiver<Event>) {
+        let mut is_open = true;
+        while self.has_reader && (is_open || !self.calls.is_empty()) {
+            let first = self.calls.iter().map(|call| call.until).min();
+            let wait = first.map_or(Duration::MAX, |until| until.saturating_duration_since(Instant::now()));
+            match happened.recv_timeout(wait) {
+                Ok(Event::Line(Ok(line))) if line.trim().is_empty() => {}
+                Ok(Event::Line(Ok(line))) => self.hear(ClientMessage::read(&line)),
+                Ok(Event::Line(Err(refusal))) => self.send(&refusal),
+                Ok(Event::Done(number, result)) => self.done(number, result),
+                Ok(Event::End) => is_open = false,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            self.give_up();
+            self.start();
+        }
+    }
+
+    fn hear(&mut self, message: ClientMessage) {
+        match message {
+            ClientMessage::Request(request) => self.asked(request),
+            // No answer is sent to who does not want it.
+            ClientMessage::Cancelled(id) => self.calls.retain(|call| call.request.id != id),
+            ClientMessage::Wrong(refusal) => self.send(&refusal),
+            ClientMessage::Nothing => {}
+        }
+    }
+
+    fn asked(&mut self, request: Request) {
+        if let Some(refusal) = request.refused() {
+            return self.send(&refusal);
+        }
+        let answer = match request.method.as_str() {
+            "initialize" => request.handshake(INSTRUCTIONS),
+            "server/discover" => request.discovery(INSTRUCTIONS),
+            "ping" => request.answer(json!({})),
+            "tools/list" => {
+                let tools: Vec<Value> = TOOLS.iter().map(Tool::describe).collect();
+                request.lasting_answer(json!({ "tools": tools }))
+            }
+            "tools/call" => match self.called(request) {
+                Some(refusal) => refusal,
+                None => return,
+            },
+            method => {
+                let method: String = method.chars().take(100).collect();
+                request.fail(Code::NoMethod, &format!("there is no method `{method}`"))
+            }
+        };
+        self.send(&answer);
+    }
+
+    /// The call waits for its turn; else how it is answered at once.
+    fn called(&mut self, request: Request) -> Option<Value> {
+        let name = request.parameters.get("name").and_then(Value::as_str).unwrap_or_default();
+        let Some(tool) = Tool::named(name) else {
+            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            let name: String = name.chars().take(100).collect();
+            let why = format!("there is no tool `{name}`; the tools are {}", names.join(", "));
+            return Some(request.fail(Code::BadParameters, &why));
+        };
+        let arguments = match request.parameters.get("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => return Some(request.fail(Code::BadParameters, "`arguments` is an object")),
+        };
+        if self.calls.len() >= MOST_RUNNING + MOST_WAITING {
+            let why = "too many calls wait for an answer; ask again when some have come";
+            return Some(request.answer(answer::failed(why)));
+        }
+        self.count += 1;
+        let until = Instant::now() + self.time;
+        self.calls.push_back(Call { number: self.count, request, until, work: Some(Work { tool, arguments }) });
+        None
+    }
+
+    /// Lets calls begin, as many as may.
+    fn start(&mut self) {
+        while self.running < MOST_RUNNING {
+            let next = self.calls.iter_mut().find_map(|call| Some((call.number, call.work.take()?)));
+            let Some((number, Work { tool, arguments })) = next else { return };
+            let events = self.events.clone();
+            let work = move || {
+                let result = answer::answer(tool, &arguments);
+                let _ = events.send(Event::Done(number, result));
+            };
+            let thread = std::thread::Builder::new().name(tool.name.to_owned()).stack_size(STACK_BYTES);
+            self.running += 1;
+            if thread.spawn(work).is_err() {
+                self.done(number, answer::failed("the system starts no more threads; ask again later"));
+            }
+        }
+    }
+
+    fn done(&mut self, number: u64, result: Value) {
+        self.running = self.running.saturating_sub(1);
+        if let Some(at) = self.calls.iter().position(|call| call.number == number)
+            && let Some(call) = self.calls.remove(at)
+        {
+            self.send(&call.request.answer(result));
+        }
+    }
+
+    /// Tells those who have waited for too long.
+    fn give_up(&mut self) {
+        let now = Instant::now();
+        while let Some(at) = self.calls.iter().position(|call| call.until <= now)
+            && let Some(call) = self.calls.remove(at)
+        {
+            let seconds = self.time.as_secs();
+            let why = format!(
+                "not finished after {seconds} seconds, so nothing is said. Ask about a part of it: `path` names a folder"
+            );
+            self.send(&call.request.answer(answer::failed(&why)));
+        }
+    }
+
+    fn send(&mut self, message: &Value) {
+        // What is said to a model leaves the machine.
+        if output::send(&secrets::without_forms(&message.to_string())).is_err() {
+            self.has_reader = false;
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A session with what was concluded from it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Session;
+use super::gate::gate;
+use crate::Analysis;
+use crate::cli::Failure;
+use crate::cli::args::{Input, Selection, Threshold};
+use crate::cli::world::file_tree::{DiskTree, below};
+use crate::compare::Gate;
+use crate::config::{self, setting};
+use crate::decide::{BASELINE, Decided};
+use crate::diagnostic::Diagnostic;
+use crate::front_ends::files;
+use crate::inventory::{Resource, ResourceId};
+use crate::kubernetes::Looks;
+use crate::measured::{paid, row};
+use crate::report;
+use crate::rules::Finding;
+use crate::source::{Differing, FileId, file_name, from_utf16, is_below, parent};
+use crate::terraform::SharedTerraform;
+
+/// Rule, file and address: what stays the same when lines move.
+pub(in crate::cli) type Identity = (String, String, Option<String>);
+
+/// Texts that stand at paths of a tree instead of what is there.
+pub(in crate::cli) type Texts = BTreeMap<String, Vec<u8>>;
+
+/// A run, with the findings that are shown.
+pub(in crate::cli) struct JudgedTree {
+    pub(in crate::cli) session: Session,
+    pub(in crate::cli) analysis: Analysis,
+    pub(in crate::cli) findings: Vec<Decided>,
+    pub(in crate::cli) gate: Gate,
+}
+
+impl JudgedTree {
+    pub(in crate::cli) fn of(session: Session, threshold: &Threshold) -> JudgedTree {
+        let (analysis, mut findings) = session.judge();
+        let gate = gate(threshold, &session.policy);
+        findings.retain(|decided| gate.shows(decided));
+        JudgedTree { session, analysis, findings, gate }
+    }
+
+    /// What was named, with these texts.
+    pub(in crate::cli) fn with_texts(
+        input: &Input,
+        (selection, threshold): (&Selection, &Threshold),
+        texts: &Texts,
+    ) -> Result<JudgedTree, Failure> {
+        let given = texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
+        let input = Input { given, ..input.clone() };
+        Ok(Self::of(Session::judging(&input, selection)?, threshold))
+    }
+
+    pub(in crate::cli) fn identity(&self, finding: &Finding) -> Identity {
+        let path = self.session.sources.path(self.session.sources.origin(finding.span).file);
+        (finding.rule.clone(), path, finding.address(&self.analysis.inventory).map(str::to_owned))
+    }
+
+    /// The findings that neither a comment nor the baseline accepts.
+    pub(in crate::cli) fn counting(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|decided| decided.counts()).map(|decided| &decided.finding)
+    }
+
+    /// Whatever a finding is about.
+    pub(in crate::cli) fn resources(&self, finding: &Finding) -> impl Iterator<Item = &Resource> {
+        let all = finding.resource.into_iter().chain(finding.also.iter().copied());
+        all.filter_map(|id| self.analysis.inventory.resources.get(id.0))
+    }
+
+    /// The file was named, is no link to another one, and is read as it is: bytes that are no UTF-8 have no place in it, nor
+    /// has a file in UTF-16.
+    pub(in crate::cli) fn is_writable(&self, file: FileId) -> bool {
+        let path = self.session.sources.path(file);
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_itself = real(&self.session.scope.root)
+            .is_some_and(|root| real(&root.join(&path)).is_some_and(|place| place == root.join(&path)));
+        self.session.is_named(&path)
+            && is_itself
+            && !self.session.sources.text(file).contains('\u{fffd}')
+            && !self.session.sources.tree().read(&path).is_ok_and(|bytes| from_utf16(&bytes).is_some())
+    }
+}
+
+impl Session {
+    /// How the price of a resource came to be, and whether its model fits.
+    pub(in crate::cli) fn explain(&self, analysis: &Analysis, id: ResourceId) -> String {
+        let report = self.report(analysis, &[]);
+        let mut text = report::explain(&report, id);
+        let (fact, item) = (analysis.fits.get(id.0), analysis.bill.items.get(id.0));
+        if let (Some(resource), Some(fact)) = (analysis.inventory.resources.get(id.0), fact) {
+            if let Some(item) = item {
+                text += &report::explain_speed(resource, item, fact, &self.settings.catalog);
+            }
+            text += &report::explain_run(resource, fact, item);
+            text += &report::explain_own(resource, item, &self.settings.pricing.owned);
+        }
+        text
+    }
+
+    /// The file is a page of the team's own.
+    pub(in crate::cli) fn has_page(&self, path: &str) -> bool {
+        self.policy.own_pages.iter().any(|page| page.path == path)
+    }
+
+    /// What is wrong with pages of rules, and with settings about them.
+    pub(in crate::cli) fn wrong_rules(&self) -> &[Diagnostic] {
+        &self.policy.wrong_rules
+    }
+}
+
+/// States of a tree that is being edited.
+impl Session {
+    /// Keeps what it reads and works out, for any number of edited states.
+    pub(in crate::cli) fn keep_for_edits(&mut self) {
+        self.settings.kubernetes.looks = Looks::kept();
+        self.settings.terraform.shared = SharedTerraform::lasting();
+    }
+
+    /// The same settings on the tree with these texts in the place of what is there. `changed` are all files that differ from
+    /// this state; whatever does not rest on them is taken from it.
+    pub(in crate::cli) fn edited(&self, texts: &Texts, changed: HashSet<String>) -> Session {
+        let (root, allowed) = (self.scope.root.clone(), self.scope.allowed.clone());
+        let mut tree = DiskTree::new(root, allowed).up_to(self.sources.limits().file_bytes);
+        for (path, text) in texts {
+            tree = tree.with_given(path.clone(), text.clone());
+        }
+        let new: Vec<String> = texts.keys().filter(|path| self.may_hold(path)).cloned().collect();
+        let lists = changed.iter().filter(|path| !self.is_on_disk(path));
+        let lists = lists.map(|path| parent(path).to_owned()).collect();
+        let differing = Differing { files: changed.clone(), lists };
+        let changed = Arc::new(changed);
+        let mut session = self.at(tree, self.files.clone());
+        session.add_files(new);
+        session.skipped.clone_from(&self.skipped);
+        session.settings.kubernetes.looks = self.settings.kubernetes.looks.for_all_but(changed.clone());
+        session.settings.terraform.shared = self.settings.terraform.shared.for_other(Some(differing));
+        let is_same = |path: &str| !changed.contains(path);
+        if session.sources.share(&self.sources, self.policy.files_of_settings, is_same) {
+            session.settings.terraform.shared.allow();
+        }
+        session
+    }
+
+    /// A file that is only in an editor yet would be read if it were saved.
+    pub(in crate::cli) fn may_hold(&self, path: &str) -> bool {
+        files::is_candidate(Path::new(path))
+            && self.files.binary_search_by(|it| it.as_str().cmp(path)).is_err()
+            && self.scope.named.iter().any(|named| is_below(path, named))
+            && !self.is_on_disk(path)
+    }
+
+    pub(in crate::cli) fn is_on_disk(&self, path: &str) -> bool {
+        below(&self.scope.root, path).exists()
+    }
+
+    /// A change of the file may change settings, rules, prices or what was accepted.
+    pub(in crate::cli) fn rests_on(&self, path: &str) -> bool {
+        let name = file_name(path);
+        let is_page = name.ends_with(".md");
+        let is_settings =
+            name == config::FILE_NAME || name == BASELINE || [row::FILE_NAME, paid::row::FILE_NAME].contains(&name);
+        let is_of_pack = || self.policy.packs.iter().any(|pack| is_below(path, pack.path()));
+        is_settings
+            || is_of_pack()
+            || is_page && self.own_pages_are_near(path)
+            || self.texts_of_settings().iter().any(|(known, _)| known == path)
+    }
+
+    /// Pages of the team's own are read from the directory of the file, or the settings name it.
+    fn own_pages_are_near(&self, path: &str) -> bool {
+        let directory = parent(path);
+        let named = self.policy.config.texts(setting!("rules-dir"));
+        named.iter().any(|(named, _)| named == directory || is_below(directory, named))
+    }
+}

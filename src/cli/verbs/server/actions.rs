@@ -1,0 +1,286 @@
+//! What can be done about findings: fixes, and comments that accept them. Edits are worked out when they are asked for, and
+//! proved by a run in memory as `check --fix` does.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gen_lsp_types::{
+    Code, CodeAction, CodeActionKind, Diagnostic, DocumentChange, Edit, OptionalVersionedTextDocumentIdentifier, Range,
+    TextDocumentEdit, TextDocumentIdentifier, TextEdit, WorkspaceEdit,
+};
+use serde::{Deserialize, Serialize};
+
+use super::client::FIX_ALL;
+use super::documents::OpenTexts;
+use super::place::uri_of;
+use super::position::{Encoding, TextLines};
+use super::told::{Places, Told};
+use crate::cli::Failure;
+use crate::cli::edits::fixes::{Fixes, Fixing};
+use crate::cli::edits::ignores::{Acceptance, Ignores, is_acceptable};
+use crate::cli::session::judged::{JudgedTree, Texts};
+use crate::cli::workspace::Workspace;
+use crate::cli::world::file_tree::below;
+use crate::report::one_line;
+use crate::rules::{Finding, Safety};
+use crate::source::changes;
+
+/// What stands in a comment until somebody says why.
+const REASON: &str = "TODO: say why";
+
+/// An action that somebody chose, or may choose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Chosen {
+    pub(super) folder: PathBuf,
+    what: What,
+    /// The file that it is about, as a path of the tree.
+    path: String,
+    /// Of one finding, its rule and what it is about.
+    #[serde(default)]
+    rule: String,
+    #[serde(default)]
+    address: Option<String>,
+}
+
+impl Chosen {
+    pub(super) fn of(action: &CodeAction) -> Option<Chosen> {
+        serde_json::from_value(action.data.clone()?).ok()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum What {
+    Fix,
+    FixUnsafely,
+    FixAll,
+    Accept,
+}
+
+/// An action with its edits: by files of the disk, with the versions of those that are open.
+pub(super) struct Edited {
+    pub(super) action: CodeAction,
+    pub(super) edits: Vec<FileEdits>,
+}
+
+pub(super) struct FileEdits {
+    file: PathBuf,
+    version: Option<i32>,
+    edits: Vec<TextEdit>,
+}
+
+/// The actions for a place of a file.
+pub(super) fn actions_at(
+    told: &Told,
+    folder: &Path,
+    file: &Path,
+    range: Range,
+    (wanted, shown): (Option<&[CodeActionKind]>, &[Diagnostic]),
+    encoding: Encoding,
+) -> Vec<CodeAction> {
+    let judged = &told.judged;
+    let mut places = Places::new(&judged.session.sources, encoding);
+    let mut all = Vec::new();
+    let mut fixes_all = None;
+    for finding in judged.counting() {
+        let (path, at) = places.range(finding.span);
+        if below(&judged.session.scope.root, &path) != file {
+            continue;
+        }
+        if finding.safety() == Some(Safety::Safe) && !finding.edits.is_empty() {
+            fixes_all.get_or_insert(path.clone());
+        }
+        if at.start.line > range.end.line || at.end.line < range.start.line {
+            continue;
+        }
+        all.extend(of_finding(judged, folder, finding, (path, at), shown));
+    }
+    if let Some(path) = fixes_all {
+        let chosen = Chosen { folder: folder.to_owned(), what: What::FixAll, path, rule: String::new(), address: None };
+        all.push(CodeAction {
+            title: "Fix all that can be fixed safely in this file (gpulint)".to_owned(),
+            kind: Some(CodeActionKind::from(FIX_ALL.to_owned())),
+            data: serde_json::to_value(chosen).ok(),
+            ..CodeAction::default()
+        });
+    }
+    all.retain(|action| is_wanted(action.kind.as_ref(), wanted));
+    all
+}
+
+/// What was asked for by name of a kind, or of a kind above it; only what belongs to a place where nothing was.
+fn is_wanted(kind: Option<&CodeActionKind>, wanted: Option<&[CodeActionKind]>) -> bool {
+    let Some(kind) = kind.map(|it| String::from(it.clone())) else { return false };
+    match wanted {
+        None => !kind.starts_with("source."),
+        Some(wanted) => wanted.iter().any(|it| {
+            let it = String::from(it.clone());
+            it.is_empty() && !kind.starts_with("source.")
+                || kind == it
+                || kind.strip_prefix(&it).is_some_and(|rest| rest.starts_with('.'))
+        }),
+    }
+}
+
+fn of_finding(
+    judged: &JudgedTree,
+    folder: &Path,
+    finding: &Finding,
+    (path, at): (String, Range),
+    shown: &[Diagnostic],
+) -> Vec<CodeAction> {
+    let is_about = |it: &&Diagnostic| it.range == at && it.code == Some(Code::String(finding.rule.clone()));
+    let diagnostics: Vec<Diagnostic> = shown.iter().filter(is_about).cloned().collect();
+    let action = |what: What, title: String, is_preferred: bool| {
+        let address = finding.address(&judged.analysis.inventory).map(str::to_owned);
+        let (folder, rule) = (folder.to_owned(), finding.rule.clone());
+        CodeAction {
+            title,
+            kind: Some(CodeActionKind::QuickFix),
+            diagnostics: (!diagnostics.is_empty()).then(|| diagnostics.clone()),
+            is_preferred: is_preferred.then_some(true),
+            data: serde_json::to_value(Chosen { folder, what, path: path.clone(), rule, address }).ok(),
+            ..CodeAction::default()
+        }
+    };
+    let mut all = Vec::new();
+    if !finding.edits.is_empty() {
+        let how = finding.help.as_deref().map_or_else(|| finding.rule.clone(), |help| short(&one_line(help)));
+        all.extend(match finding.safety() {
+            Some(Safety::Safe) => Some(action(What::Fix, format!("Fix: {how}"), true)),
+            Some(_) => Some(action(What::FixUnsafely, format!("Change how it runs: {how}"), false)),
+            None => None,
+        });
+    }
+    if is_acceptable(&finding.rule, &path) {
+        all.push(action(What::Accept, format!("Accept {} here, with a reason", finding.rule), false));
+    }
+    all
+}
+
+fn short(text: &str) -> String {
+    const LONGEST: usize = 90;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(LONGEST).collect();
+    format!("{}…", cut.trim_end())
+}
+
+/// What an action changes, proved by a run; none where it would do something else than it should.
+pub(super) fn edits_of(
+    chosen: &Chosen,
+    workspace: &mut Workspace,
+    versions: &BTreeMap<String, i32>,
+    encoding: Encoding,
+) -> Result<Vec<FileEdits>, Failure> {
+    let before = workspace.judge()?;
+    let texts = made(chosen, &before, workspace)?;
+    let sources = &before.session.sources;
+    let root = workspace.root();
+    let of_file = |(path, new): (&String, &Vec<u8>)| {
+        let old = sources.text(sources.open(path).ok()?);
+        let edits = line_edits(&old, &String::from_utf8_lossy(new), encoding);
+        let version = versions.get(path).copied();
+        (!edits.is_empty()).then(|| FileEdits { file: below(root, path), version, edits })
+    };
+    Ok(texts.iter().filter_map(of_file).collect())
+}
+
+fn made(chosen: &Chosen, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
+    let is_this =
+        |it: &(String, String, Option<String>)| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
+    let is_here = |it: &(String, String, Option<String>)| it.1 == chosen.path;
+    let open = workspace.texts();
+    let is_writable = |judged: &JudgedTree, file| {
+        let sources = &judged.session.sources;
+        judged.is_writable(file) || open.contains(&sources.path(file)) && !sources.text(file).contains('\u{fffd}')
+    };
+    let mut judge = |texts: &Texts| workspace.imagine(texts);
+    let is_wanted: &dyn Fn(&(String, String, Option<String>)) -> bool = match chosen.what {
+        What::FixAll => &is_here,
+        _ => &is_this,
+    };
+    if chosen.what == What::Accept {
+        let acceptance = Acceptance { reason: REASON, until: None };
+        return Ok(Ignores::make(before, &acceptance, is_wanted, &mut judge)?.texts);
+    }
+    let limit = if chosen.what == What::FixUnsafely { Safety::Unsafe } else { Safety::Safe };
+    let mut fixing = Fixing { limit, is_wanted, is_writable: &is_writable, judge: &mut judge };
+    Ok(Fixes::make(&mut fixing, before.clone())?.0.texts)
+}
+
+/// The lines that differ.
+fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let mut starts = vec![0];
+    starts.extend(before.iter().scan(0, |end, line| {
+        *end += line.len();
+        Some(*end)
+    }));
+    let lines = TextLines::of(old, encoding);
+    let at = |line: usize| starts.get(line).copied().unwrap_or(old.len());
+    let hunks = changes(&before, &after).into_iter();
+    let edit = |(gone, come): (std::ops::Range<usize>, std::ops::Range<usize>)| TextEdit {
+        range: lines.range(at(gone.start)..at(gone.end)),
+        new_text: after.get(come).unwrap_or_default().concat(),
+    };
+    hunks.map(edit).collect()
+}
+
+/// The edits as the editor takes them.
+pub(super) fn workspace_edit(edits: &[FileEdits], documents: &OpenTexts, takes_versions: bool) -> WorkspaceEdit {
+    let uri = |file: &Path| documents.uri_of(file).map(str::to_owned).or_else(|| uri_of(file));
+    if !takes_versions {
+        let all = edits.iter().filter_map(|it| Some((uri(&it.file)?.into(), it.edits.clone())));
+        return WorkspaceEdit { changes: Some(all.collect()), ..WorkspaceEdit::default() };
+    }
+    let change = |it: &FileEdits| {
+        let text_document_identifier = TextDocumentIdentifier { uri: uri(&it.file)?.into() };
+        Some(DocumentChange::TextDocumentEdit(TextDocumentEdit {
+            text_document: OptionalVersionedTextDocumentIdentifier { version: it.version, text_document_identifier },
+            edits: it.edits.iter().cloned().map(Edit::TextEdit).collect(),
+        }))
+    };
+    let changes = edits.iter().filter_map(change).collect();
+    WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_of_lines_make_the_new_text() {
+        for (old, new) in [
+            ("a\nb\nc\n", "a\nB\nc\n"),
+            ("a\nb", "a\nb\nc"),
+            ("", "x\n"),
+            ("é𝛼\r\nb\r\n", "# c\r\né𝛼\r\n"),
+            ("same", "same"),
+        ] {
+            for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+                let mut text = old.to_owned();
+                for edit in line_edits(old, new, encoding).iter().rev() {
+                    let lines = TextLines::of(&text, encoding);
+                    let place = lines.offset(edit.range.start)..lines.offset(edit.range.end);
+                    text.replace_range(place, &edit.new_text);
+                }
+                assert_eq!(text, new);
+            }
+        }
+    }
+
+    #[test]
+    fn source_actions_are_made_only_where_they_are_asked_for() {
+        let kind = |name: &str| CodeActionKind::from(name.to_owned());
+        let (quick, all) = (kind("quickfix"), kind(FIX_ALL));
+        assert!(is_wanted(Some(&quick), None) && !is_wanted(Some(&all), None));
+        assert!(is_wanted(Some(&all), Some(&[kind("source.fixAll")])));
+        assert!(is_wanted(Some(&all), Some(&[kind("source")])));
+        assert!(!is_wanted(Some(&all), Some(&[kind("source.fix")])));
+        assert!(!is_wanted(Some(&quick), Some(&[kind("refactor")])));
+    }
+}

@@ -1,0 +1,253 @@
+//! What is told of a folder: diagnostics, and prices beside the text, with places as the editor counts them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gen_lsp_types::{
+    Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Message, Position,
+    Range,
+};
+
+use super::client::Preferences;
+use super::pages::wrong_examples;
+use super::place::uri_of;
+use super::position::{Encoding, TextLines};
+use crate::cli::session::judged::JudgedTree;
+use crate::cli::world::file_tree::below;
+use crate::diagnostic::Level;
+use crate::inventory::{ResourceId, UnjudgedStatus};
+use crate::report::{self, one_line};
+use crate::rules::{self, Finding};
+use crate::source::{FileId, Sources, Span};
+
+const SOURCE: &str = "gpulint";
+
+/// More related places than an editor can show.
+const MOST_RELATED: usize = 20;
+
+/// What one state of a folder comes to.
+pub(super) struct Told {
+    pub(super) judged: Arc<JudgedTree>,
+    /// The versions of the open texts that it is about, by paths of the tree.
+    pub(super) versions: BTreeMap<String, i32>,
+    pub(super) diagnostics: BTreeMap<PathBuf, Vec<Diagnostic>>,
+}
+
+/// A text that was asked about, and what is known of it.
+pub(super) struct KnownText {
+    pub(super) told: Arc<Told>,
+    pub(super) folder: PathBuf,
+    pub(super) file: PathBuf,
+    /// As a path of the tree.
+    pub(super) path: String,
+}
+
+/// A price beside a line.
+pub(super) struct LineCost {
+    /// Behind the last letter of the line.
+    pub(super) at: Position,
+    pub(super) label: String,
+    pub(super) resources: Vec<ResourceId>,
+}
+
+impl Told {
+    pub(super) fn of(
+        judged: Arc<JudgedTree>,
+        versions: BTreeMap<String, i32>,
+        preferences: &Preferences,
+        encoding: Encoding,
+    ) -> Told {
+        let mut teller = Teller::new(&judged, encoding);
+        teller.findings(preferences.lowest());
+        teller.unjudged(preferences.lowest());
+        teller.wrong_rules();
+        versions.keys().for_each(|path| teller.examples(path));
+        let diagnostics = teller.done();
+        Told { judged, versions, diagnostics }
+    }
+
+    /// The version of an open text that it is about.
+    pub(super) fn version_of(&self, file: &Path) -> Option<i32> {
+        let path = file.strip_prefix(&self.judged.session.scope.root).ok()?.to_str()?;
+        self.versions.get(path).copied()
+    }
+
+    /// The prices beside the lines of a file, by its path in the tree.
+    pub(super) fn prices(&self, path: &str, encoding: Encoding) -> Vec<LineCost> {
+        let session = &self.judged.session;
+        let known = session.sources.has(path).then(|| session.sources.open(path).ok()).flatten();
+        let Some(file) = known else { return Vec::new() };
+        let report = session.report(&self.judged.analysis, &self.judged.findings);
+        let mut places = Places::new(&session.sources, encoding);
+        let all = report::prices_on_lines(&report, file).into_iter();
+        all.map(|price| LineCost { at: places.end_of_line(price.span), label: price.label, resources: price.resources })
+            .collect()
+    }
+}
+
+/// Turns places into those of an editor; the lines of a file are looked for once.
+pub(super) struct Places<'j> {
+    sources: &'j Sources,
+    encoding: Encoding,
+    texts: HashMap<FileId, (Arc<str>, Arc<[usize]>)>,
+}
+
+impl<'j> Places<'j> {
+    pub(super) fn new(sources: &'j Sources, encoding: Encoding) -> Places<'j> {
+        Places { sources, encoding, texts: HashMap::new() }
+    }
+
+    /// The path of the file that an author can change, and the place in it.
+    pub(super) fn range(&mut self, span: Span) -> (String, Range) {
+        let origin = self.sources.origin(span);
+        let range = self.with_lines(origin.file, |lines| lines.range(origin.range()));
+        (self.sources.path(origin.file), range)
+    }
+
+    fn end_of_line(&mut self, span: Span) -> Position {
+        let origin = self.sources.origin(span);
+        self.with_lines(origin.file, |lines| lines.end_of_line(origin.start as usize))
+    }
+
+    fn end_of_line_at(&mut self, file: FileId, start: Position) -> Position {
+        self.with_lines(file, |lines| lines.end_of_line(lines.offset(start)))
+    }
+
+    fn with_lines<T>(&mut self, file: FileId, work: impl FnOnce(&TextLines<'_>) -> T) -> T {
+        let read = || {
+            let text = self.sources.text(file);
+            let starts = TextLines::starts(&text);
+            (text, starts)
+        };
+        let (text, starts) = self.texts.entry(file).or_insert_with(read).clone();
+        work(&TextLines::with(&text, starts, self.encoding))
+    }
+}
+
+struct Teller<'j> {
+    judged: &'j JudgedTree,
+    places: Places<'j>,
+    all: BTreeMap<String, Vec<Diagnostic>>,
+}
+
+impl<'j> Teller<'j> {
+    fn new(judged: &'j JudgedTree, encoding: Encoding) -> Teller<'j> {
+        Teller { judged, places: Places::new(&judged.session.sources, encoding), all: BTreeMap::new() }
+    }
+
+    fn findings(&mut self, lowest: Level) {
+        let judged = self.judged;
+        let report = judged.session.report(&judged.analysis, &judged.findings);
+        // What one text makes many times is told once, with how often.
+        let mut told: Vec<(&Finding, String, usize)> = Vec::new();
+        let mut known: HashMap<(&str, Span, String), usize> = HashMap::new();
+        for finding in judged.counting().filter(|it| it.level >= lowest) {
+            let text = report::finding_in_place(&report, finding);
+            let span = judged.session.sources.origin(finding.span);
+            let at = *known.entry((&finding.rule, span, text.clone())).or_insert(told.len());
+            match told.get_mut(at) {
+                Some((_, _, times)) => *times += 1,
+                None => told.push((finding, text, 1)),
+            }
+        }
+        for (finding, text, times) in told {
+            let text = if times > 1 { format!("{text} (×{times})") } else { text };
+            self.finding(finding, text);
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding, text: String) {
+        let related = finding.related.iter().take(MOST_RELATED).filter_map(|(span, why)| {
+            let (path, range) = self.places.range(*span);
+            let uri = uri_of(&below(&self.judged.session.scope.root, &path))?.into();
+            Some(DiagnosticRelatedInformation { location: Location { uri, range }, message: one_line(why) })
+        });
+        let related: Vec<_> = related.collect();
+        let href = rules::link(&finding.rule).map(|link| CodeDescription { href: link.into() });
+        self.add(
+            finding.span,
+            Diagnostic {
+                severity: Some(severity(finding.level)),
+                code: Some(Code::String(finding.rule.clone())),
+                code_description: href,
+                message: Message::String(text),
+                related_information: (!related.is_empty()).then_some(related),
+                ..Diagnostic::default()
+            },
+        );
+    }
+
+    /// What matters and was not judged.
+    fn unjudged(&mut self, lowest: Level) {
+        let all = self.judged.analysis.inventory.unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
+        for it in all.filter(|_| lowest <= Level::Note) {
+            let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
+            let diagnostic = Diagnostic {
+                severity: Some(DiagnosticSeverity::Information),
+                code: Some(Code::String("not-judged".to_owned())),
+                message: Message::String(format!("not judged: {}{cure}", one_line(&it.reason))),
+                ..Diagnostic::default()
+            };
+            match it.span.or(it.shown_at) {
+                Some(span) => self.add(span, diagnostic),
+                None => self.add_at(it.path.clone(), Range::default(), diagnostic),
+            }
+        }
+    }
+
+    /// Pages that do not load, rules that failed, and settings about rules that are not there.
+    fn wrong_rules(&mut self) {
+        let broken = self.judged.analysis.broken_rules.iter().cloned().map(crate::diagnostic::Diagnostic::from);
+        for wrong in self.judged.session.wrong_rules().iter().cloned().chain(broken) {
+            let Some(span) = wrong.span else { continue };
+            let help = wrong.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();
+            let diagnostic = Diagnostic {
+                severity: Some(severity(wrong.level)),
+                message: Message::String(format!("{}{help}", one_line(&wrong.message))),
+                ..Diagnostic::default()
+            };
+            self.add(span, diagnostic);
+        }
+    }
+
+    /// How the examples of a page that is open come out.
+    fn examples(&mut self, path: &str) {
+        for proof in wrong_examples(self.judged, path) {
+            let line = u32::try_from(proof.line.saturating_sub(1)).unwrap_or_default();
+            let start = Position { line, character: 0 };
+            let sources = &self.judged.session.sources;
+            let end = sources.open(path).map_or(start, |file| self.places.end_of_line_at(file, start));
+            let text: Vec<String> = proof.wrong.iter().map(|it| one_line(it)).collect();
+            let diagnostic = Diagnostic {
+                severity: Some(DiagnosticSeverity::Error),
+                message: Message::String(format!("{}: {}", one_line(&proof.title), text.join("\n"))),
+                ..Diagnostic::default()
+            };
+            self.add_at(path.to_owned(), Range { start, end }, diagnostic);
+        }
+    }
+
+    fn add(&mut self, span: Span, diagnostic: Diagnostic) {
+        let (path, range) = self.places.range(span);
+        self.add_at(path, range, diagnostic);
+    }
+
+    fn add_at(&mut self, path: String, range: Range, diagnostic: Diagnostic) {
+        let diagnostic = Diagnostic { range, source: Some(SOURCE.to_owned()), ..diagnostic };
+        self.all.entry(path).or_default().push(diagnostic);
+    }
+
+    fn done(self) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
+        let root = &self.judged.session.scope.root;
+        self.all.into_iter().map(|(path, all)| (below(root, &path), all)).collect()
+    }
+}
+
+fn severity(level: Level) -> DiagnosticSeverity {
+    match level {
+        Level::Error => DiagnosticSeverity::Error,
+        Level::Warning => DiagnosticSeverity::Warning,
+        Level::Note => DiagnosticSeverity::Information,
+    }
+}

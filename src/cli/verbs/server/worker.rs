@@ -1,0 +1,228 @@
+//! The one thread that reads and judges. It takes all that changed meanwhile before it begins, so that of a row of keystrokes
+//! only the last is judged, and what it says is about the newest texts that it knew.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use gen_lsp_types::CodeAction;
+use lsp_server::RequestId;
+
+use super::actions::{Chosen, Edited, edits_of};
+use super::client::{Client, Preferences};
+use super::told::Told;
+use crate::cli::Failure;
+use crate::cli::workspace::Workspace;
+
+/// Nobody typed for so long: there is time to make the next run faster.
+const AT_REST: Duration = Duration::from_secs(1);
+
+/// What the worker is to know or to do.
+pub(super) enum Task {
+    /// A folder is open, or is asked about otherwise than before.
+    Open {
+        folder: PathBuf,
+        preferences: Preferences,
+    },
+    Close {
+        folder: PathBuf,
+    },
+    /// What the editor has for a file; nothing where it is closed.
+    Text {
+        folder: PathBuf,
+        file: PathBuf,
+        text: Option<(i32, String)>,
+    },
+    /// Files may have changed on the disk.
+    Refresh {
+        folder: PathBuf,
+    },
+    /// The edits of these actions are wanted.
+    Edits {
+        id: RequestId,
+        actions: Vec<CodeAction>,
+        is_list: bool,
+    },
+}
+
+/// What the worker has to say.
+pub(super) enum News {
+    /// It began to judge a folder.
+    Began {
+        folder: PathBuf,
+    },
+    Judged {
+        folder: PathBuf,
+        told: Arc<Told>,
+    },
+    /// Settings that cannot be used, or a mistake in this program.
+    Failed {
+        folder: PathBuf,
+        why: String,
+    },
+    Edits {
+        id: RequestId,
+        edited: Vec<Edited>,
+        is_list: bool,
+    },
+}
+
+struct Folder {
+    preferences: Preferences,
+    workspace: Workspace,
+    versions: BTreeMap<String, i32>,
+    /// Something changed since it was judged.
+    is_dirty: bool,
+    may_have_changed_on_disk: bool,
+}
+
+pub(super) struct Worker {
+    client: Client,
+    tasks: Receiver<Task>,
+    news: Sender<News>,
+    folders: BTreeMap<PathBuf, Folder>,
+}
+
+impl Worker {
+    pub(super) fn new(client: Client, tasks: Receiver<Task>, news: Sender<News>) -> Worker {
+        Worker { client, tasks, news, folders: BTreeMap::new() }
+    }
+
+    /// Works until nobody has a task any more.
+    pub(super) fn run(mut self) {
+        loop {
+            let next = if self.folders.values().any(|it| it.workspace.has_drifted()) {
+                self.tasks.recv_timeout(AT_REST)
+            } else {
+                self.tasks.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            };
+            match next {
+                Ok(task) => {
+                    self.take(task);
+                    self.take_all();
+                    self.judge_dirty();
+                }
+                Err(RecvTimeoutError::Timeout) => self.settle(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn take_all(&mut self) {
+        while let Ok(task) = self.tasks.try_recv() {
+            self.take(task);
+        }
+    }
+
+    fn take(&mut self, task: Task) {
+        match task {
+            Task::Open { folder, preferences } => self.open(folder, preferences),
+            Task::Close { folder } => drop(self.folders.remove(&folder)),
+            Task::Text { folder, file, text } => {
+                let Some(of) = self.folders.get_mut(&folder) else { return };
+                let Some(path) = of.workspace.in_tree(&file) else { return };
+                of.is_dirty = true;
+                match text {
+                    Some((version, text)) => {
+                        of.versions.insert(path.clone(), version);
+                        of.workspace.set(&path, Some(text.into_bytes()));
+                    }
+                    None => {
+                        of.versions.remove(&path);
+                        of.workspace.set(&path, None);
+                    }
+                }
+            }
+            Task::Refresh { folder } => {
+                if let Some(of) = self.folders.get_mut(&folder) {
+                    of.may_have_changed_on_disk = true;
+                }
+            }
+            Task::Edits { id, actions, is_list } => {
+                let edited = actions.into_iter().filter_map(|it| self.edits(it)).collect();
+                self.say(News::Edits { id, edited, is_list });
+            }
+        }
+    }
+
+    fn open(&mut self, folder: PathBuf, preferences: Preferences) {
+        match Workspace::new(preferences.asked(&folder)) {
+            Ok(mut workspace) => {
+                let before = self.folders.remove(&folder);
+                let mut versions = BTreeMap::new();
+                if let Some(before) = before {
+                    versions = before.versions;
+                    workspace.take_texts_of(&before.workspace);
+                }
+                let of = Folder { preferences, workspace, versions, is_dirty: true, may_have_changed_on_disk: false };
+                self.folders.insert(folder, of);
+            }
+            Err(failure) => self.fail(folder, &failure),
+        }
+    }
+
+    fn judge_dirty(&mut self) {
+        let all: Vec<PathBuf> = self.folders.keys().cloned().collect();
+        for folder in all {
+            self.take_all();
+            let Some(of) = self.folders.get_mut(&folder) else { continue };
+            if std::mem::take(&mut of.may_have_changed_on_disk) {
+                of.is_dirty |= of.workspace.refresh();
+            }
+            if !std::mem::take(&mut of.is_dirty) {
+                continue;
+            }
+            self.judge(folder);
+        }
+    }
+
+    fn judge(&mut self, folder: PathBuf) {
+        self.say(News::Began { folder: folder.clone() });
+        let encoding = self.client.encoding;
+        let Some(of) = self.folders.get_mut(&folder) else { return };
+        let told = guarded(|| {
+            let judged = of.workspace.judge()?;
+            Ok(Told::of(judged, of.versions.clone(), &of.preferences, encoding))
+        });
+        match told {
+            Ok(told) => self.say(News::Judged { folder, told: Arc::new(told) }),
+            Err(failure) => self.fail(folder, &failure),
+        }
+    }
+
+    fn settle(&mut self) {
+        for (folder, of) in &mut self.folders {
+            if of.workspace.has_drifted()
+                && let Err(failure) = guarded(|| of.workspace.settle())
+            {
+                let _ = self.news.send(News::Failed { folder: folder.clone(), why: failure.to_string() });
+            }
+        }
+    }
+
+    /// The edits of an action, as they are now; nothing where it is gone, or does something else than it should.
+    fn edits(&mut self, action: CodeAction) -> Option<Edited> {
+        let chosen = Chosen::of(&action)?;
+        let encoding = self.client.encoding;
+        let of = self.folders.get_mut(&chosen.folder)?;
+        let (workspace, versions) = (&mut of.workspace, &of.versions);
+        guarded(|| edits_of(&chosen, workspace, versions, encoding)).ok().map(|edits| Edited { action, edits })
+    }
+
+    fn fail(&self, folder: PathBuf, failure: &Failure) {
+        self.say(News::Failed { folder, why: failure.to_string() });
+    }
+
+    fn say(&self, news: News) {
+        // Nobody listens any more where the editor has gone.
+        let _ = self.news.send(news);
+    }
+}
+
+/// A mistake in this program ends no session of an editor.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failure::from_panic(&*panic)))
+}

@@ -1,0 +1,70 @@
+//! `check --watch`: the report again, whenever a file changes. What rests on no changed file is not worked out again.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::cli::args::Check;
+use crate::cli::session::judged::JudgedTree;
+use crate::cli::workspace::{Workspace, WorkspaceOptions};
+use crate::cli::world::{deadline, output};
+use crate::cli::{Failure, Outcome};
+use crate::report::{self, Format, Report};
+
+/// How often files are looked at.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Looking at them takes no larger part of the time than one in so many.
+const PART: u32 = 10;
+
+pub(super) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+    if arguments.input.paths.iter().any(|path| path.as_os_str() == "-") {
+        return Err(Failure::new("files are watched, and standard input is none"));
+    }
+    deadline::none();
+    let mut workspace = Workspace::new(WorkspaceOptions {
+        input: arguments.input.clone(),
+        selection: arguments.selection.clone(),
+        threshold: arguments.threshold.clone(),
+    })?;
+    let mut last: Option<Arc<JudgedTree>> = None;
+    let mut complaint = None;
+    loop {
+        let began = Instant::now();
+        let may_differ = workspace.refresh();
+        let looked = began.elapsed();
+        if may_differ || last.is_none() {
+            // Settings that cannot be used are told once, and watched on.
+            match workspace.judge() {
+                Ok(judged) if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, &judged)) => {
+                    tell(arguments, &judged)?;
+                    (last, complaint) = (Some(judged), None);
+                }
+                Ok(_) => {}
+                Err(failure) => {
+                    let told = Some(failure.to_string());
+                    if complaint != told {
+                        output::complain_of(&failure);
+                        complaint = told;
+                    }
+                }
+            }
+        } else if workspace.has_drifted() {
+            workspace.settle()?;
+        }
+        std::thread::sleep(PAUSE.max(looked * PART));
+    }
+}
+
+fn tell(arguments: &Check, judged: &JudgedTree) -> Result<(), Failure> {
+    let (session, analysis, findings) = (&judged.session, &judged.analysis, &judged.findings);
+    let (verdict, _) = judged.gate.decide(findings, &analysis.inventory.unjudged);
+    let report = Report { verdict, title: arguments.output.title.as_deref(), ..session.report(analysis, findings) };
+    output::write(&arguments.output, Format::Text, |format, style| {
+        report::render(format, &report, arguments.view.style(style))
+    })?;
+    if let Err(failure) = session.demand_whole_rules(analysis) {
+        output::complain_of(&failure);
+    }
+    output::complain("watching; Ctrl+C ends\n");
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! A directory that is looked at again and again while its files change: on a disk, or in an editor before they are saved.
+//!
+//! One state of it is kept whole, the base. A later one takes from it whatever rests on no changed file, and says the same as
+//! a run that starts from nothing. Where settings change, or which files there are, the base is made anew.
+
+mod stamps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::{Input, Selection, Threshold};
+use super::session::Session;
+use super::session::judged::{JudgedTree, Texts};
+use super::world::failure::Failure;
+use super::world::place::Place;
+use stamps::Stamps;
+
+/// With more changed files than this, a state is made the new base when there is time for it.
+const FEW: usize = 3;
+
+/// What is asked of a directory.
+#[derive(Debug, Default)]
+pub(super) struct WorkspaceOptions {
+    pub(super) input: Input,
+    pub(super) selection: Selection,
+    pub(super) threshold: Threshold,
+}
+
+pub(super) struct Workspace {
+    asked: WorkspaceOptions,
+    place: Place,
+    /// What stands in an editor, by paths of the tree.
+    texts: Texts,
+    base: Option<Base>,
+}
+
+/// The state that is kept.
+struct Base {
+    judged: Arc<JudgedTree>,
+    /// What stood in an editor then.
+    texts: Texts,
+    stamps: Stamps,
+    /// Files that changed on the disk since.
+    elsewhere: HashSet<String>,
+}
+
+impl Workspace {
+    pub(super) fn new(asked: WorkspaceOptions) -> Result<Workspace, Failure> {
+        let beside: Vec<&Path> = asked.input.config.iter().map(PathBuf::as_path).collect();
+        let place = Place::find(asked.input.here.as_deref(), &asked.input.paths, &beside)?;
+        Ok(Workspace { asked, place, texts: Texts::new(), base: None })
+    }
+
+    /// The root of the tree, with links followed.
+    pub(super) fn root(&self) -> &Path {
+        &self.place.root
+    }
+
+    /// A file as a path of the tree, where it may be read.
+    pub(super) fn in_tree(&self, file: &Path) -> Option<String> {
+        let is_allowed = self.place.allowed.iter().any(|it| file.starts_with(it));
+        self.place.in_tree(file).filter(|_| is_allowed)
+    }
+
+    /// What stands in an editor for a file; nothing where it is what lies on the disk.
+    pub(super) fn set(&mut self, path: &str, text: Option<Vec<u8>>) {
+        match text {
+            Some(text) => drop(self.texts.insert(path.to_owned(), text)),
+            None => drop(self.texts.remove(path)),
+        }
+    }
+
+    /// The files that an editor has.
+    pub(super) fn texts(&self) -> HashSet<String> {
+        self.texts.keys().cloned().collect()
+    }
+
+    /// The texts of another one, which asked otherwise about the same directory.
+    pub(super) fn take_texts_of(&mut self, other: &Workspace) {
+        self.texts.clone_from(&other.texts);
+    }
+
+    /// Looks whether files changed on the disk.
+    pub(super) fn refresh(&mut self) -> bool {
+        let input = self.input();
+        let Some(base) = &mut self.base else { return true };
+        let session = &base.judged.session;
+        // Settings that cannot be used are told by whoever judges.
+        let Ok(Session { files, .. }) = Session::open(&input) else {
+            self.base = None;
+            return true;
+        };
+        let on_disk = |path: &&String| !base.texts.contains_key(*path);
+        let is_same_list = files.iter().filter(on_disk).eq(session.files.iter().filter(on_disk));
+        let changed = base.stamps.changed(&self.place.root);
+        let rests = changed.iter().any(|path| session.rests_on(path));
+        if !is_same_list || rests {
+            self.base = None;
+            return true;
+        }
+        let before = base.elsewhere.len();
+        base.elsewhere.extend(changed);
+        base.elsewhere.len() > before
+    }
+
+    /// What is to be said now.
+    pub(super) fn judge(&mut self) -> Result<Arc<JudgedTree>, Failure> {
+        let texts = self.texts.clone();
+        if let Some(judged) = self.judge_with(&texts) {
+            return Ok(judged);
+        }
+        self.base = None;
+        let base = self.make_base()?;
+        let judged = base.judged.clone();
+        self.base = Some(base);
+        Ok(judged)
+    }
+
+    /// What would be said with these texts, beside those of the editor; they are not kept.
+    pub(super) fn imagine(&mut self, more: &Texts) -> Result<Arc<JudgedTree>, Failure> {
+        let mut texts = self.texts.clone();
+        texts.extend(more.iter().map(|(path, text)| (path.clone(), text.clone())));
+        match self.judge_with(&texts) {
+            Some(judged) => Ok(judged),
+            None => JudgedTree::with_texts(&self.asked.input, (&self.asked.selection, &self.asked.threshold), &texts)
+                .map(Arc::new),
+        }
+    }
+
+    /// So much differs from the base that a new one is worth its time.
+    pub(super) fn has_drifted(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| self.changed(base, &self.texts).len() > FEW)
+    }
+
+    /// Makes the state at hand the base.
+    pub(super) fn settle(&mut self) -> Result<(), Failure> {
+        self.base = None;
+        self.base = Some(self.make_base()?);
+        Ok(())
+    }
+
+    /// What is named, with the texts of the editor.
+    fn input(&self) -> Input {
+        let given = self.texts.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
+        Input { given, ..self.asked.input.clone() }
+    }
+
+    fn make_base(&self) -> Result<Base, Failure> {
+        let mut session = Session::judging(&self.input(), &self.asked.selection)?;
+        // A file that is only in an editor yet.
+        session.add_files(self.texts.keys().filter(|path| session.may_hold(path)).cloned().collect());
+        session.keep_for_edits();
+        let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
+        let judged = JudgedTree::of(session, &self.asked.threshold);
+        stamps.add(&self.place.root, judged.session.sources.asked());
+        Ok(Base { judged: Arc::new(judged), texts: self.texts.clone(), stamps, elsewhere: HashSet::new() })
+    }
+
+    /// The base with these texts; nothing where there is none, or settings may have changed.
+    fn judge_with(&self, texts: &Texts) -> Option<Arc<JudgedTree>> {
+        let base = self.base.as_ref()?;
+        let changed = self.changed(base, texts);
+        if changed.is_empty() {
+            return Some(base.judged.clone());
+        }
+        let session = &base.judged.session;
+        let is_gone = |path: &String| !texts.contains_key(path) && !session.is_on_disk(path);
+        if changed.iter().any(|path| session.rests_on(path) || is_gone(path)) {
+            return None;
+        }
+        Some(Arc::new(JudgedTree::of(session.edited(texts, changed), &self.asked.threshold)))
+    }
+
+    /// The files that differ from the base.
+    fn changed(&self, base: &Base, texts: &Texts) -> HashSet<String> {
+        let sources = &base.judged.session.sources;
+        let is_new = |(path, text): &(&String, &Vec<u8>)| match base.texts.get(*path) {
+            Some(before) => before != *text,
+            None => {
+                let known = sources.has(path).then(|| sources.open(path).ok()).flatten();
+                known.is_none_or(|file| sources.text(file).as_bytes() != text.as_slice())
+                    || base.elsewhere.contains(*path)
+            }
+        };
+        let mut changed: HashSet<String> = texts.iter().filter(is_new).map(|(path, _)| path.clone()).collect();
+        changed.extend(base.texts.keys().filter(|path| !texts.contains_key(*path)).cloned());
+        changed.extend(base.elsewhere.iter().filter(|path| !texts.contains_key(*path)).cloned());
+        changed
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands on a line of a file costs, for an editor.
+
+use crate::catalog::MoneyRange;
+use crate::inventory::ResourceId;
+use crate::pricing::{BillItem, Status};
+use crate::report::Report;
+use crate::report::escape::{one_line, shortened};
+use crate::rules::Finding;
+use crate::source::{FileId, Span};
+
+/// An editor shows this beside the text.
+const LONGEST_CAUSE: usize = 60;
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// What the resources cost whose first line this is.
+pub struct LinePrice {
+    /// The header that they share.
+    pub span: Span,
+    /// `$752/month`, `3 × $752/month`, `? no price in this region`.
+    pub label: String,
+    pub resources: Vec<ResourceId>,
+}
+
+/// The prices that can be told beside the text of a file, in the order of places.
+pub fn prices_on_lines(report: &Report, file: FileId) -> Vec<LinePrice> {
+    let mut headers: Vec<(Span, ResourceId)> = Vec::new();
+    for (index, resource) in report.inventory.resources.iter().enumerate() {
+        let header = report.sources.origin(resource.span);
+        if header.file == file {
+            headers.push((header, ResourceId(index)));
+        }
+    }
+    headers.sort();
+    let same_header = headers.chunk_by(|a, b| (a.0.start) == (b.0.start));
+    let told = same_header.filter_map(|all| {
+        let resources: Vec<ResourceId> = all.iter().map(|(_, id)| *id).collect();
+        let label = label(report, &resources)?;
+        Some(LinePrice { span: all.first()?.0, label, resources })
+    });
+    told.collect()
+}
+
+fn label(report: &Report, resources: &[ResourceId]) -> Option<String> {
+    let items = resources.iter().filter_map(|id| report.bill.items.get(id.0));
+    let told: Vec<&BillItem> = items.filter(|item| !matches!(item.status, Status::Unasked)).collect();
+    let costs: Vec<String> = told.iter().filter_map(|item| cost(report, item)).collect();
+    let cause = |item: &&&BillItem| matches!(item.status, Status::Unpriced(_));
+    let unpriced = told.iter().filter(cause).count();
+    let first = costs.first();
+    let priced = match first {
+        None => None,
+        Some(first) if costs.len() == 1 => Some(first.clone()),
+        Some(first) if costs.iter().all(|it| it == first) => Some(format!("{} × {first}", costs.len())),
+        Some(_) => Some(spread(report, &told, costs.len())),
+    };
+    match (priced, unpriced) {
+        (Some(priced), 0) => Some(priced),
+        (Some(priced), n) => Some(format!("{priced} and {n} × ?")),
+        (None, 0) => None,
+        (None, _) => told.iter().find_map(|item| match &item.status {
+            Status::Unpriced(why) => Some(format!("? {}", shortened(&one_line(why), LONGEST_CAUSE))),
+            _ => None,
+        }),
+    }
+}
+
+/// What a finding says where its text stands: what is the matter, what that costs, and what to do.
+pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
+    let saves = report.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();
+    let help = finding.help.as_deref().map(|help| format!("\n{}", one_line(help))).unwrap_or_default();
+    format!("{}{saves}{help}", shortened(&one_line(&finding.message), LONGEST_MESSAGE))
+}
+
+/// What one resource costs; of a pod on machines that are counted elsewhere, whose it is.
+fn cost(report: &Report, item: &BillItem) -> Option<String> {
+    let costs = report.currency.costs(item)?;
+    Some(if item.is_within { format!("{costs} of its pool") } else { costs })
+}
+
+/// Of several that differ: from the cheapest to the dearest.
+fn spread(report: &Report, items: &[&BillItem], count: usize) -> String {
+    let amounts = || items.iter().filter_map(|item| Some((item.amount?.expected, item.per)));
+    let (Some(least), Some(most)) = (amounts().min(), amounts().max()) else { return format!("{count} × ?") };
+    let is_one_period = amounts().all(|(_, per)| per == least.1);
+    let range = MoneyRange { floor: least.0, expected: most.0, ceiling: most.0 };
+    match is_one_period {
+        true => format!("{count} × {}/{}", report.currency.range(range), least.1.name()),
+        false => format!("{count} resources"),
+    }
+}

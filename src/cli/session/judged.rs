@@ -9,7 +9,7 @@ use super::gate::gate;
 use crate::Analysis;
 use crate::cli::Failure;
 use crate::cli::args::{Input, Selection, Threshold};
-use crate::cli::world::file_tree::{DiskTree, below};
+use crate::cli::world::file_tree::{DiskTree, KnownDirectories, below};
 use crate::compare::Gate;
 use crate::config::{self, setting};
 use crate::decide::{BASELINE, Decided};
@@ -131,9 +131,14 @@ impl Session {
 
     /// The same settings on the tree with these texts in the place of what is there. `changed` are all files that differ from
     /// this state; whatever does not rest on them is taken from it.
-    pub(in crate::cli) fn edited(&self, texts: &Texts, changed: HashSet<String>) -> Session {
+    pub(in crate::cli) fn edited(
+        &self,
+        texts: &Texts,
+        changed: HashSet<String>,
+        directories: &Arc<KnownDirectories>,
+    ) -> Session {
         let (root, allowed) = (self.scope.root.clone(), self.scope.allowed.clone());
-        let mut tree = DiskTree::new(root, allowed).up_to(self.sources.limits().file_bytes);
+        let mut tree = DiskTree::new(root, allowed).up_to(self.sources.limits().file_bytes).knowing(directories);
         for (path, text) in texts {
             tree = tree.with_given(path.clone(), text.clone());
         }

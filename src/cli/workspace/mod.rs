@@ -15,6 +15,7 @@ use super::args::{Input, Selection, Threshold};
 use super::session::Session;
 use super::session::judged::{JudgedTree, Texts};
 use super::world::failure::Failure;
+use super::world::file_tree::KnownDirectories;
 use super::world::place::Place;
 use stamps::Stamps;
 
@@ -45,6 +46,8 @@ struct Base {
     stamps: Stamps,
     /// Files that changed on the disk since.
     elsewhere: HashSet<String>,
+    /// What edited states found of directories, since the disk was looked at.
+    directories: Arc<KnownDirectories>,
 }
 
 impl Workspace {
@@ -95,12 +98,13 @@ impl Workspace {
         };
         let on_disk = |path: &&String| !base.texts.contains_key(*path);
         let is_same_list = files.iter().filter(on_disk).eq(session.files.iter().filter(on_disk));
-        let changed = base.stamps.changed(&self.place.root);
+        let (changed, lists_differ) = base.stamps.changed(&self.place.root);
         let rests = changed.iter().any(|path| session.rests_on(path));
-        if !is_same_list || rests {
+        if !is_same_list || lists_differ || rests {
             self.base = None;
             return true;
         }
+        base.directories = KnownDirectories::shared();
         let before = base.elsewhere.len();
         base.elsewhere.extend(changed);
         base.elsewhere.len() > before
@@ -156,7 +160,13 @@ impl Workspace {
         let mut stamps = Stamps::of(&self.place.root, session.files.iter().cloned());
         let judged = JudgedTree::of(session, &self.asked.threshold);
         stamps.add(&self.place.root, judged.session.sources.asked());
-        Ok(Base { judged: Arc::new(judged), texts: self.texts.clone(), stamps, elsewhere: HashSet::new() })
+        Ok(Base {
+            judged: Arc::new(judged),
+            texts: self.texts.clone(),
+            stamps,
+            elsewhere: HashSet::new(),
+            directories: KnownDirectories::shared(),
+        })
     }
 
     /// The base with these texts; nothing where there is none, or settings may have changed.
@@ -171,7 +181,7 @@ impl Workspace {
         if changed.iter().any(|path| session.rests_on(path) || is_gone(path)) {
             return None;
         }
-        Some(Arc::new(JudgedTree::of(session.edited(texts, changed), &self.asked.threshold)))
+        Some(Arc::new(JudgedTree::of(session.edited(texts, changed, &base.directories), &self.asked.threshold)))
     }
 
     /// The files that differ from the base.

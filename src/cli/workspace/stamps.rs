@@ -1,15 +1,21 @@
 //! What lies on a disk, by sizes and times: whoever changes a file changes one of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::SystemTime;
 
 use crate::cli::world::file_tree::below;
-use crate::source::each;
+use crate::source::{each, parent};
 
-/// Nothing where there is no such file.
-type Stamp = Option<(u64, Option<SystemTime>)>;
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stamp {
+    Nothing,
+    File { bytes: u64, changed: Option<SystemTime> },
+    Directory { digest_of_names: u64 },
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Stamps(HashMap<String, Stamp>);
@@ -23,27 +29,45 @@ impl Stamps {
 
     /// More files; those that are known stay as they were.
     pub(super) fn add(&mut self, root: &Path, paths: Vec<String>) {
-        let new: Vec<String> = paths.into_iter().filter(|path| !self.0.contains_key(path)).collect();
+        let directories: HashSet<String> = paths.iter().map(|path| parent(path).to_owned()).collect();
+        let all = paths.into_iter().chain(directories);
+        let new: Vec<String> = all.filter(|path| !self.0.contains_key(path)).collect();
         self.0.extend(each(new, |path| {
             let stamp = stamp(root, &path);
             (path, stamp)
         }));
     }
 
-    /// The files that are not as they were; from now on they are.
-    pub(super) fn changed(&mut self, root: &Path) -> Vec<String> {
+    /// The files that are not as they were, and whether a directory holds others; from now on that is how it was.
+    pub(super) fn changed(&mut self, root: &Path) -> (Vec<String>, bool) {
         let known: Vec<(&String, &mut Stamp)> = self.0.iter_mut().collect();
         let looked = each(known, |(path, known)| {
             let now = stamp(root, path);
             let differs = *known != now;
+            let is_directory = [&*known, &now].into_iter().any(|it| matches!(it, Stamp::Directory { .. }));
             *known = now;
-            differs.then(|| path.clone())
+            differs.then(|| (path.clone(), is_directory))
         });
-        looked.into_iter().flatten().collect()
+        let (directories, files): (Vec<_>, Vec<_>) = looked.into_iter().flatten().partition(|it| it.1);
+        (files.into_iter().map(|it| it.0).collect(), !directories.is_empty())
     }
 }
 
 fn stamp(root: &Path, path: &str) -> Stamp {
-    let found = fs::metadata(below(root, path)).ok()?;
-    Some((found.len(), found.modified().ok()))
+    let place = below(root, path);
+    match fs::metadata(&place) {
+        // It has another time too where a file in it was written anew.
+        Ok(found) if found.is_dir() => Stamp::Directory { digest_of_names: digest_of_names(&place) },
+        Ok(found) => Stamp::File { bytes: found.len(), changed: found.modified().ok() },
+        Err(_) => Stamp::Nothing,
+    }
+}
+
+fn digest_of_names(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+    names.sort();
+    let mut digest = DefaultHasher::new();
+    names.hash(&mut digest);
+    digest.finish()
 }

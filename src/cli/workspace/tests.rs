@@ -239,3 +239,28 @@ fn what_nobody_reads_is_not_read_because_an_editor_has_it() {
     workspace.set("fresh/main.tf", Some(text.into()));
     assert!(said(&workspace.judge().unwrap()).contains("fresh/main.tf"));
 }
+
+/// A file that no list of texts holds, and that a function of Terraform looks for.
+#[test]
+fn what_comes_beside_the_texts_is_seen() {
+    let scratch = Scratch::new("beside");
+    scratch.write(
+        "main.tf",
+        "resource \"aws_instance\" \"a\" {\n  instance_type = \"p5.48xlarge\"\n  count = length(fileset(path.module, \"*.flag\"))\n}\n",
+    );
+    let mut workspace = Workspace::new(asked(&scratch.0)).unwrap();
+    let before = said(&workspace.judge().unwrap());
+    scratch.write("one.flag", "");
+    assert!(workspace.refresh());
+    let after = said(&workspace.judge().unwrap());
+    assert_ne!(before, after);
+    // An edited state sees it too.
+    let text = fs::read_to_string(scratch.0.join("main.tf")).unwrap() + "# edited\n";
+    workspace.set("main.tf", Some(text.into_bytes()));
+    workspace.judge().unwrap();
+    scratch.write("two.flag", "");
+    workspace.refresh();
+    let mut fresh = Workspace::new(asked(&scratch.0)).unwrap();
+    fresh.texts.clone_from(&workspace.texts);
+    assert_eq!(said(&workspace.judge().unwrap()), said(&fresh.judge().unwrap()));
+}

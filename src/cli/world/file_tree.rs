@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 #[cfg(unix)]
 use super::largest::LargestFile;
@@ -24,20 +24,39 @@ pub(in crate::cli) struct DiskTree {
     allowed: Vec<PathBuf>,
     /// Text that lies at a path without being there: standard input.
     given: BTreeMap<String, Vec<u8>>,
-    /// Directories with links followed: files stand side by side, and following a path asks for each of its parts.
-    directories: RwLock<HashMap<String, PathBuf>>,
+    directories: Arc<KnownDirectories>,
     largest: LargestFile,
+}
+
+/// What was found of directories.
+#[derive(Default)]
+pub(in crate::cli) struct KnownDirectories {
+    /// With links followed: files stand side by side, and following a path asks for each of its parts.
+    real: RwLock<HashMap<String, PathBuf>>,
+    /// What they hold, for trees that are read one after the other while nothing comes or goes.
+    lists: Option<RwLock<HashMap<String, Vec<Entry>>>>,
+}
+
+impl KnownDirectories {
+    /// For several trees.
+    pub(in crate::cli) fn shared() -> Arc<Self> {
+        Arc::new(KnownDirectories { lists: Some(RwLock::default()), ..Self::default() })
+    }
+
+    fn list(&self, directory: &str, look: impl FnOnce() -> Vec<Entry>) -> Vec<Entry> {
+        let Some(lists) = &self.lists else { return look() };
+        if let Some(known) = lists.read().unwrap_or_else(PoisonError::into_inner).get(directory) {
+            return known.clone();
+        }
+        let found = look();
+        lists.write().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), found.clone());
+        found
+    }
 }
 
 impl DiskTree {
     pub(in crate::cli) fn new(root: PathBuf, allowed: Vec<PathBuf>) -> Self {
-        DiskTree {
-            root,
-            allowed,
-            given: BTreeMap::new(),
-            directories: RwLock::default(),
-            largest: LargestFile::default(),
-        }
+        DiskTree { root, allowed, given: BTreeMap::new(), directories: Arc::default(), largest: LargestFile::default() }
     }
 
     /// Smaller or larger files than usual are read.
@@ -45,6 +64,12 @@ impl DiskTree {
     pub(in crate::cli) fn up_to(self, bytes: u64) -> Self {
         self.largest.set(bytes);
         self
+    }
+
+    /// What is known of directories already, and what is found of them, is that of other trees of this disk too.
+    #[must_use]
+    pub(in crate::cli) fn knowing(self, directories: &Arc<KnownDirectories>) -> Self {
+        DiskTree { directories: directories.clone(), ..self }
     }
 
     pub(in crate::cli) fn largest(&self) -> LargestFile {
@@ -104,11 +129,11 @@ impl DiskTree {
     }
 
     fn known(&self, directory: &str) -> Option<PathBuf> {
-        self.directories.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned()
+        self.directories.real.read().unwrap_or_else(PoisonError::into_inner).get(directory).cloned()
     }
 
     fn learn(&self, directory: &str, real: PathBuf) -> PathBuf {
-        let mut directories = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+        let mut directories = self.directories.real.write().unwrap_or_else(PoisonError::into_inner);
         directories.insert(directory.to_owned(), real.clone());
         real
     }
@@ -140,8 +165,18 @@ impl Tree for DiskTree {
     }
 
     fn list(&self, directory: &str) -> Vec<Entry> {
+        let mut entries = self.directories.list(directory, || self.list_on_disk(directory));
+        entries.extend(self.given_in(directory));
+        entries.sort();
+        entries.dedup();
+        entries
+    }
+}
+
+impl DiskTree {
+    fn list_on_disk(&self, directory: &str) -> Vec<Entry> {
         let on_disk = self.resolve(directory).and_then(|(real, _)| fs::read_dir(real).map_err(|error| failure(&error)));
-        let mut entries: Vec<Entry> = on_disk
+        on_disk
             .into_iter()
             .flatten()
             .filter_map(|entry| {
@@ -153,15 +188,9 @@ impl Tree for DiskTree {
                 let name = named(entry.file_name().as_encoded_bytes()).into_owned();
                 (kind.is_dir() || kind.is_file()).then_some(Entry { name, is_directory: kind.is_dir() })
             })
-            .collect();
-        entries.extend(self.given_in(directory));
-        entries.sort();
-        entries.dedup();
-        entries
+            .collect()
     }
-}
 
-impl DiskTree {
     /// What of the text that is given stands in a directory, on disk or not.
     fn given_in(&self, directory: &str) -> Vec<Entry> {
         let entry = |path: &String| {

@@ -23,13 +23,13 @@ pub struct LinePrice {
 }
 
 /// A call of a module, and what it makes.
-pub struct Call {
+pub struct CallOnLine {
     pub span: Span,
     pub resources: Vec<ResourceId>,
 }
 
 /// The prices that can be told beside the text of a file, in the order of places.
-pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<Call>) -> Vec<LinePrice> {
+pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<CallOnLine>) -> Vec<LinePrice> {
     let called = calls.into_iter().filter_map(|call| {
         let label = sum(report, &call.resources)?;
         Some(LinePrice { span: call.span, label, resources: call.resources })

@@ -75,7 +75,7 @@ impl Told {
     }
 
     /// The calls of modules in a file, with what they make.
-    fn calls(&self, file: FileId) -> Vec<report::Call> {
+    fn calls(&self, file: FileId) -> Vec<report::CallOnLine> {
         let (sources, analysis) = (&self.judged.session.sources, &self.judged.analysis);
         let all = &analysis.inventory.resources;
         let made = |root: &str, address: &str| -> Vec<ResourceId> {
@@ -83,14 +83,14 @@ impl Told {
             let is_made = |(_, it): &(usize, &Resource)| it.root.as_deref() == Some(root) && is_below(&it.address);
             all.iter().enumerate().filter(is_made).map(|(index, _)| ResourceId(index)).collect()
         };
-        let mut calls: Vec<report::Call> = Vec::new();
+        let mut calls: Vec<report::CallOnLine> = Vec::new();
         for root in &analysis.roots {
             let blocks = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
             for block in blocks.iter().filter(|it| it.keyword == "module" && sources.origin(it.span).file == file) {
                 let (span, resources) = (sources.origin(block.span), made(&root.directory, &block.address));
                 match calls.iter_mut().find(|it| it.span == span) {
                     Some(known) => known.resources.extend(resources),
-                    None => calls.push(report::Call { span, resources }),
+                    None => calls.push(report::CallOnLine { span, resources }),
                 }
             }
         }

@@ -8,7 +8,7 @@
 //! Refused: nothing; a function that CloudFormation would refuse is a value that is not known. Evaluation has a budget, and
 //! nested stacks have a depth.
 //!
-//! Judged by cfn-lint, which evaluates templates too: `tests/corpus/templates_of_aws.py`. No crate evaluates a template with
+//! Judged by moto, which evaluates templates too: `tests/corpus/templates_of_aws.py`. No crate evaluates a template with
 //! places and values that are not known.
 
 mod conditions;

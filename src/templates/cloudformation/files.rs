@@ -17,8 +17,8 @@ use super::assembly::Assemblies;
 /// By their paths.
 pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 
-/// What another program fills in: such a text is no template yet.
-const FILLED_IN: [&str; 3] = ["{%", "{{ ", "<%"];
+/// What another program fills in: such a text is no template yet. Braces alone may be those of a document of Systems Manager.
+const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
 /// Begins most templates of YAML, and nothing else.
 const VERSION: &str = "AWSTemplateFormatVersion:";
@@ -71,6 +71,9 @@ impl<'p> Parsed<'p> {
             return parsed;
         }
         let stream = yaml::read_tagged(file, &text, sources.limits());
+        if stream.has_directives {
+            return parsed;
+        }
         parsed.template = stream.documents.first().and_then(|it| CloudTemplate::of(&it.root));
         parsed.is_refused = stream.documents.is_empty() && text.starts_with(VERSION);
         (parsed.comments, parsed.diagnostics) = (stream.comments, stream.diagnostics);

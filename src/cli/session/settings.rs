@@ -7,6 +7,7 @@ use super::policy::PolicyTree;
 use super::prices;
 use crate::cli::Failure;
 use crate::cli::args::Input;
+use crate::cli::world::failure::FailurePlace;
 use crate::cli::world::output;
 use crate::cli::world::place::{self, Place};
 use crate::config::{self, Config, Key, key, setting};
@@ -329,5 +330,18 @@ pub(in crate::cli) fn pages_in(sources: &Sources, directory: &str, place: &Place
 pub(in crate::cli) fn refused(sources: &Sources, paths: &Paths, wrong: &[Diagnostic], what: &str) -> Failure {
     let style = Style { color: output::errors_in_color(), ..Style::default() };
     let count = if wrong.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", wrong.len()) };
-    Failure::new(format!("{what}: {count}, told above")).with_details(report::diagnostics(sources, paths, wrong, style))
+    let place = |it: &Diagnostic| {
+        let span = sources.origin(it.span?);
+        let help = it.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+        let message = format!("{}{help}", it.message);
+        Some(FailurePlace {
+            path: sources.path(span.file),
+            text: sources.text(span.file),
+            range: span.range(),
+            message,
+        })
+    };
+    Failure::new(format!("{what}: {count}, told above"))
+        .with_details(report::diagnostics(sources, paths, wrong, style))
+        .at(wrong.iter().filter_map(place).collect())
 }

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 use crate::report::harmless;
 
@@ -12,11 +14,23 @@ pub(in crate::cli) struct Failure {
     details: String,
     message: String,
     help: Option<String>,
+    /// Where it stands, for whoever shows it there.
+    places: Vec<FailurePlace>,
+}
+
+/// A place of a file that kept a run from being done.
+#[derive(Debug)]
+pub(in crate::cli) struct FailurePlace {
+    /// A path of the tree.
+    pub(in crate::cli) path: String,
+    pub(in crate::cli) text: Arc<str>,
+    pub(in crate::cli) range: Range<usize>,
+    pub(in crate::cli) message: String,
 }
 
 impl Failure {
     pub(in crate::cli) fn new(message: impl Into<String>) -> Self {
-        Failure { details: String::new(), message: message.into(), help: None }
+        Failure { details: String::new(), message: message.into(), help: None, places: Vec::new() }
     }
 
     /// What nobody expected ends a run like bad usage does, and never like one that found something.
@@ -29,6 +43,22 @@ impl Failure {
             }
             _ => Failure::new("this is a mistake in gpulint").with_help("please report it, with what stands above"),
         }
+    }
+
+    #[must_use]
+    pub(in crate::cli) fn at(mut self, places: Vec<FailurePlace>) -> Self {
+        self.places = places;
+        self
+    }
+
+    pub(in crate::cli) fn places(&self) -> &[FailurePlace] {
+        &self.places
+    }
+
+    /// In one line, without the lines in question.
+    pub(in crate::cli) fn in_short(&self) -> String {
+        let help = self.help.as_deref().map(|help| format!("; {help}")).unwrap_or_default();
+        harmless(&format!("{}{help}", self.message)).replace('\n', " ")
     }
 
     pub(in crate::cli) fn message(&self) -> &str {

@@ -1,6 +1,6 @@
 //! An editor, as far as the protocol has one: it opens and changes texts, asks, and keeps what it is told.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -113,7 +113,7 @@ impl Editor {
     /// What was told so far is of no interest.
     pub(super) fn forget(&mut self) {
         self.kept.clear();
-        drop(self.told.try_iter().count());
+        let _ = self.told.try_iter().count();
     }
 
     /// The first message like this that nobody has had.

@@ -86,13 +86,19 @@ fn settings_count_as_they_are_written() {
     editor.replace("gpulint.toml", 2, "[rules.missing-auto-shutdown]\nlevel = \"error\"\n");
     let told = editor.wait(|it| it["params"]["diagnostics"][0]["severity"] == 1);
     assert_eq!(told["params"]["uri"], editor.uri("main.tf"));
-    // Half of a word is no settings: that is said, and what was told stays.
+    // Half of a word is no settings: that is said where it stands, and what was told of the rest stays.
     editor.replace("gpulint.toml", 3, "[rules.missing-auto-shutdown]\nlevel = \"err\n");
-    let told = editor.wait(|it| it["method"] == "window/showMessage");
-    assert!(told["params"]["message"].as_str().unwrap().contains("gpulint.toml"), "{told}");
+    let told = editor.diagnostics("gpulint.toml", 3);
+    assert_eq!(
+        (told.len(), &told[0]["severity"], &told[0]["range"]["start"]["line"]),
+        (1, &json!(1), &json!(1)),
+        "{told:#?}"
+    );
+    assert_eq!(editor.prices("main.tf").len(), 1);
     editor.replace("gpulint.toml", 4, "ignore = [\"missing-auto-shutdown\"]\n");
     let uri = editor.uri("main.tf");
     editor.wait(|it| it["params"]["diagnostics"] == json!([]) && it["params"]["uri"] == uri);
+    assert_eq!(editor.diagnostics("gpulint.toml", 4), [] as [Value; 0]);
     let told = editor.hover("gpulint.toml", 0, 12).unwrap();
     assert!(told.starts_with("# missing-auto-shutdown") && told.contains("The page of this rule"), "{told}");
 }
@@ -390,4 +396,36 @@ fn a_question_that_nobody_wants_answered_any_more_is_let_go() {
     let nowhere =
         json!({ "textDocument": { "uri": "file:///nowhere/x.tf" }, "position": { "line": 0, "character": 0 } });
     assert_eq!(editor.ask("textDocument/hover", nowhere).unwrap(), Value::Null);
+}
+
+#[test]
+fn a_file_that_is_not_open_can_be_asked_about_and_fixed() {
+    let root = root();
+    root.write("gpulint.toml", "[labels]\nrequired = [\"owner\"]\nvalues = { owner = [\"ml\"] }\n");
+    let mut editor = Editor::start(root.path());
+    editor.diagnostics_of_closed("main.tf");
+    assert_eq!(editor.prices("main.tf").len(), 1);
+    assert!(editor.hover("main.tf", 0, 3).unwrap().contains("aws_instance.a"));
+    let actions = editor.actions("main.tf", &range((0, 0), (99, 0)), &[]);
+    let fix = actions.iter().find(|it| it["title"].as_str().unwrap().starts_with("Fix: ")).unwrap();
+    assert!(editor.applied(fix, "main.tf", POOL).unwrap().contains("owner"));
+}
+
+#[test]
+fn one_file_is_told_under_one_address() {
+    let outer = Directory::new();
+    outer.write("a+b/main.tf", POOL);
+    outer.write("a+b/variables.tf", VARIABLES);
+    let mut editor = Editor::start(&outer.path().join("a+b"));
+    assert_eq!(editor.diagnostics_of_closed("main.tf").len(), 1);
+    let usual = editor.uri("main.tf");
+    let other = usual.replace("a+b", "a%2Bb").replace("main", "m%61in");
+    let item = json!({ "uri": other, "languageId": "", "version": 1, "text": POOL });
+    editor.say("textDocument/didOpen", json!({ "textDocument": item }));
+    editor.wait(|it| it["params"]["uri"] == usual && it["params"]["diagnostics"] == json!([]));
+    editor.wait(|it| it["params"]["uri"] == other && it["params"]["version"] == 1);
+    editor.say("textDocument/didClose", json!({ "textDocument": { "uri": other } }));
+    editor.wait(|it| it["params"]["uri"] == other && it["params"]["diagnostics"] == json!([]));
+    let told = editor.wait(|it| it["params"]["uri"] == usual);
+    assert_eq!(told["params"]["diagnostics"].as_array().unwrap().len(), 1);
 }

@@ -223,9 +223,17 @@ fn line_edits(old: &str, new: &str, encoding: Encoding) -> Vec<TextEdit> {
     let lines = TextLines::of(old, encoding);
     let at = |line: usize| starts.get(line).copied().unwrap_or(old.len());
     let hunks = changes(&before, &after).into_iter();
-    let edit = |(gone, come): (std::ops::Range<usize>, std::ops::Range<usize>)| TextEdit {
-        range: lines.range(at(gone.start)..at(gone.end)),
-        new_text: after.get(come).unwrap_or_default().concat(),
+    let edit = |(gone, come): (std::ops::Range<usize>, std::ops::Range<usize>)| {
+        let (place, new_text) = (at(gone.start)..at(gone.end), after.get(come).unwrap_or_default().concat());
+        // Behind the last end of a line some editors have a line of their own.
+        let last = old.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it));
+        match (last, new_text.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it))) {
+            (Some(last), Some(new)) if place == (old.len()..old.len()) => {
+                let end = old.get(last.len()..).unwrap_or_default();
+                TextEdit { range: lines.range(last.len()..last.len()), new_text: format!("{end}{new}") }
+            }
+            _ => TextEdit { range: lines.range(place), new_text },
+        }
     };
     hunks.map(edit).collect()
 }
@@ -260,6 +268,9 @@ mod tests {
             ("", "x\n"),
             ("é𝛼\r\nb\r\n", "# c\r\né𝛼\r\n"),
             ("same", "same"),
+            ("a\nb\n", "a\nb\nc\nd\n"),
+            ("a\r\n", "a\r\nb\r\n"),
+            ("\n", "\n\n"),
         ] {
             for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
                 let mut text = old.to_owned();

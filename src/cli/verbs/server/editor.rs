@@ -79,6 +79,7 @@ fn begin(connection: &Connection) -> Result<Option<(Server<'_>, Receiver<News>)>
         documents: OpenTexts::default(),
         folders: BTreeMap::new(),
         waiting: Vec::new(),
+        told_under: BTreeMap::new(),
         complaint: None,
         next_id: 0,
         settings_asked: None,
@@ -106,6 +107,8 @@ pub(super) struct Folder {
     pub(super) told: Option<Arc<Told>>,
     /// The files of which something was told.
     told_of: BTreeSet<PathBuf>,
+    /// Those of them that kept the folder from being judged.
+    wrong: BTreeSet<PathBuf>,
     /// When a run began that has not ended, and the token by which the editor shows it.
     began: Option<Instant>,
     progress: Option<String>,
@@ -121,6 +124,8 @@ pub(super) struct Server<'c> {
     pub(super) folders: BTreeMap<PathBuf, Folder>,
     /// Questions about texts that are being judged.
     pub(super) waiting: Vec<(Instant, Request)>,
+    /// Under which address something was told of a file.
+    told_under: BTreeMap<PathBuf, String>,
     /// What was complained of last: nobody wants to read it with each keystroke.
     complaint: Option<String>,
     next_id: i32,
@@ -222,8 +227,19 @@ impl Server<'_> {
         if is_implied && !self.documents.all().any(|(_, it)| it.path.starts_with(&folder)) {
             return self.close_folder(&folder);
         }
+        self.tell_again(&document.path, &folder);
         let _ = self.tasks.send(Task::Refresh { folder: folder.clone() });
         let _ = self.tasks.send(Task::Text { folder, file: document.path, text: None });
+    }
+
+    /// What was told of a file, under the address that it has now.
+    fn tell_again(&mut self, file: &Path, folder: &Path) {
+        let Some(of) = self.folders.get(folder) else { return };
+        let diagnostics = of.told.as_ref().and_then(|told| told.diagnostics.get(file)).cloned().unwrap_or_default();
+        let shown = of.shown.clone();
+        if self.told_under.contains_key(file) {
+            self.publish(file, folder, &shown, diagnostics);
+        }
     }
 
     fn did_save(&mut self, params: lsp::DidSaveTextDocumentParams) {
@@ -357,12 +373,27 @@ impl Server<'_> {
                 self.tell(&folder, told);
                 self.ask_again();
             }
-            News::Failed { folder, why } => {
+            News::Failed { folder, why, places } => {
                 self.end_progress(&folder);
-                self.complain(&why);
+                self.tell_wrong(&folder, &why, places);
                 self.give_up_waiting();
             }
             News::Edits { id, edited, is_list } => self.answer_with_edits(id, &edited, is_list),
+        }
+    }
+
+    /// Tells what is wrong with settings where it stands, else by a message; what was told of the rest stays.
+    fn tell_wrong(&mut self, folder: &Path, why: &str, places: Vec<(PathBuf, lsp::Diagnostic)>) {
+        let Some(of) = self.folders.get_mut(folder).filter(|_| !places.is_empty()) else { return self.complain(why) };
+        let shown = of.shown.clone();
+        let mut by_file: BTreeMap<PathBuf, Vec<lsp::Diagnostic>> = BTreeMap::new();
+        for (file, diagnostic) in places {
+            by_file.entry(file).or_default().push(diagnostic);
+        }
+        of.told_of.extend(by_file.keys().cloned());
+        of.wrong.extend(by_file.keys().cloned());
+        for (file, diagnostics) in by_file {
+            self.publish(&file, folder, &shown, diagnostics);
         }
     }
 
@@ -377,6 +408,7 @@ impl Server<'_> {
         let now: BTreeSet<PathBuf> = told.diagnostics.keys().cloned().collect();
         let before = std::mem::replace(&mut of.told_of, now.clone());
         let last = of.told.replace(told.clone());
+        let wrong = std::mem::take(&mut of.wrong);
         let shown = of.shown.clone();
         // Of an open text something is told with each of its versions, if only that there is nothing: some wait for it.
         let open = self.documents.all().map(|(_, it)| it.path.clone()).filter(|it| it.starts_with(folder));
@@ -385,14 +417,14 @@ impl Server<'_> {
         let of = |told: &Told, file: &Path| told.diagnostics.get(file).cloned().unwrap_or_default();
         for file in now.iter().chain(before.difference(&now)).filter(|it| !open.contains(*it)) {
             let known = last.as_ref().map_or(&none, |it| it.diagnostics.get(file).unwrap_or(&none));
-            if *known != of(&told, file) {
+            if *known != of(&told, file) || wrong.contains(file) {
                 self.publish(file, folder, &shown, of(&told, file));
             }
         }
         for file in &open {
             let version = told.version_of(file);
             let known = last.as_ref().map(|it| (it.version_of(file), of(it, file)));
-            if known.is_none_or(|it| it != (version, of(&told, file))) {
+            if known.is_none_or(|it| it != (version, of(&told, file))) || wrong.contains(file) {
                 self.publish(file, folder, &shown, of(&told, file));
             }
         }
@@ -403,11 +435,20 @@ impl Server<'_> {
         }
     }
 
-    fn publish(&self, file: &Path, folder: &Path, shown: &Path, diagnostics: Vec<lsp::Diagnostic>) {
+    fn publish(&mut self, file: &Path, folder: &Path, shown: &Path, diagnostics: Vec<lsp::Diagnostic>) {
         let open = self.documents.uri_of(file);
         let version = open.and_then(|uri| self.documents.get(uri)).map(|it| it.version);
         let by_folder = || file.strip_prefix(folder).map_or_else(|_| file.to_owned(), |inside| shown.join(inside));
         let Some(uri) = open.map(str::to_owned).or_else(|| uri_of(&by_folder())) else { return };
+        // Another spelling of the same address is another file to an editor that compares letters.
+        let before = match diagnostics.is_empty() {
+            true => self.told_under.remove(file),
+            false => self.told_under.insert(file.to_owned(), uri.clone()),
+        };
+        if let Some(before) = before.filter(|it| *it != uri) {
+            let none = lsp::PublishDiagnosticsParams { uri: before.into(), version: None, diagnostics: Vec::new() };
+            self.notify("textDocument/publishDiagnostics", &none);
+        }
         self.notify(
             "textDocument/publishDiagnostics",
             &lsp::PublishDiagnosticsParams { uri: uri.into(), version, diagnostics },

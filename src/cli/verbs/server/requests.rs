@@ -13,6 +13,7 @@ use super::client::Prices;
 use super::editor::Server;
 use super::hover::{explained, hover};
 use super::pages::completion;
+use super::place::{path_of, real};
 use super::told::{KnownText, LineCost};
 use super::worker::Task;
 
@@ -52,21 +53,22 @@ impl Server<'_> {
     }
 
     fn known(&self, uri: &str) -> Known {
-        let Some(document) = self.documents.get(uri) else { return Known::Never };
-        let file = document.path.clone();
+        // What is not open is as it was told last.
+        let open = self.documents.get(uri);
+        let Some(file) = open.map(|it| it.path.clone()).or_else(|| Some(real(&path_of(uri)?))) else {
+            return Known::Never;
+        };
         let Some(folder) = self.folder_of(&file) else { return Known::Never };
         let Some(of) = self.folders.get(&folder) else { return Known::Never };
         let Some(told) = of.told.clone() else { return Known::Later };
         let Some(path) = file.strip_prefix(&told.judged.session.scope.root).ok().and_then(Path::to_str) else {
             return Known::Never;
         };
-        match told.versions.get(path) {
-            Some(version) if *version == document.version => {
-                let path = path.to_owned();
-                Known::Now(KnownText { told, folder, file, path })
-            }
-            _ => Known::Later,
+        if told.versions.get(path).copied() != open.map(|it| it.version) {
+            return Known::Later;
         }
+        let path = path.to_owned();
+        Known::Now(KnownText { told, folder, file, path })
     }
 
     /// Something new is known: whoever waited for it is answered.
@@ -106,12 +108,12 @@ impl Server<'_> {
             "textDocument/codeLens" => Ok(self.lenses(about)),
             "textDocument/hover" => serde_json::from_value::<lsp::HoverParams>(params).map(|it| {
                 let at = it.text_document_position_params.position;
-                let text = self.documents.get(uri).map(|it| it.text.as_str()).unwrap_or_default();
+                let text = &self.text(uri, about);
                 json!(hover(about, text, at, self.client.encoding))
             }),
             "textDocument/completion" => serde_json::from_value::<lsp::CompletionParams>(params).map(|it| {
                 let at = it.text_document_position_params.position;
-                let text = self.documents.get(uri).map(|it| it.text.as_str()).unwrap_or_default();
+                let text = &self.text(uri, about);
                 json!(completion((&about.told.judged, &about.path), text, at, self.client.encoding))
             }),
             _ => match serde_json::from_value(params) {
@@ -123,6 +125,16 @@ impl Server<'_> {
             Ok(result) => self.answer(id, &result),
             Err(error) => self.refuse(id, ErrorCode::InvalidParams, &error.to_string()),
         }
+    }
+
+    /// As the editor has it, else as it was read.
+    fn text(&self, uri: &str, about: &KnownText) -> String {
+        let sources = &about.told.judged.session.sources;
+        let read = || {
+            let file = sources.has(&about.path).then(|| sources.open(&about.path).ok()).flatten();
+            file.map_or_else(String::new, |file| sources.text(file).to_string())
+        };
+        self.documents.get(uri).map_or_else(read, |it| it.text.clone())
     }
 
     fn hints(&self, about: &KnownText, params: &lsp::InlayHintParams) -> Value {

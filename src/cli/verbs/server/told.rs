@@ -14,6 +14,7 @@ use super::pages::wrong_examples;
 use super::place::uri_of;
 use super::position::{Encoding, TextLines};
 use crate::cli::session::judged::JudgedTree;
+use crate::cli::world::failure::FailurePlace;
 use crate::cli::world::file_tree::below;
 use crate::diagnostic::Level;
 use crate::inventory::{ResourceId, UnjudgedStatus};
@@ -241,6 +242,17 @@ impl<'j> Teller<'j> {
     fn done(self) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         let root = &self.judged.session.scope.root;
         self.all.into_iter().map(|(path, all)| (below(root, &path), all)).collect()
+    }
+}
+
+/// Something that kept a folder from being judged.
+pub(super) fn wrong_at(wrong: &FailurePlace, encoding: Encoding) -> Diagnostic {
+    Diagnostic {
+        range: TextLines::of(&wrong.text, encoding).range(wrong.range.clone()),
+        severity: Some(DiagnosticSeverity::Error),
+        source: Some(SOURCE.to_owned()),
+        message: Message::String(one_line(&wrong.message)),
+        ..Diagnostic::default()
     }
 }
 

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use gen_lsp_types::CodeAction;
+use gen_lsp_types::{CodeAction, Diagnostic};
 use lsp_server::RequestId;
 
 use super::actions::{Chosen, Edited, edits_of};
 use super::client::{Client, Preferences};
-use super::told::Told;
+use super::told::{Told, wrong_at};
 use crate::cli::Failure;
 use crate::cli::workspace::Workspace;
+use crate::cli::world::file_tree::below;
 
 /// Nobody typed for so long: there is time to make the next run faster.
 const AT_REST: Duration = Duration::from_secs(1);
@@ -62,6 +63,8 @@ pub(super) enum News {
     Failed {
         folder: PathBuf,
         why: String,
+        /// Where it stands, if it stands in files.
+        places: Vec<(PathBuf, Diagnostic)>,
     },
     Edits {
         id: RequestId,
@@ -198,7 +201,8 @@ impl Worker {
             if of.workspace.has_drifted()
                 && let Err(failure) = guarded(|| of.workspace.settle())
             {
-                let _ = self.news.send(News::Failed { folder: folder.clone(), why: failure.to_string() });
+                let why = failure.in_short();
+                let _ = self.news.send(News::Failed { folder: folder.clone(), why, places: Vec::new() });
             }
         }
     }
@@ -213,7 +217,9 @@ impl Worker {
     }
 
     fn fail(&self, folder: PathBuf, failure: &Failure) {
-        self.say(News::Failed { folder, why: failure.to_string() });
+        let root = self.folders.get(&folder).map(|it| it.workspace.root().to_owned()).unwrap_or_default();
+        let places = failure.places().iter().map(|it| (below(&root, &it.path), wrong_at(it, self.client.encoding)));
+        self.say(News::Failed { folder, why: failure.in_short(), places: places.collect() });
     }
 
     fn say(&self, news: News) {

@@ -47,7 +47,8 @@ fn the_extension_has_the_settings_of_the_page() {
         }
         // What starts a program, or takes the place of what a team agreed on, is not for a stranger's folder to say.
         let restricted = &manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"];
-        let is_guarded = setting["scope"] == "machine" || restricted.as_array().unwrap().iter().any(|it| it == name.as_str());
+        let is_guarded =
+            setting["scope"] == "machine" || restricted.as_array().unwrap().iter().any(|it| it == name.as_str());
         assert_eq!(is_guarded, ["path", "config", "render"].contains(&short), "{name}");
     }
     assert_eq!(settings.len(), 7);

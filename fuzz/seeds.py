@@ -112,6 +112,8 @@ def sort_in(case, seeds):
     read = [(path, text) for path, text in files if path.endswith((".tf", ".tofu", ".tfvars", ".json", ".yaml", ".yml", ".tpl"))]
     if any(path.endswith((".tf", ".tf.json", ".tofu")) for path, _ in read):
         seeds["terraform"].append(joined(read))
+    elif any("AWS::" in text for _, text in read):
+        seeds["template"].append(joined(read))
     elif any(path.endswith((".yaml", ".yml", ".tpl")) for path, _ in read):
         seeds["kubernetes"].append(joined(read))
         seeds["change"].append("======\n" + joined(read))

@@ -60,6 +60,10 @@ pub fn kubernetes(data: &[u8]) {
     holds::everything(tree("all.yaml", data));
 }
 
+pub fn template(data: &[u8]) {
+    holds::everything(tree("template.yaml", data));
+}
+
 /// Text with some of everything, for inputs that are about other things.
 fn usual() -> MemoryTree {
     tree("main.tf", include_bytes!("usual.txt"))

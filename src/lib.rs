@@ -26,6 +26,7 @@ pub mod rules;
 pub mod runs;
 mod slurm;
 pub mod source;
+pub mod templates;
 pub mod terraform;
 pub mod usage;
 pub mod what_if;

@@ -65,7 +65,10 @@ fn apply_switches(resource: &mut Resource, directory: &str, switches: &[(Sign, &
 fn is_scaled_by_cluster(resource: &Resource) -> bool {
     let may_grow = resource.count.value().is_none_or(|range| range.ceiling > range.floor);
     let is_managed = matches!(resource.text(Key::Provider), Some("gcp" | "azure"));
-    resource.front_end == FrontEnd::Terraform && is_pool(resource) && may_grow && !is_managed
+    matches!(resource.front_end, FrontEnd::Terraform | FrontEnd::Template)
+        && is_pool(resource)
+        && may_grow
+        && !is_managed
 }
 
 /// Pools of one directory with one accelerator, where one is on spot alone and another is not.

@@ -2,15 +2,15 @@
 
 pub(crate) mod files;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::{
-    Adjust, CALL_OF_SLURM, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory, Language, Range, Resource,
-    Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
+    Adjust, CALL_OF_SLURM, CDK, CLOUDFORMATION, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory,
+    Language, Range, Resource, Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
 };
-use crate::source::{Edit, FileId, Sources, Span, each, parent};
-use crate::{Settings, fix, kubernetes, slurm, terraform};
+use crate::source::{Edit, FileId, Sources, Span, each, is_below, join, parent};
+use crate::{Settings, fix, kubernetes, slurm, templates, terraform};
 
 /// What both found.
 pub(crate) struct Reading {
@@ -30,7 +30,7 @@ type Carrier = (Option<Arc<str>>, RunId, Option<Span>);
 pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
-    let terraform::TerraformReading { mut inventory, embedded, blocks, roots, plans, mut comments } =
+    let terraform::TerraformReading { mut inventory, embedded, mut blocks, roots, plans, mut comments } =
         terraform::read(sources, paths, &options_of_terraform(settings, wanted.blocks));
     let others: Vec<String> = paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
     let mut carriers: HashMap<FileId, Carrier> =
@@ -77,11 +77,45 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.unjudged.extend(kubernetes.unjudged);
     inventory.unlisted.extend(kubernetes.unlisted);
     inventory.foreign.extend(kubernetes.foreign);
+    let templates = read_templates(sources, paths, settings, &inventory.foreign);
+    add_templates(templates.inventory, &templates.taken, &mut inventory);
+    comments.extend(templates.comments);
+    blocks.extend(templates.blocks);
     inventory.foreign.extend(scripts.foreign);
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }
 }
+
+/// Reads the templates among files that were found to be in a language of their own.
+fn read_templates(
+    sources: &Sources,
+    paths: &[String],
+    settings: &Settings,
+    foreign: &[Foreign],
+) -> templates::TemplateReading {
+    let candidates = foreign.iter().filter(|it| it.language.name == CLOUDFORMATION).map(|it| it.path.clone());
+    let options = templates::TemplateOptions { adjust: settings.scenario.clone() };
+    templates::read(sources, &candidates.collect::<Vec<_>>(), paths, &options)
+}
+
+/// Adds what templates say; what was read is foreign no more.
+fn add_templates(read: Inventory, taken: &BTreeSet<String>, inventory: &mut Inventory) {
+    // A program is read by what it wrote beside it.
+    let wrote = |path: &str| {
+        let written = join(parent(path), CDK_OUT);
+        written.is_some_and(|folder| taken.iter().any(|taken| is_below(taken, &folder)))
+    };
+    inventory.foreign.retain(|it| !(taken.contains(&it.path) || it.language.name == CDK && wrote(&it.path)));
+    inventory.foreign.extend(read.foreign);
+    inventory.resources.extend(read.resources);
+    inventory.runs.extend(read.runs);
+    inventory.diagnostics.extend(read.diagnostics);
+    inventory.unlisted.extend(read.unlisted);
+}
+
+/// Where `cdk synth` writes, without a word.
+const CDK_OUT: &str = "cdk.out";
 
 fn options_of_terraform(settings: &Settings, raw: bool) -> terraform::Options {
     terraform::Options { raw, adjust: settings.scenario.clone(), ..settings.terraform.clone() }
@@ -146,6 +180,7 @@ impl fix::Writer for Writers<'_> {
             FrontEnd::Terraform => self.terraform.write(resource, wish),
             FrontEnd::Plan => Err(made_from_text()),
             FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::write(resource, wish, self.sources),
+            FrontEnd::Template => templates::write(resource, wish, self.sources, &self.terraform),
         }
     }
 
@@ -154,6 +189,7 @@ impl fix::Writer for Writers<'_> {
             FrontEnd::Terraform => self.terraform.label(resource, labels),
             FrontEnd::Plan => Err(made_from_text()),
             FrontEnd::Kubernetes | FrontEnd::Chart => kubernetes::label(resource, labels, self.sources),
+            FrontEnd::Template => Err(Declined::LeftAlone("labels are not written into templates".to_owned())),
         }
     }
 }

@@ -54,7 +54,20 @@ static LANGUAGES: &[Language] = &[
         ],
         ..PLAIN
     },
-    Language { name: "CDK", names: &["/cdk.json", "/cdktf.json"], beside: PROGRAMS, ..PLAIN },
+    Language {
+        name: CDK,
+        names: &["/cdk.json"],
+        beside: PROGRAMS,
+        cure: "run `cdk synth`, and name what it wrote: `gpulint check cdk.out`",
+        ..PLAIN
+    },
+    Language {
+        name: "CDK for Terraform",
+        names: &["/cdktf.json"],
+        beside: PROGRAMS,
+        cure: "run `cdktf synth`, and name what it wrote: `gpulint check cdktf.out`",
+        ..PLAIN
+    },
     Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
     Language { name: "CUE", names: &[".cue"], ..PLAIN },
     Language { name: "KCL", names: &[".k"], ..PLAIN },
@@ -104,7 +117,7 @@ static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
-    Language { name: "CloudFormation", marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
+    Language { name: CLOUDFORMATION, marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
     Language { name: "a template of Azure", marks: &["/deploymentTemplate.json"], ..PLAIN },
     Language {
         name: "Deployment Manager",
@@ -173,6 +186,19 @@ static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
 ];
+
+/// A template of CloudFormation that is not what is deployed.
+pub static MADE_BY_MACRO: Language = Language {
+    name: "what a macro makes of this template",
+    cure: "check what it made: `aws cloudformation get-template --template-stage Processed`",
+    ..PLAIN
+};
+
+/// Programs that write templates of CloudFormation.
+pub const CDK: &str = "CDK";
+
+/// Files that look like it are read where they are templates, and told where they are not.
+pub const CLOUDFORMATION: &str = "CloudFormation";
 
 /// What is told of scripts that are not read as the jobs that they are.
 pub const CALL_OF_SLURM: &str = "a call of Slurm";

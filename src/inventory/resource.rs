@@ -248,6 +248,8 @@ pub enum FrontEnd {
     Plan,
     Kubernetes,
     Chart,
+    /// A template of a cloud.
+    Template,
 }
 
 impl FrontEnd {
@@ -257,6 +259,7 @@ impl FrontEnd {
             FrontEnd::Plan => "plan",
             FrontEnd::Kubernetes => "kubernetes",
             FrontEnd::Chart => "chart",
+            FrontEnd::Template => "template",
         }
     }
 }

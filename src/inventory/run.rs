@@ -73,10 +73,12 @@ pub enum RunKind {
     Application,
     /// A folder of plain manifests.
     Manifests,
+    /// A template with one set of parameters.
+    Stack,
 }
 
 impl RunKind {
-    pub const ALL: [RunKind; 7] = [
+    pub const ALL: [RunKind; 8] = [
         RunKind::Root,
         RunKind::Unit,
         RunKind::Plan,
@@ -84,6 +86,7 @@ impl RunKind {
         RunKind::Kustomization,
         RunKind::Application,
         RunKind::Manifests,
+        RunKind::Stack,
     ];
 
     pub fn name(self) -> &'static str {
@@ -95,6 +98,7 @@ impl RunKind {
             RunKind::Kustomization => "kustomization",
             RunKind::Application => "application",
             RunKind::Manifests => "manifests",
+            RunKind::Stack => "stack",
         }
     }
 }

@@ -37,7 +37,10 @@ const WORDS: &[(Sign, &str)] = &[
     (Sign::Quota, r#"(?-u:\bkind"?\s*[:=]\s*.?(ResourceQuota|ClusterQueue)\b|kubernetes_resource_quota)"#),
     (Sign::Queue, r#"(?-u:\bkind"?\s*[:=]\s*.?(LocalQueue|ClusterQueue)\b)"#),
     (Sign::Priority, r#"(?-u:\bkind"?\s*[:=]\s*.?PriorityClass\b|kubernetes_priority_class)"#),
-    (Sign::Budget, r"(?-u:aws_budgets_budget|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)"),
+    (
+        Sign::Budget,
+        r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
+    ),
     // A variable of a container, an entry of a map or a file of variables; the values of Kubeflow's chart.
     (Sign::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
     // An argument, a value of the chart, a setting of a release.
@@ -79,7 +82,7 @@ const PARTS: [(&str, &str); 11] = [
 ];
 
 /// The same of words that are written in one way.
-const EXACT: [&str; 10] = [
+const EXACT: [&str; 11] = [
     "ResourceQuota",
     "ClusterQueue",
     "LocalQueue",
@@ -87,6 +90,7 @@ const EXACT: [&str; 10] = [
     "PriorityClass",
     "kubernetes_priority_class",
     "_budget",
+    "AWS::Budgets",
     "ENABLE_CULLING",
     "enableCulling",
     "scale-down-enabled",

@@ -5,6 +5,8 @@
 //! judges it, what it refuses, and why it is not a crate.
 
 pub(crate) mod cel;
+pub(crate) mod cloudformation;
+pub(crate) mod document;
 pub(crate) mod go;
 pub(crate) mod gotemplate;
 pub(crate) mod hcl;

@@ -17,13 +17,13 @@ mod saved;
 mod views;
 
 pub use crate::compare::{Spent, budgets};
-pub use answers::explain::explain;
+pub use answers::explain::{explain, explain_price_first};
 pub use answers::explain_own::explain_own;
 pub use answers::explain_run::explain_run;
 pub use answers::explain_speed::explain_speed;
 pub use answers::fit::fit;
 pub use answers::notes::{Note, notes};
-pub use answers::on_lines::{finding_in_place, prices_on_lines};
+pub use answers::on_lines::{Call, finding_in_place, prices_on_lines};
 pub use answers::paid::{SumOfBill, bill_sums, paid_columns};
 pub use answers::plan::plan;
 pub use answers::plan_words::PlannedPurchases;

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Run, RunId, RunKind, Skipped};
+use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped, Unlisted};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use code::library::Library;
@@ -132,6 +132,21 @@ pub fn read(sources: &Sources, paths: &[String], options: &Options) -> Terraform
     let reading = read_with(&library, sources, paths, options);
     library.close();
     reading
+}
+
+/// What blocks rent and request that another language made in the words of the rows, those that it switches off with a
+/// count of none behind them.
+pub(crate) fn resources(
+    blocks: (&[Block], &[Block]),
+    front_end: FrontEnd,
+    adjust: Option<(&dyn Adjust, &RunId)>,
+) -> Vec<Resource> {
+    rows::resources(blocks, &[], front_end, adjust)
+}
+
+/// Of such blocks those of types without a row, where they may have to do with accelerators.
+pub(crate) fn unlisted(blocks: &[Block]) -> Vec<Unlisted> {
+    unlisted::of_run(blocks)
 }
 
 /// What Terraform would refuse in the text of one file, by itself.

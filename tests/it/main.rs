@@ -72,6 +72,7 @@ mod screen;
 mod server;
 mod skipped;
 mod speed;
+mod templates;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;

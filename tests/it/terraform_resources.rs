@@ -13,11 +13,11 @@ use crate::fences;
 
 #[test]
 fn blocks_become_the_resources_that_the_cases_expect() {
-    fences::hold("tests/terraform/resources", check);
+    fences::hold("tests/terraform/resources", |text| cases(text, "main.tf", found));
 }
 
 /// The text of a case file with what was found in place of what was expected.
-fn check(text: &str) -> String {
+pub(crate) fn cases(text: &str, unnamed: &str, found: fn(MemoryTree) -> String) -> String {
     let mut out = String::new();
     let mut tree = MemoryTree::new();
     let mut fence: Option<(String, String)> = None;
@@ -29,7 +29,7 @@ fn check(text: &str) -> String {
                 if info == "text" {
                     out.push_str(&found(std::mem::take(&mut tree)));
                 } else {
-                    let path = info.split_whitespace().nth(1).unwrap_or("main.tf").to_owned();
+                    let path = info.split_whitespace().nth(1).unwrap_or(unnamed).to_owned();
                     out.push_str(&body);
                     tree = tree.with(&path, body);
                 }

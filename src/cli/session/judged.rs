@@ -89,8 +89,16 @@ impl JudgedTree {
 impl Session {
     /// How the price of a resource came to be, and whether its model fits.
     pub(in crate::cli) fn explain(&self, analysis: &Analysis, id: ResourceId) -> String {
-        let report = self.report(analysis, &[]);
-        let mut text = report::explain(&report, id);
+        report::explain(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
+    }
+
+    /// The same with the price first, where only a few lines can be seen.
+    pub(in crate::cli) fn explain_price_first(&self, analysis: &Analysis, id: ResourceId) -> String {
+        report::explain_price_first(&self.report(analysis, &[]), id) + &self.explain_fit(analysis, id)
+    }
+
+    fn explain_fit(&self, analysis: &Analysis, id: ResourceId) -> String {
+        let mut text = String::new();
         let (fact, item) = (analysis.fits.get(id.0), analysis.bill.items.get(id.0));
         if let (Some(resource), Some(fact)) = (analysis.inventory.resources.get(id.0), fact) {
             if let Some(item) = item {

@@ -41,7 +41,7 @@ use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::front_ends::files;
-use crate::inventory::Skipped;
+use crate::inventory::{RunKind, Skipped};
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
@@ -495,7 +495,7 @@ impl Session {
             return Outcome::Passed;
         }
         output::complain(
-            "nothing was checked: no Terraform and no Kubernetes files here\n  help: run it where they are, or name them, as in \
+            "nothing was checked: no Terraform, Kubernetes or CloudFormation here\n  help: run it where they are, or name them, as in \
              `gpulint check infra/`; --allow-empty makes this exit with 0",
         );
         Outcome::Empty
@@ -513,6 +513,7 @@ impl Session {
             || !inventory.diagnostics.is_empty()
             || !inventory.skipped.is_empty()
             || !inventory.unjudged.is_empty()
+            || inventory.runs.iter().any(|it| it.kind == RunKind::Stack)
             || self.files.iter().filter(named).any(|file| files::is_terraform(file))
             || files.any(|file| self.is_terraform_or_kubernetes(file))
     }

@@ -65,11 +65,15 @@ fn files(of: &Scratch) {
     of.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 0.1.0\n");
     of.write("chart/values.yaml", "gpus: 2\n");
     of.write("chart/templates/job.yaml", &pod.replace("nvidia.com/gpu: 1", "nvidia.com/gpu: {{ .Values.gpus }}"));
+    let stack = "AWSTemplateFormatVersion: '2010-09-09'\nParameters:\n  Machine:\n    Type: String\n    Default: g5.2xlarge\nResources:\n  \
+                 Box:\n    Type: AWS::EC2::Instance\n    Properties:\n      InstanceType: !Ref Machine\n";
+    of.write("stacks/box.yaml", stack);
     of.write("gpulint.toml", "[rules.missing-labels]\nlevel = \"error\"\n");
     of.write("README.md", "# nothing\n");
 }
 
-const EDITED: [&str; 12] = [
+const EDITED: [&str; 13] = [
+    "stacks/box.yaml",
     "one/main.tf",
     "two/main.tf",
     "one/terraform.tfvars",

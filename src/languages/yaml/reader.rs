@@ -61,7 +61,14 @@ pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
 
 /// The same of those documents that are wanted, by their text.
 pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
-    read_with(file, text, text, &[], limits, is_wanted)
+    let reading = Reading { file, original: text, text, holes: &[], limits, wraps_tags: false };
+    reading.stream(is_wanted)
+}
+
+/// The same of a language that has tags of its own: a tag becomes the only key of a mapping around what it stands at, so
+/// that `!Ref a` is `{"!Ref": a}`.
+pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> Stream {
+    Reading { file, original: text, text, holes: &[], limits, wraps_tags: true }.stream(|_| true)
 }
 
 /// Reads one document that starts at `base` of a file; nothing where it does not parse.
@@ -82,50 +89,59 @@ pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
 
 /// Reads a template whose directives are masked; `original` is the text before that.
 pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
-    read_with(file, original, &masked.text, &masked.holes, limits, |_| true)
+    let reading = Reading { file, original, text: &masked.text, holes: &masked.holes, limits, wraps_tags: false };
+    reading.stream(|_| true)
 }
 
-fn read_with(
+/// A text, and how it is to be read.
+struct Reading<'t> {
     file: FileId,
-    original: &str,
-    text: &str,
-    holes: &[Hole],
+    /// Before its directives were masked.
+    original: &'t str,
+    text: &'t str,
+    holes: &'t [Hole],
     limits: Limits,
-    is_wanted: impl Fn(&str) -> bool,
-) -> Stream {
-    let mut stream = Stream::default();
-    for range in documents(text) {
-        let piece = &text[range.clone()];
-        if !is_wanted(piece) {
-            continue;
-        }
-        let build = |piece: &str| {
-            let mut builder = Builder::new(file, range.start, piece);
-            (builder.original, builder.holes, builder.limits) = (original, holes, limits);
-            let root = builder.run(piece);
-            (builder, root)
-        };
-        let (mut builder, mut root) = build(piece);
-        if root.is_err()
-            && let Some((relaxed, keys)) = alias_keys::relaxed(piece, range.start)
-            && let (other, Ok(read)) = build(&relaxed)
-        {
-            (builder, root) = (other, Ok(read.map(|node| alias_keys::named(&node, &keys))));
-        }
-        stream.has_directives |= builder.has_directives;
-        match root {
-            Ok(root) => {
-                stream.diagnostics.extend([builder.repeated_keys(), builder.merge_keys()].into_iter().flatten());
-                stream.comments.append(&mut builder.comments);
-                if let Some(root) = root {
-                    let span = Span::new(file, range.start, range.end);
-                    stream.documents.push(YamlDocument { root, span });
-                }
+    wraps_tags: bool,
+}
+
+impl Reading<'_> {
+    fn stream(&self, is_wanted: impl Fn(&str) -> bool) -> Stream {
+        let Reading { file, original, text, holes, limits, wraps_tags } = *self;
+        let mut stream = Stream::default();
+        for range in documents(text) {
+            let piece = &text[range.clone()];
+            if !is_wanted(piece) {
+                continue;
             }
-            Err(diagnostic) => stream.diagnostics.push(diagnostic),
+            let build = |piece: &str| {
+                let mut builder = Builder::new(file, range.start, piece);
+                (builder.original, builder.holes, builder.limits) = (original, holes, limits);
+                builder.wraps_tags = wraps_tags;
+                let root = builder.run(piece);
+                (builder, root)
+            };
+            let (mut builder, mut root) = build(piece);
+            if root.is_err()
+                && let Some((relaxed, keys)) = alias_keys::relaxed(piece, range.start)
+                && let (other, Ok(read)) = build(&relaxed)
+            {
+                (builder, root) = (other, Ok(read.map(|node| alias_keys::named(&node, &keys))));
+            }
+            stream.has_directives |= builder.has_directives;
+            match root {
+                Ok(root) => {
+                    stream.diagnostics.extend([builder.repeated_keys(), builder.merge_keys()].into_iter().flatten());
+                    stream.comments.append(&mut builder.comments);
+                    if let Some(root) = root {
+                        let span = Span::new(file, range.start, range.end);
+                        stream.documents.push(YamlDocument { root, span });
+                    }
+                }
+                Err(diagnostic) => stream.diagnostics.push(diagnostic),
+            }
         }
+        stream
     }
-    stream
 }
 
 /// Turns parser events into a tree without recursion.
@@ -143,6 +159,8 @@ struct Builder<'s> {
     comments: Vec<Span>,
     wants_comments: bool,
     has_directives: bool,
+    /// Tags of an application's own become mappings.
+    wraps_tags: bool,
     /// The text before its directives were masked.
     original: &'s str,
     holes: &'s [Hole],
@@ -185,8 +203,8 @@ impl Words {
 }
 
 enum Open {
-    List { start: usize, anchor: usize, items: Vec<Node> },
-    Map { start: usize, anchor: usize, entries: Vec<NodeEntry>, key: Option<Node> },
+    List { start: usize, anchor: usize, tag: Option<String>, items: Vec<Node> },
+    Map { start: usize, anchor: usize, tag: Option<String>, entries: Vec<NodeEntry>, key: Option<Node> },
 }
 
 impl<'s> Builder<'s> {
@@ -204,6 +222,7 @@ impl<'s> Builder<'s> {
             comments: Vec::new(),
             wants_comments: memchr::memmem::find(piece.as_bytes(), b"gpulint").is_some(),
             has_directives: false,
+            wraps_tags: false,
             original: "",
             holes: &[],
             limits: Limits::DEFAULT,
@@ -292,15 +311,18 @@ impl<'s> Builder<'s> {
                 } else {
                     self.filled(&text, plain, start, end)
                 };
-                self.finish(node, anchor)?;
+                let own = self.own_tag(tag.as_deref());
+                self.finish(wrapped(node, own.as_deref()), anchor)?;
             }
-            Event::SequenceStart(_, anchor, _) => {
+            Event::SequenceStart(_, anchor, tag) => {
                 let items = self.spare_lists.pop().unwrap_or_default();
-                self.open.push(Open::List { start, anchor, items });
+                let tag = self.own_tag(tag.as_deref());
+                self.open.push(Open::List { start, anchor, tag, items });
             }
-            Event::MappingStart(_, anchor, _) => {
+            Event::MappingStart(_, anchor, tag) => {
                 let entries = self.spare_maps.pop().unwrap_or_default();
-                self.open.push(Open::Map { start, anchor, entries, key: None });
+                let tag = self.own_tag(tag.as_deref());
+                self.open.push(Open::Map { start, anchor, tag, entries, key: None });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(start, end, piece)?,
             Event::Alias(id) => {
@@ -363,14 +385,14 @@ impl<'s> Builder<'s> {
 
     fn close(&mut self, start: usize, end: usize, piece: &str) -> Result<(), Diagnostic> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let (node, anchor) = match open {
-            Open::List { start: from, anchor, mut items } => {
+        let (node, anchor, tag) = match open {
+            Open::List { start: from, anchor, tag, mut items } => {
                 let to = items.last().map_or(end, |item| self.relative_end(item)).max(closing(piece, start, end));
                 let node = Node::list(self.span(from, to), items.drain(..));
                 self.spare_lists.push(items);
-                (node, anchor)
+                (node, anchor, tag)
             }
-            Open::Map { start: from, anchor, mut entries, .. } => {
+            Open::Map { start: from, anchor, tag, mut entries, .. } => {
                 let to = entries.last().map_or(end, |e| self.relative_end(&e.value)).max(closing(piece, start, end));
                 let span = self.span(from, to);
                 if !is_settled(&entries) {
@@ -378,10 +400,16 @@ impl<'s> Builder<'s> {
                 }
                 let node = Node::map(span, entries.drain(..));
                 self.spare_maps.push(entries);
-                (node, anchor)
+                (node, anchor, tag)
             }
         };
-        self.finish(node, anchor)
+        self.finish(wrapped(node, tag.as_deref()), anchor)
+    }
+
+    /// A tag that is none of YAML's, where these are wanted.
+    fn own_tag(&self, tag: Option<&Tag>) -> Option<String> {
+        let tag = tag.filter(|tag| self.wraps_tags && tag.handle() == "!" && !tag.suffix().is_empty())?;
+        Some(format!("!{}", tag.suffix()))
     }
 
     fn relative_end(&self, node: &Node) -> usize {
@@ -496,6 +524,13 @@ fn is_settled(entries: &[NodeEntry]) -> bool {
     true
 }
 
+fn wrapped(node: Node, tag: Option<&str>) -> Node {
+    match tag {
+        Some(tag) => Node::framed(tag, &node),
+        None => node,
+    }
+}
+
 /// What the tags of YAML itself make of a scalar.
 enum CoreType {
     /// Letters that stand for bytes.
@@ -576,6 +611,20 @@ mod tests {
         assert_eq!(snippet(entry.value.items()[1].span), "\"b\"");
         assert_eq!(snippet(root.get("last").unwrap().span), "{n: 1}");
         assert!(snippet(root.span).starts_with("key:") && snippet(root.span).ends_with("{n: 1}"));
+    }
+
+    #[test]
+    fn tags_of_an_application_are_mappings_where_they_are_wanted() {
+        let text = "a: !Ref b\nc: !Join [x, [!GetAtt d.e, !!str 1]]\nf: !If {g: &h !Sub i, j: *h}\n";
+        let sources = Sources::new(MemoryTree::new().with("a.yaml", text));
+        let stream = read_tagged(sources.open("a.yaml").unwrap(), text, Limits::DEFAULT);
+        let root = &stream.documents[0].root;
+        assert_eq!(root.text_at("a.!Ref").map(|it| &**it), Some("b"));
+        let joined = root.at("c.!Join").unwrap().items()[1].items();
+        assert_eq!(joined[0].text_at("!GetAtt").map(|it| &**it), Some("d.e"));
+        assert_eq!(joined[1].text().map(|it| &**it), Some("1"));
+        assert_eq!(root.text_at("f.!If.j.!Sub").map(|it| &**it), Some("i"));
+        assert_eq!(parsed(text).documents[0].root.text_at("a").map(|it| &**it), Some("b"));
     }
 
     #[test]

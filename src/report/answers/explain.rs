@@ -13,11 +13,20 @@ use crate::report::{Report, escape};
 pub fn explain(report: &Report, id: ResourceId) -> String {
     let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
     let at = report.paths.locate(report.sources, resource.span);
-    let mut text = format!("{}\n{}:{}\n\n", one_line(&resource.address), one_line(&at.path), at.line);
-    text.push_str(&facts(report, resource));
-    text.push_str(&links(report, resource));
-    let Some(item) = report.bill.items.get(id.0) else { return text };
-    let _ = writeln!(text);
+    let head = format!("{}\n{}:{}\n", one_line(&resource.address), one_line(&at.path), at.line);
+    format!("{head}\n{}{}{}", facts(report, resource), links(report, resource), price(report, resource, id))
+}
+
+/// The same with the price first, where only a few lines can be seen.
+pub fn explain_price_first(report: &Report, id: ResourceId) -> String {
+    let Some(resource) = report.inventory.resources.get(id.0) else { return String::new() };
+    let price = price(report, resource, id);
+    format!("{}\n{price}\n{}{}", one_line(&resource.address), facts(report, resource), links(report, resource))
+}
+
+fn price(report: &Report, resource: &Resource, id: ResourceId) -> String {
+    let Some(item) = report.bill.items.get(id.0) else { return String::new() };
+    let mut text = "\n".to_owned();
     steps(&mut text, report, resource, &item.steps);
     let _ = match &item.status {
         Status::Priced => writeln!(text, "priced"),

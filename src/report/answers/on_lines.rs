@@ -1,10 +1,11 @@
 //! What stands on a line of a file costs, for an editor.
 
 use crate::catalog::MoneyRange;
-use crate::inventory::ResourceId;
+use crate::inventory::{ResourceId, Role};
 use crate::pricing::{BillItem, Status};
 use crate::report::Report;
 use crate::report::escape::{one_line, shortened};
+use crate::report::views::money::mark;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
@@ -21,8 +22,48 @@ pub struct LinePrice {
     pub resources: Vec<ResourceId>,
 }
 
+/// A call of a module, and what it makes.
+pub struct Call {
+    pub span: Span,
+    pub resources: Vec<ResourceId>,
+}
+
 /// The prices that can be told beside the text of a file, in the order of places.
-pub fn prices_on_lines(report: &Report, file: FileId) -> Vec<LinePrice> {
+pub fn prices_on_lines(report: &Report, file: FileId, calls: Vec<Call>) -> Vec<LinePrice> {
+    let called = calls.into_iter().filter_map(|call| {
+        let label = sum(report, &call.resources)?;
+        Some(LinePrice { span: call.span, label, resources: call.resources })
+    });
+    let mut all: Vec<LinePrice> = prices_of_resources(report, file).into_iter().chain(called).collect();
+    all.sort_by_key(|it| it.span);
+    all
+}
+
+/// What all of these cost a month, of machines if there are any, else of what asks for them.
+fn sum(report: &Report, resources: &[ResourceId]) -> Option<String> {
+    let of = |role: Role| {
+        let all =
+            resources.iter().filter(move |id| report.inventory.resources.get(id.0).is_some_and(|it| it.role == role));
+        let items: Vec<&BillItem> = all.filter_map(|id| report.bill.items.get(id.0)).collect();
+        (!items.is_empty()).then_some(items)
+    };
+    let items = of(Role::Rented).or_else(|| of(Role::Requested))?;
+    if let [_] = items.as_slice() {
+        return label(report, resources);
+    }
+    let monthly: Vec<MoneyRange> = items.iter().filter_map(|item| item.monthly).collect();
+    let total = monthly.iter().fold(MoneyRange::ZERO, |sum, it| sum + *it);
+    let unknown = items.len() - monthly.len();
+    let about = mark(items.iter().any(|item| matches!(item.status, Status::Estimated(_))));
+    let priced = format!("{about}{}/month for {}", report.currency.range(total), monthly.len());
+    match (monthly.len(), unknown) {
+        (0, _) => Some(format!("? {} resources", items.len())),
+        (_, 0) => Some(priced),
+        (_, unknown) => Some(format!("{priced} and {unknown} × ?")),
+    }
+}
+
+fn prices_of_resources(report: &Report, file: FileId) -> Vec<LinePrice> {
     let mut headers: Vec<(Span, ResourceId)> = Vec::new();
     for (index, resource) in report.inventory.resources.iter().enumerate() {
         let header = report.sources.origin(resource.span);

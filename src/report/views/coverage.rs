@@ -103,6 +103,8 @@ fn kind(path: &str, reason: &str) -> (&'static str, &'static str) {
         ("plan of configuration that is read", "plans of configuration that is read")
     } else if reason.contains("module") {
         ("module not at hand", "modules not at hand")
+    } else if reason.starts_with("a template that is not here") {
+        ("stack whose template is not here", "stacks whose templates are not here")
     } else if is_variables {
         ("variable file that no run uses", "variable files that no run uses")
     } else if reason.starts_with("built without a part") || reason.starts_with("read without building it") {

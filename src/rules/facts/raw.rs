@@ -170,6 +170,7 @@ impl Raws {
         match resource.front_end {
             FrontEnd::Terraform | FrontEnd::Plan => Some((false, places.block(inventory, resource)?)),
             FrontEnd::Kubernetes | FrontEnd::Chart => Some((true, places.object(inventory, resource.span)?)),
+            FrontEnd::Template => None,
         }
     }
 }

@@ -55,7 +55,7 @@ impl PlacedValue {
     }
 
     /// The value is spelt out where the resource says it; otherwise it came through a reference or was computed.
-    pub(super) fn is_written_here(&self) -> bool {
+    pub(in crate::terraform) fn is_written_here(&self) -> bool {
         self.expression.contains(self.value.span) && (self.literal || self.expression != self.value.span)
     }
 
@@ -217,6 +217,10 @@ impl<'a> ValueNode<'a> {
         let ValueNode::Value(held) = &self else { return None };
         let text = match &held.value.data {
             Data::Text(text) => text,
+            // What another language writes as it is.
+            Data::Map(_) | Data::Object(_) | Data::List(_) | Data::Tuple(_) if as_text == TextForm::Json => {
+                return Some(self);
+            }
             Data::Unknown(cause) => {
                 let part = (as_text == TextForm::Json).then(|| from_outline(cause, held.value.span)).flatten();
                 let value = part.map_or_else(|| held.value.clone(), |data| held.value.with(data));

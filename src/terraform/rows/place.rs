@@ -1,6 +1,6 @@
 //! Where a resource runs.
 
-use crate::inventory::{Fact, Value};
+use crate::inventory::{Fact, Origin, Value};
 
 use super::fact::Wanted;
 use super::language::{ProviderRow, TypeRow};
@@ -10,7 +10,20 @@ use super::scope::RowScope;
 pub(super) fn region(scope: &RowScope<'_>, row: &TypeRow, provider: Option<&ProviderRow>) -> Fact<Value> {
     let own = scope.fact(&row.region, Wanted::TEXT);
     let fact = own.or(|| provider.map_or(Fact::Absent, |it| scope.fact(&it.region, Wanted::TEXT)));
-    fact.map(|value| Value::text(region_of(&value.to_string(), provider)))
+    the_same(fact.map(|value| Value::text(region_of(&value.to_string(), provider))))
+}
+
+/// Several zones of one region leave no doubt about the region.
+fn the_same(region: Fact<Value>) -> Fact<Value> {
+    match &region {
+        Fact::Unknown(unknown) => match unknown.candidates.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|it| it == first) => {
+                Fact::known(first.clone(), unknown.span, Origin::Resolved)
+            }
+            _ => region,
+        },
+        _ => region,
+    }
 }
 
 /// A zone without its letter, and a region as prices name it.

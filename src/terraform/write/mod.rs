@@ -46,6 +46,26 @@ type ByAddress<'a> = HashMap<&'a str, Vec<usize>>;
 
 type Result<T> = std::result::Result<T, Declined>;
 
+/// The places of one way, where each is a scalar that is written out in the resource itself.
+fn scalars_of(site: &Site<'_>, way: &[Assignment<'_>]) -> Result<Vec<(Span, String)>> {
+    let place = |Assignment { spot, to }: &Assignment<'_>| match (spot, to) {
+        (Spot::There(ValueNode::Value(held)), Some(to)) => {
+            if held.value.sensitive {
+                return left_alone("the value is sensitive");
+            }
+            if !held.is_written_here() || !site.block().body.contains(held.value.span) {
+                return left_alone("the value is computed, or that of a parameter");
+            }
+            Ok((held.value.span, to.to_string()))
+        }
+        (Spot::Linked(link), _) => left_alone(format!("its {link} says it")),
+        (Spot::Unclear(why), _) => left_alone(why.clone()),
+        (_, None) => left_alone("nothing is taken out of templates"),
+        _ => left_alone("nothing stands there yet, and templates are not added to"),
+    };
+    way.iter().map(place).collect()
+}
+
 fn left_alone<T>(why: impl Into<String>) -> Result<T> {
     Err(Declined::LeftAlone(why.into()))
 }
@@ -63,6 +83,31 @@ impl<'a> Writer<'a> {
             return left_alone("its block was not found again");
         };
         self.in_site(&site, &index, resource, wish, 0)
+    }
+
+    /// What another language has to write for the same, where the resource says it itself: places of scalars, and what is
+    /// to stand there.
+    pub fn scalars(&self, resource: &Resource, wish: &Wish) -> Result<Vec<(Span, String)>> {
+        let is_near = |block: &&Block| block.body.file == resource.body.file && block.body.contains(resource.body);
+        let block = self.blocks.iter().filter(is_near).find(|it| *it.address == *resource.declared.block);
+        let index = BlockIndex::new(self.blocks, &[]);
+        let Some(site) = block.and_then(|block| Site::of(block, resource, &index)) else {
+            return left_alone("its text was not found again");
+        };
+        let ways = match (&wish.part, &wish.value) {
+            (Part::Fact(key), value) => site.ways(*key, value.as_ref()),
+            (Part::Floor, Some(value)) => site.ways_of_floor(value),
+            _ => return left_alone("labels are not written into templates"),
+        };
+        let mut declined = None;
+        for way in ways {
+            match scalars_of(&site, &way) {
+                Ok(places) => return Ok(places),
+                Err(why) => declined = declined.or(Some(why)),
+            }
+        }
+        let none = || Declined::Inexpressible(format!("`{}` has no word for {}", resource.kind, wish.part));
+        Err(declined.unwrap_or_else(none))
     }
 
     /// The same for several labels at once.

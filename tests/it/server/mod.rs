@@ -429,3 +429,22 @@ fn one_file_is_told_under_one_address() {
     let told = editor.wait(|it| it["params"]["uri"] == usual);
     assert_eq!(told["params"]["diagnostics"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_call_of_a_module_has_the_price_of_what_it_makes() {
+    let root = Directory::new();
+    root.write("modules/pool/main.tf", POOL);
+    root.write("modules/pool/variables.tf", VARIABLES);
+    root.write("main.tf", "module \"one\" {\n  source = \"./modules/pool\"\n}\nmodule \"two\" {\n  source = \"./modules/pool\"\n  count = 2\n}\n");
+    let mut editor = Editor::start(root.path());
+    editor.open("main.tf");
+    let expected = [(0, "$885/month".to_owned()), (3, "$1,770/month for 2".to_owned())];
+    assert_eq!(editor.prices("main.tf"), expected);
+    // After an edit elsewhere the blocks of this root are those that were kept.
+    editor.open("modules/pool/variables.tf");
+    editor.change("modules/pool/variables.tf", 2, (1, 13), (1, 23), "p5.48xlarge");
+    editor.diagnostics("modules/pool/variables.tf", 2);
+    assert_eq!(editor.prices("main.tf")[1].1, "$80,358/month for 2");
+    let told = editor.hover("main.tf", 3, 9).unwrap();
+    assert!(told.starts_with("```text\nmodule.two[0].aws_instance.a\n\n  "), "{told}");
+}

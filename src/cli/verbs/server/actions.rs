@@ -165,7 +165,9 @@ fn short(text: &str) -> String {
         return text.to_owned();
     }
     let cut: String = text.chars().take(LONGEST).collect();
-    format!("{}…", cut.trim_end())
+    // Whole parts of a sentence read better than half a word.
+    let part = [" (", ", ", "; ", ": ", " "].into_iter().filter_map(|end| cut.rfind(end)).find(|at| *at > LONGEST / 3);
+    format!("{}…", cut.get(..part.unwrap_or(cut.len())).unwrap_or_default().trim_end())
 }
 
 /// What an action changes, proved by a run; none where it would do something else than it should.

@@ -421,7 +421,13 @@ impl Server<'_> {
                 self.publish(file, folder, &shown, of(&told, file));
             }
         }
-        for file in &open {
+        // What was opened meanwhile is told when it was judged.
+        let is_judged = |file: &&PathBuf| {
+            let open = self.documents.uri_of(file).and_then(|uri| self.documents.get(uri)).map(|it| it.version);
+            told.version_of(file) == open
+        };
+        let judged: Vec<PathBuf> = open.iter().filter(is_judged).cloned().collect();
+        for file in &judged {
             let version = told.version_of(file);
             let known = last.as_ref().map(|it| (it.version_of(file), of(it, file)));
             if known.is_none_or(|it| it != (version, of(&told, file))) || wrong.contains(file) {

@@ -36,7 +36,7 @@ pub(super) fn hover(about: &KnownText, text: &str, at: Position, encoding: Encod
 /// How the prices of these came to be.
 pub(super) fn explained(about: &KnownText, resources: &[ResourceId]) -> MarkupContent {
     let judged = &about.told.judged;
-    let told = resources.iter().take(MOST).map(|id| judged.session.explain(&judged.analysis, *id));
+    let told = resources.iter().take(MOST).map(|id| judged.session.explain_price_first(&judged.analysis, *id));
     // Text of the repository ends no fence.
     let told: Vec<String> =
         told.map(|text| format!("```text\n{}\n```", text.trim_end().replace("```", "'''"))).collect();

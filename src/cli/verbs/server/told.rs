@@ -17,7 +17,7 @@ use crate::cli::session::judged::JudgedTree;
 use crate::cli::world::failure::FailurePlace;
 use crate::cli::world::file_tree::below;
 use crate::diagnostic::Level;
-use crate::inventory::{ResourceId, UnjudgedStatus};
+use crate::inventory::{Resource, ResourceId, UnjudgedStatus};
 use crate::report::{self, one_line};
 use crate::rules::{self, Finding};
 use crate::source::{FileId, Sources, Span};
@@ -74,6 +74,29 @@ impl Told {
         self.versions.get(path).copied()
     }
 
+    /// The calls of modules in a file, with what they make.
+    fn calls(&self, file: FileId) -> Vec<report::Call> {
+        let (sources, analysis) = (&self.judged.session.sources, &self.judged.analysis);
+        let all = &analysis.inventory.resources;
+        let made = |root: &str, address: &str| -> Vec<ResourceId> {
+            let is_below = |it: &str| it.strip_prefix(address).is_some_and(|rest| rest.starts_with(['.', '[']));
+            let is_made = |(_, it): &(usize, &Resource)| it.root.as_deref() == Some(root) && is_below(&it.address);
+            all.iter().enumerate().filter(is_made).map(|(index, _)| ResourceId(index)).collect()
+        };
+        let mut calls: Vec<report::Call> = Vec::new();
+        for root in &analysis.roots {
+            let blocks = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
+            for block in blocks.iter().filter(|it| it.keyword == "module" && sources.origin(it.span).file == file) {
+                let (span, resources) = (sources.origin(block.span), made(&root.directory, &block.address));
+                match calls.iter_mut().find(|it| it.span == span) {
+                    Some(known) => known.resources.extend(resources),
+                    None => calls.push(report::Call { span, resources }),
+                }
+            }
+        }
+        calls
+    }
+
     /// The prices beside the lines of a file, by its path in the tree.
     pub(super) fn prices(&self, path: &str, encoding: Encoding) -> Vec<LineCost> {
         let session = &self.judged.session;
@@ -81,7 +104,7 @@ impl Told {
         let Some(file) = known else { return Vec::new() };
         let report = session.report(&self.judged.analysis, &self.judged.findings);
         let mut places = Places::new(&session.sources, encoding);
-        let all = report::prices_on_lines(&report, file).into_iter();
+        let all = report::prices_on_lines(&report, file, self.calls(file)).into_iter();
         all.map(|price| LineCost { at: places.end_of_line(price.span), label: price.label, resources: price.resources })
             .collect()
     }

@@ -1,0 +1,84 @@
+//! Conditions, which hold, do not, or are not known.
+
+use std::sync::Arc;
+
+use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::yaml::Node;
+use crate::source::Span;
+
+use super::evaluate::{LoopNames, function};
+use super::stack::{Holds, StackInstance};
+
+impl StackInstance<'_> {
+    /// Whether a condition of the template holds.
+    pub(super) fn holds(&self, name: &str, at: Span) -> Holds {
+        let refused = |why: String| Err(Arc::new(Cause { refused: true, ..Cause::new(why, at) }));
+        match self.conditions.borrow().get(name) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => return refused(format!("the condition `{name}` depends on itself")),
+            None => {}
+        }
+        let Some(condition) = self.template.entry("Conditions", name) else {
+            return refused(format!("there is no condition `{name}`"));
+        };
+        self.conditions.borrow_mut().insert(condition.key.clone(), None);
+        let holds = self.truth(&condition.value, &LoopNames::default());
+        self.conditions.borrow_mut().insert(condition.key.clone(), Some(holds.clone()));
+        holds
+    }
+
+    /// Whether a condition holds as it is written.
+    pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> Holds {
+        let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
+        let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is no condition") };
+        let argument = &entry.value;
+        let each = || argument.items().iter().map(|item| self.truth(item, names));
+        match (&*entry.key, function(&entry.key)) {
+            ("Condition", _) | (_, Some("Condition")) => match argument.text() {
+                Some(name) => self.holds(name, argument.span),
+                None => unknown("`Condition` takes a name"),
+            },
+            (_, Some("Not")) => each().next().unwrap_or_else(|| unknown("`Fn::Not` takes a condition")).map(|it| !it),
+            (_, Some("And")) => all(each(), false),
+            (_, Some("Or")) => all(each(), true),
+            (_, Some("Equals")) => match argument.items() {
+                [one, other] => equal(&self.value(one, names), &self.value(other, names)),
+                _ => unknown("`Fn::Equals` takes two values"),
+            },
+            _ => unknown("this is no condition"),
+        }
+    }
+}
+
+/// Whether one of several is what decides; else what is not known decides, else they are all the other.
+fn all(each: impl Iterator<Item = Holds>, deciding: bool) -> Holds {
+    let mut doubt = None;
+    for holds in each {
+        match holds {
+            Ok(holds) if holds == deciding => return Ok(deciding),
+            Ok(_) => {}
+            Err(cause) => doubt = doubt.or(Some(cause)),
+        }
+    }
+    doubt.map_or(Ok(!deciding), Err)
+}
+
+/// As texts. What can only be one of several is decided where all of them say the same.
+fn equal(one: &Value, other: &Value) -> Holds {
+    let Some(cause) = one.any_cause().or(other.any_cause()) else { return Ok(same(one, other)) };
+    let among = |value: &Value| match value.cause() {
+        Some(cause) => cause.candidates.clone(),
+        None => vec![value.clone()],
+    };
+    let (one, other) = (among(one), among(other));
+    let is_known = |all: &[Value]| !all.is_empty() && all.iter().all(Value::is_wholly_known);
+    let differ = || one.iter().all(|one| other.iter().all(|other| !same(one, other)));
+    if is_known(&one) && is_known(&other) && differ() { Ok(false) } else { Err(cause.clone()) }
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_text(), other.as_text()) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.members() == other.members() && one.items().iter().zip(other.items()).all(|(a, b)| same(a, b)),
+    }
+}

@@ -1,0 +1,214 @@
+//! Nodes of a template → values, with the functions of CloudFormation worked out.
+
+use std::sync::Arc;
+
+use crate::languages::document::{DocData, DocValue};
+use crate::languages::hcl::value::{Cause, Computed, Number, Value};
+use crate::languages::yaml::{Node, NodeData, NodeEntry};
+use crate::source::Span;
+
+use super::stack::StackInstance;
+
+/// What names mean inside of loops.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LoopNames {
+    bound: Vec<(Arc<str>, Value)>,
+    /// It is not known how often the loop runs.
+    pub(super) doubt: Option<Arc<Cause>>,
+}
+
+impl LoopNames {
+    pub(super) fn with(&self, name: &Arc<str>, value: Value) -> LoopNames {
+        let mut inner = self.clone();
+        inner.bound.push((name.clone(), value));
+        inner
+    }
+
+    pub(super) fn doubted(self, cause: &Arc<Cause>) -> LoopNames {
+        LoopNames { doubt: Some(cause.clone()), ..self }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.bound.iter().rev().find(|(bound, _)| &**bound == name).map(|(_, value)| value)
+    }
+
+    /// A key with the names of loops filled in; `&{name}` leaves only what a name may hold.
+    pub(super) fn filled(&self, key: &Arc<str>) -> Arc<str> {
+        if self.bound.is_empty() || !key.contains("{") {
+            return key.clone();
+        }
+        let mut text = key.to_string();
+        for (name, value) in &self.bound {
+            let Some(value) = value.as_text() else { continue };
+            let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+            text = text.replace(&format!("${{{name}}}"), &value).replace(&format!("&{{{name}}}"), &plain);
+        }
+        text.into()
+    }
+}
+
+/// What a key names, where it names a function: `Sub` for `Fn::Sub` and `!Sub`.
+pub(super) fn function(key: &str) -> Option<&str> {
+    match key.strip_prefix('!') {
+        Some(short) => Some(short),
+        None if key == "Ref" => Some(key),
+        None => key.strip_prefix("Fn::").filter(|name| !name.starts_with("ForEach")),
+    }
+}
+
+impl StackInstance<'_> {
+    /// Takes a step; false where all are used up.
+    pub(super) fn spend(&self) -> bool {
+        self.spend_many(1)
+    }
+
+    pub(super) fn spend_many(&self, steps: u64) -> bool {
+        let left = self.budget.get();
+        self.budget.set(left.saturating_sub(steps));
+        left >= steps
+    }
+
+    pub(super) fn value(&self, node: &Node, names: &LoopNames) -> Value {
+        self.doc(node, names).value()
+    }
+
+    pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
+        if !self.spend() {
+            return DocValue::made(
+                Value::unknown("the stack takes more steps than its budget has", node.span),
+                node.span,
+            );
+        }
+        match &node.data {
+            NodeData::Scalar { text, plain } => scalar(node, text, *plain),
+            NodeData::List(items) => {
+                let items = items.iter().map(|item| self.doc(item, names));
+                let items = items.filter(|item| !item.is_null()).collect();
+                DocValue { key: node.span, at: node.span, literal: true, data: DocData::List(items) }
+            }
+            NodeData::Map(entries) => match &**entries {
+                [only] if function(&only.key).is_some() => self.call(node, only, names),
+                entries => self.map(node, entries, names),
+            },
+        }
+    }
+
+    fn map(&self, node: &Node, entries: &[NodeEntry], names: &LoopNames) -> DocValue {
+        let transformed = entries.iter().find(|entry| function(&entry.key) == Some("Transform"));
+        let rest = transformed.map(|it| Arc::new(Cause::new("a macro makes more of this", it.span())));
+        let plain = entries.iter().filter(|entry| function(&entry.key) != Some("Transform")).cloned();
+        let mut all = Vec::new();
+        for (entry, names) in self.unrolled(&plain.collect::<Vec<_>>(), names, 0) {
+            let value = self.doc(&entry.value, &names).named(entry.key_span);
+            if !value.is_null() {
+                all.push((entry.key.clone(), value));
+            }
+        }
+        DocValue { key: node.span, at: node.span, literal: true, data: DocData::Map(all, rest) }
+    }
+
+    fn call(&self, node: &Node, entry: &NodeEntry, names: &LoopNames) -> DocValue {
+        let (at, argument) = (node.span.to(entry.value.span), &entry.value);
+        let made = |value: Value| DocValue::made(value, at);
+        match function(&entry.key).unwrap_or_default() {
+            "Ref" => made(self.reference(argument, at, names)),
+            "If" => self.choice(argument, at, names),
+            "Transform" => made(Value::unknown("a macro or an included file says what this is", at)),
+            name => made(self.function(name, argument, at, names)),
+        }
+    }
+
+    fn choice(&self, argument: &Node, at: Span, names: &LoopNames) -> DocValue {
+        let [condition, yes, no] = argument.items() else {
+            return DocValue::made(Value::refused("`Fn::If` takes a condition and two values", at), at);
+        };
+        let holds = match condition.text() {
+            Some(name) => self.holds(name, condition.span),
+            None => self.truth(condition, names),
+        };
+        match holds {
+            Ok(true) => self.doc(yes, names),
+            Ok(false) => self.doc(no, names),
+            Err(cause) => {
+                let candidates = vec![self.value(yes, names), self.value(no, names)];
+                let cause = Cause { candidates, ..Cause::clone(&cause) };
+                DocValue::made(Value::because(&Arc::new(cause), at), at)
+            }
+        }
+    }
+
+    /// What a name stands for: of a loop, a parameter, or a resource, of which only AWS knows what it is called.
+    pub(super) fn named(&self, name: &str, at: Span, names: &LoopNames) -> Value {
+        if let Some(bound) = names.get(name) {
+            return bound.clone();
+        }
+        if let Some(known) = self.pseudo(name, at).or_else(|| self.parameter(name, at)) {
+            return known;
+        }
+        match self.resource_named(name) {
+            Some((entry, _)) => self.computed(&entry.key, "", at),
+            None => Value::refused(format!("there is no parameter and no resource `{name}` in this template"), at),
+        }
+    }
+
+    fn reference(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+        match argument.text() {
+            Some(name) => self.named(&names.filled(name), at, names),
+            None => Value::refused("`Ref` takes a name", at),
+        }
+    }
+
+    /// Something that is known once a resource is made.
+    pub(super) fn computed(&self, name: &str, attribute: &str, at: Span) -> Value {
+        let address = self.address(name);
+        self.referred.borrow_mut().push((address.clone(), at));
+        let why = format!("`{address}` is known once the stack is made");
+        let computed_by = Some(Computed { address, attribute: attribute.into() });
+        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+    }
+
+    /// `AWS::Region` and the like.
+    fn pseudo(&self, name: &str, at: Span) -> Option<Value> {
+        let given = |value: &Option<Value>, what: &str| {
+            value.clone().unwrap_or_else(|| Value::unknown(format!("{what} is known where the stack is made"), at))
+        };
+        Some(match name.strip_prefix("AWS::")? {
+            "NoValue" => Value::null(at),
+            "Region" => given(&self.place.region, "the region"),
+            "AccountId" => given(&self.place.account, "the account"),
+            "StackName" => given(&self.place.stack_name, "the name of the stack"),
+            "Partition" => self.of_region(at, |region| match region.split('-').next() {
+                Some("cn") => "aws-cn",
+                Some("us") if region.starts_with("us-gov") => "aws-us-gov",
+                _ => "aws",
+            }),
+            "URLSuffix" => self.of_region(at, |region| match region.starts_with("cn-") {
+                true => "amazonaws.com.cn",
+                false => "amazonaws.com",
+            }),
+            _ => Value::unknown(format!("`{name}` is known where the stack is made"), at),
+        })
+    }
+
+    fn of_region(&self, at: Span, follows: impl Fn(&str) -> &'static str) -> Value {
+        match self.place.region.as_ref().and_then(Value::as_text) {
+            Some(region) => Value::text(follows(&region), at),
+            None => Value::unknown("the region is known where the stack is made", at),
+        }
+    }
+}
+
+/// A scalar as it is written. A reference to the parameter store or to a secret is resolved by AWS.
+fn scalar(node: &Node, text: &Arc<str>, plain: bool) -> DocValue {
+    let at = node.span;
+    let value = match (node.text(), node.flag()) {
+        (None, _) => Value::null(at),
+        (_, Some(flag)) => Value::bool(flag, at),
+        _ if text.contains("{{resolve:") => Value::unknown("AWS looks it up when the stack is made", at),
+        _ => match Number::parse(text).filter(|_| plain) {
+            Some(number) => Value::number(number, at),
+            None => Value::text(text.clone(), at),
+        },
+    };
+    DocValue::known(value, true)
+}

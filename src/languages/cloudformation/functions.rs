@@ -1,0 +1,217 @@
+//! The functions of templates, beside `Ref`, `Fn::If` and `Fn::Sub`.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::yaml::Node;
+use crate::source::{Span, to_base64};
+
+use super::evaluate::LoopNames;
+use super::stack::{Holds, StackInstance};
+use super::substitute::joined;
+
+/// Blocks that one call may make; AWS allows as many.
+const MOST_BLOCKS: u32 = 256;
+/// Alternatives of a lookup, beyond which nothing is gained by naming them.
+const MOST_CANDIDATES: usize = 64;
+
+impl StackInstance<'_> {
+    pub(super) fn function(&self, name: &str, argument: &Node, at: Span, names: &LoopNames) -> Value {
+        match name {
+            "Sub" => self.substituted(argument, at, names),
+            "GetAtt" => self.get_attribute(argument, at, names),
+            "FindInMap" => self.find_in_map(argument, at, names),
+            "Condition" => argument.text().map_or_else(
+                || Value::refused("`Condition` takes a name", at),
+                |name| answer(self.holds(name, at), at),
+            ),
+            "Equals" | "And" | "Or" | "Not" => {
+                let condition = Node::framed(&format!("Fn::{name}"), argument);
+                answer(self.truth(&condition, names), at)
+            }
+            "ImportValue" => Value::unknown("another stack exports it", at),
+            "GetAZs" => Value::unknown("the zones are known where the stack is made", at),
+            _ => self.of_values(name, &self.value(argument, names), at),
+        }
+    }
+
+    /// Functions that only look at values.
+    fn of_values(&self, name: &str, argument: &Value, at: Span) -> Value {
+        if let Some(cause) = argument.cause() {
+            return Value::because(cause, at);
+        }
+        match (name, argument.items()) {
+            ("Join", [between, list]) => match (between.as_text(), list.cause()) {
+                (_, Some(cause)) => Value::because(cause, at),
+                (Some(between), None) => joined(list.items(), &between, at),
+                (None, None) => unknown(between, at),
+            },
+            ("Select", [index, list]) => select(index, list, at),
+            ("Split", [by, text]) => match (by.as_text(), text.as_text()) {
+                (Some(by), Some(text)) if !by.is_empty() => {
+                    let parts = text.split(&*by).map(|part| Value::text(part, at)).collect();
+                    Value::tuple(parts, at).marked(argument.any_sensitive())
+                }
+                _ => unknown(argument, at),
+            },
+            ("Length", items) => match argument.any_cause().filter(|_| items.is_empty()) {
+                Some(cause) => Value::because(cause, at),
+                None => Value::number(Number::counted(argument.members()), at),
+            },
+            ("Base64", _) => match argument.as_text() {
+                Some(text) => Value::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
+                None => unknown(argument, at),
+            },
+            ("ToJsonString", _) => match json(argument) {
+                Some(json) => Value::text(json.to_string(), at).marked(argument.any_sensitive()),
+                None => unknown(argument, at),
+            },
+            ("Cidr", [block, count, ..]) => {
+                let bits = argument.items().get(2).and_then(Value::as_number).and_then(|it| it.as_i64());
+                cidr(block, count, bits, at).unwrap_or_else(|| unknown(argument, at))
+            }
+            _ => Value::refused(format!("`Fn::{name}` is not known, or is given what it does not take"), at),
+        }
+    }
+
+    /// `Resource.Attribute`, or a list of both.
+    fn get_attribute(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+        let (resource, attribute) = match (argument.items(), argument.text()) {
+            ([resource, attribute], _) => {
+                let name = resource.text().map(|it| names.filled(it));
+                (name, self.value(attribute, names).as_text().map(|it| it.into_owned()))
+            }
+            (_, Some(text)) => match text.split_once('.') {
+                Some((resource, attribute)) => (Some(names.filled(&resource.into())), Some(attribute.to_owned())),
+                None => (None, None),
+            },
+            _ => (None, None),
+        };
+        match (resource, attribute) {
+            (Some(resource), Some(attribute)) => self.attribute(&resource, &attribute, at),
+            _ => Value::refused("`Fn::GetAtt` takes a resource and an attribute", at),
+        }
+    }
+
+    pub(super) fn attribute(&self, resource: &str, attribute: &str, at: Span) -> Value {
+        if let Some(output) = attribute.strip_prefix("Outputs.")
+            && let Some(value) = self.output(resource, output, at)
+        {
+            return value;
+        }
+        match self.resource_named(resource) {
+            Some((entry, _)) => self.computed(&entry.key, attribute, at),
+            None => Value::refused(format!("there is no resource `{resource}` in this template"), at),
+        }
+    }
+
+    /// A map of maps, by two keys. Of a key that is not known all that the map has for it are alternatives.
+    fn find_in_map(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
+        let [map, first, second, rest @ ..] = argument.items() else {
+            return Value::refused("`Fn::FindInMap` takes a map and two keys", at);
+        };
+        let default = rest.first().and_then(|it| it.get("DefaultValue")).map(|it| self.value(it, names));
+        let keys = [map, first, second].map(|key| self.value(key, names));
+        let [map, first, second] = &keys;
+        let Some(map) = map.as_text() else { return unknown(map, at) };
+        let Some(entry) = self.template.entry("Mappings", &map) else {
+            return default.unwrap_or_else(|| Value::refused(format!("there is no map `{map}`"), at));
+        };
+        let rows = matching(&entry.value, first);
+        let cells = rows.iter().flat_map(|row| matching(row, second));
+        let found: Vec<Value> = cells.take(MOST_CANDIDATES + 1).map(|cell| self.value(cell, names)).collect();
+        match (first.cause().or(second.cause()), found.as_slice()) {
+            (None, [only]) => only.clone(),
+            (None, _) => default.unwrap_or_else(|| Value::refused(format!("`{map}` has no such keys"), at)),
+            (Some(cause), _) => {
+                let mut candidates = if found.len() > MOST_CANDIDATES { Vec::new() } else { found };
+                candidates.dedup_by(|a, b| a.as_text().is_some() && a.as_text() == b.as_text());
+                if !candidates.is_empty() {
+                    candidates.extend(default);
+                }
+                Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
+            }
+        }
+    }
+}
+
+/// What stands at a key of a map; everything where the key may be anything.
+fn matching<'n>(map: &'n Node, key: &Value) -> Vec<&'n Node> {
+    let Some(cause) = key.cause() else { return key.as_text().and_then(|key| map.get(&key)).into_iter().collect() };
+    let among: Option<Vec<_>> = cause.candidates.iter().map(Value::as_text).collect();
+    match among.filter(|it| !it.is_empty()) {
+        Some(keys) => keys.iter().filter_map(|key| map.get(key)).collect(),
+        None => map.entries().iter().map(|entry| &entry.value).collect(),
+    }
+}
+
+fn answer(holds: Holds, at: Span) -> Value {
+    match holds {
+        Ok(holds) => Value::bool(holds, at),
+        Err(cause) => Value::because(&cause, at),
+    }
+}
+
+/// Why nothing can be made of a value.
+fn unknown(value: &Value, at: Span) -> Value {
+    match value.any_cause() {
+        Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
+        None => Value::refused("this function is given what it does not take", at),
+    }
+}
+
+/// One member of a list. Of a list that may be one of several, one of theirs.
+fn select(index: &Value, list: &Value, at: Span) -> Value {
+    let Some(place) = index.as_number().and_then(|it| it.as_usize()) else { return unknown(index, at) };
+    let Some(cause) = list.cause() else {
+        let member = list.items().get(place).cloned();
+        return member.unwrap_or_else(|| Value::refused(format!("the list has no member {place}"), at));
+    };
+    let members = cause.candidates.iter().map(|list| list.items().get(place).cloned());
+    let candidates = members.collect::<Option<Vec<_>>>().unwrap_or_default();
+    Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
+}
+
+fn json(value: &Value) -> Option<Json> {
+    Some(match &value.data {
+        Data::Null => Json::Null,
+        Data::Bool(flag) => Json::Bool(*flag),
+        Data::Text(text) => Json::String(text.to_string()),
+        Data::Number(number) => match number.as_i64() {
+            Some(n) => n.into(),
+            None => serde_json::Number::from_f64(number.as_f64())?.into(),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
+        }
+        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
+            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
+            Json::Object(members.collect::<Option<_>>()?)
+        }
+        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
+    })
+}
+
+/// Blocks of addresses inside of a block, each with so many bits for its hosts.
+fn cidr(block: &Value, count: &Value, bits: Option<i64>, at: Span) -> Option<Value> {
+    let text = block.as_text()?;
+    let (address, _) = text.split_once('/')?;
+    let count = u32::try_from(count.as_number()?.as_i64()?).ok().filter(|count| *count <= MOST_BLOCKS)?;
+    let bits = u32::try_from(bits.unwrap_or(if address.contains(':') { 64 } else { 8 })).ok()?;
+    let blocks = (0..count).map(|number| match address.parse::<Ipv4Addr>() {
+        Ok(first) => {
+            let start = u32::from(first).checked_add(number.checked_mul(1u32.checked_shl(bits)?)?)?;
+            Some(format!("{}/{}", Ipv4Addr::from(start), 32u32.checked_sub(bits)?))
+        }
+        Err(_) => {
+            let first = u128::from(address.parse::<Ipv6Addr>().ok()?);
+            let start = first.checked_add(u128::from(number).checked_mul(1u128.checked_shl(bits)?)?)?;
+            Some(format!("{}/{}", Ipv6Addr::from(start), 128u32.checked_sub(bits)?))
+        }
+    });
+    let blocks = blocks.map(|text| Some(Value::text(text?, at))).collect::<Option<Vec<_>>>()?;
+    Some(Value::tuple(blocks, at))
+}

@@ -1,0 +1,63 @@
+//! Parameters: what is given for them, else their defaults.
+
+use std::sync::Arc;
+
+use crate::languages::hcl::value::{Cause, Number, Value};
+use crate::languages::yaml::Node;
+use crate::source::Span;
+
+use super::evaluate::LoopNames;
+use super::stack::StackInstance;
+
+impl StackInstance<'_> {
+    /// The value of a parameter; none where the template has none of that name.
+    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
+        let declared = &self.template.entry("Parameters", name)?.value;
+        let kind = declared.text_at("Type").map_or("String", |it| &**it);
+        let default = declared.get("Default").map(|it| self.value(it, &LoopNames::default()));
+        let is_secret = declared.get("NoEcho").and_then(Node::flag).or_else(|| flag(declared)).unwrap_or(false);
+        let value = match self.given.get(name).filter(|it| !it.is_null()).cloned().or(default) {
+            Some(value) => typed(value, kind),
+            None => self.without_value(name, declared, at),
+        };
+        Some(value.marked(is_secret))
+    }
+
+    /// Nobody says what it is: one of those that are allowed, where the template names them.
+    fn without_value(&self, name: &str, declared: &Node, at: Span) -> Value {
+        let allowed = declared.get("AllowedValues").map(Node::items).unwrap_or_default();
+        let candidates = allowed.iter().map(|it| self.value(it, &LoopNames::default())).collect();
+        let cause = Cause { candidates, ..Cause::new(format!("the parameter `{name}` has no value"), at) };
+        Value::because(&Arc::new(cause), at)
+    }
+}
+
+/// `NoEcho: "true"`
+fn flag(declared: &Node) -> Option<bool> {
+    Some(declared.text_at("NoEcho")?.eq_ignore_ascii_case("true"))
+}
+
+/// As its type has it: what is given is text.
+fn typed(value: Value, kind: &str) -> Value {
+    if kind.starts_with("AWS::SSM::Parameter::Value") {
+        let name = value.as_text().unwrap_or_default();
+        return Value::unknown(format!("the parameter store holds it as `{name}`"), value.span);
+    }
+    if value.is_unknown() {
+        return value;
+    }
+    let is_list = kind == "CommaDelimitedList" || kind.starts_with("List<");
+    let Some(text) = value.as_text() else { return value };
+    let meant = match Number::parse(&text).filter(|_| kind == "Number") {
+        _ if is_list => split_list(&text, value.span),
+        Some(number) => Value::number(number, value.span),
+        None => Value::text(&*text, value.span),
+    };
+    meant.marked(value.sensitive)
+}
+
+/// The members of a list that is written as one text.
+fn split_list(text: &str, at: Span) -> Value {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    Value::tuple(parts.map(|part| Value::text(part, at)).collect(), at)
+}

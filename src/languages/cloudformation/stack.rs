@@ -1,0 +1,214 @@
+//! A template with what it is given: its resources, those of the stacks that it nests, and its outputs.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::languages::document::{DocResource, DocValue, Presence};
+use crate::languages::hcl::value::{Cause, Value};
+use crate::languages::yaml::{Node, NodeEntry};
+use crate::source::Span;
+
+use super::evaluate::LoopNames;
+use super::template::CloudTemplate;
+
+/// Stacks inside each other, a third of what AWS has been seen to need.
+const DEEPEST: usize = 12;
+
+/// Types that are stacks of their own, and the property that says where their template lies.
+const NESTED: [(&str, &str); 2] =
+    [("AWS::CloudFormation::Stack", "TemplateURL"), ("AWS::Serverless::Application", "Location")];
+
+/// Whether a condition holds, or why that is not known.
+pub(super) type Holds = Result<bool, Arc<Cause>>;
+
+/// Where a stack is made, as far as somebody says so.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AccountAndRegion {
+    pub(crate) region: Option<Value>,
+    pub(crate) account: Option<Value>,
+    pub(crate) stack_name: Option<Value>,
+}
+
+/// Where nested templates come from.
+pub(crate) trait Library {
+    /// The template at a location, which may be known in part; none where it is not at hand.
+    fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>>;
+}
+
+/// One template with one set of values for its parameters.
+pub(crate) struct StackInstance<'l> {
+    pub(super) template: Arc<CloudTemplate>,
+    pub(super) given: BTreeMap<Arc<str>, Value>,
+    pub(super) place: AccountAndRegion,
+    pub(super) library: &'l dyn Library,
+    /// `Child.` with the dot at the end; empty outside.
+    pub(super) prefix: Rc<str>,
+    depth: usize,
+    /// Steps that all stacks of one root may take together.
+    pub(super) budget: Rc<Cell<u64>>,
+    /// What is being looked up is nothing yet: it depends on itself.
+    pub(super) conditions: RefCell<HashMap<Arc<str>, Option<Holds>>>,
+    nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
+    /// Stacks of which an output is being worked out.
+    asked: RefCell<HashSet<Arc<str>>>,
+    /// Resources that were named since this was emptied.
+    pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
+}
+
+impl<'l> StackInstance<'l> {
+    pub(crate) fn new(
+        template: Arc<CloudTemplate>,
+        given: BTreeMap<Arc<str>, Value>,
+        place: AccountAndRegion,
+        library: &'l dyn Library,
+        steps: u64,
+    ) -> Self {
+        Self::within(template, given, place, library, (Rc::from(""), 0, Rc::new(Cell::new(steps))))
+    }
+
+    fn within(
+        template: Arc<CloudTemplate>,
+        given: BTreeMap<Arc<str>, Value>,
+        place: AccountAndRegion,
+        library: &'l dyn Library,
+        (prefix, depth, budget): (Rc<str>, usize, Rc<Cell<u64>>),
+    ) -> Self {
+        StackInstance {
+            template,
+            given,
+            place,
+            library,
+            prefix,
+            depth,
+            budget,
+            conditions: RefCell::default(),
+            nested: RefCell::default(),
+            asked: RefCell::default(),
+            referred: RefCell::default(),
+        }
+    }
+
+    /// The resources of this stack and of those that it nests. A stack whose template is not at hand stays a resource.
+    pub(crate) fn resources(&self) -> Vec<DocResource> {
+        let mut all = Vec::new();
+        for (entry, names) in self.declared("Resources") {
+            let Some(found) = self.resource(&entry, &names) else { continue };
+            match self.nested_stack(&entry, &found) {
+                Some(inner) => all.extend(inner.resources().into_iter().map(|it| within(it, &found.presence))),
+                None => all.push(found),
+            }
+        }
+        all
+    }
+
+    pub(super) fn address(&self, name: &str) -> Arc<str> {
+        format!("{}{name}", self.prefix).into()
+    }
+
+    /// A resource of this stack by its name, which a loop may have made.
+    pub(super) fn resource_named(&self, name: &str) -> Option<(NodeEntry, LoopNames)> {
+        if let Some(entry) = self.template.entry("Resources", name) {
+            return Some((entry.clone(), LoopNames::default()));
+        }
+        let has_loops = self.template.section("Resources").iter().any(|it| it.key.starts_with("Fn::ForEach"));
+        has_loops.then(|| self.declared("Resources").into_iter().find(|(entry, _)| &*entry.key == name))?
+    }
+
+    fn resource(&self, entry: &NodeEntry, names: &LoopNames) -> Option<DocResource> {
+        let kind = entry.value.text_at("Type")?.clone();
+        self.referred.take();
+        let none = Node::map(entry.value.span, Vec::new());
+        let (key, written) = match entry.value.entry("Properties") {
+            Some(entry) => (entry.key_span, &entry.value),
+            None => (entry.key_span, &none),
+        };
+        let properties = self.doc(written, names).named(key);
+        let mut references = self.referred.take();
+        let depends = entry.value.get("DependsOn");
+        let depends = depends.iter().flat_map(|it| std::iter::once(*it).chain(it.items()));
+        references.extend(depends.filter_map(|it| Some((self.address(it.text()?), it.span))));
+        let remarks = entry.value.get("Metadata").map(Node::entries).unwrap_or_default().iter();
+        let remarks = remarks.map(|it| (it.key.clone(), self.doc(&it.value, names).named(it.key_span)));
+        Some(DocResource {
+            name: entry.key.clone(),
+            address: self.address(&entry.key),
+            kind,
+            head: entry.key_span,
+            body: entry.span(),
+            presence: self.presence(entry, names),
+            remarks: remarks.collect(),
+            properties,
+            references,
+        })
+    }
+
+    fn presence(&self, entry: &NodeEntry, names: &LoopNames) -> Presence {
+        let why_more = names.doubt.as_ref().map(|cause| (cause.why.clone(), cause.span));
+        if let Some((why, span)) = why_more {
+            return Presence::Unknown { why, span };
+        }
+        let Some(condition) = entry.value.get("Condition") else { return Presence::Sure };
+        let Some(name) = condition.text() else { return Presence::Sure };
+        match self.holds(name, condition.span) {
+            Ok(true) => Presence::Sure,
+            Ok(false) => Presence::Never(condition.span),
+            Err(cause) => Presence::Unknown { why: cause.why.clone(), span: condition.span },
+        }
+    }
+
+    /// The stack that a resource is; none where it is no stack, or where its template is not at hand.
+    fn nested_stack(&self, entry: &NodeEntry, found: &DocResource) -> Option<Rc<StackInstance<'l>>> {
+        let (_, location) = NESTED.iter().find(|(kind, _)| **kind == *found.kind)?;
+        if let Some(known) = self.nested.borrow().get(&entry.key) {
+            return known.clone();
+        }
+        // Tools that upload templates keep the path of what they uploaded.
+        let asset = found.remarks.iter().find(|(key, _)| &**key == "aws:asset:path").map(|(_, path)| path);
+        let location = asset.or_else(|| found.properties.get(location)).map(DocValue::value);
+        let template = location.filter(|_| self.depth < DEEPEST).and_then(|it| self.library.nested(&it));
+        let stack = template.map(|template| {
+            let parameters = found.properties.get("Parameters").map(DocValue::value);
+            let given = parameters.as_ref().and_then(Value::entries);
+            let given = given.map(|all| all.iter().map(|(name, value)| (name.clone(), value.clone())).collect());
+            let prefix = format!("{}{}.", self.prefix, found.name).into();
+            let place = AccountAndRegion { stack_name: None, ..self.place.clone() };
+            let rest = (prefix, self.depth + 1, self.budget.clone());
+            Rc::new(StackInstance::within(template, given.unwrap_or_default(), place, self.library, rest))
+        });
+        self.nested.borrow_mut().insert(entry.key.clone(), stack.clone());
+        stack
+    }
+
+    /// An output of a nested stack; none where it is no stack, or where its template is not at hand.
+    pub(super) fn output(&self, stack: &str, output: &str, at: Span) -> Option<Value> {
+        let (entry, names) = self.resource_named(stack)?;
+        if !self.asked.borrow_mut().insert(entry.key.clone()) {
+            return Some(Value::refused(format!("the stack `{stack}` depends on itself"), at));
+        }
+        // What is said of the stack itself is no reference of whoever asks for one of its outputs.
+        let before = self.referred.take();
+        let found = self.resource(&entry, &names);
+        *self.referred.borrow_mut() = before;
+        self.asked.borrow_mut().remove(&entry.key);
+        let inner = self.nested_stack(&entry, &found?)?;
+        let all = inner.declared("Outputs");
+        let found = all.iter().find(|(entry, _)| &*entry.key == output);
+        Some(match found.and_then(|(entry, names)| Some((entry.value.get("Value")?, names))) {
+            Some((value, names)) => inner.value(value, names),
+            None => Value::refused(format!("the stack `{stack}` has no output `{output}`"), at),
+        })
+    }
+}
+
+/// What a stack nests is there where the stack is.
+fn within(inner: DocResource, outer: &Presence) -> DocResource {
+    let presence = match (&inner.presence, outer) {
+        (Presence::Never(span), _) => Presence::Never(*span),
+        (_, Presence::Never(span)) => Presence::Never(*span),
+        (Presence::Sure, outer) => outer.clone(),
+        (own, _) => own.clone(),
+    };
+    DocResource { presence, ..inner }
+}

@@ -1,0 +1,220 @@
+//! A resource of a document as the block that rows read.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::inventory::{Fact, Range};
+use crate::languages::document::{DocData, DocResource, DocValue, Presence};
+use crate::languages::hcl::value::{Cause, Data, Entries, Value};
+use crate::source::Span;
+use crate::terraform::{Attribute, Block, Provider};
+
+use super::names::{NameTable, Taken, TypeNames, small};
+
+/// The block that a resource is for the rows. A type that the table does not name keeps its own name, which no row has.
+pub(super) fn block(resource: &DocResource, table: &NameTable, provider: &Arc<Provider>) -> Block {
+    let unnamed = TypeNames::of(&resource.kind);
+    let names = table.get(&resource.kind).unwrap_or(&unnamed);
+    let mut body = BlockBody::default();
+    Reader { names }.members(&resource.properties, "", &mut body);
+    let calls =
+        names.calls.as_ref().map(|at| body.attributes.get(at).map_or_else(String::new, |it| location(&it.value)));
+    let instances = match &resource.presence {
+        Presence::Sure => Fact::written(Range::exactly(1.0), resource.head),
+        Presence::Never(span) => Fact::written(Range::exactly(0.0), *span),
+        Presence::Unknown { why, span } => Fact::unknown(why.as_str(), *span),
+    };
+    let references = resource.references.iter().map(|(to, span)| (to.to_string(), *span)).collect();
+    let name = name_of(resource);
+    let (keyword, labels) = match calls {
+        Some(_) => ("module", vec![name]),
+        None => ("resource", vec![names.is.clone(), name]),
+    };
+    Block {
+        labels,
+        source: calls,
+        address: resource.address.to_string(),
+        instances,
+        provider: Some(provider.clone()),
+        references,
+        ..body.block(keyword, resource.head, resource.body)
+    }
+}
+
+/// What people call it: programs that write documents make names of their own, and keep the path of the thing beside them.
+fn name_of(resource: &DocResource) -> String {
+    let path = resource.remarks.iter().find(|(key, _)| &**key == "aws:cdk:path").map(|(_, doc)| doc.value());
+    match path.as_ref().and_then(Value::as_text) {
+        Some(path) => path.strip_suffix("/Resource").unwrap_or(&path).to_owned(),
+        None => resource.name.to_string(),
+    }
+}
+
+/// Where another document lies, as far as that is known.
+fn location(value: &Value) -> String {
+    let outline = value.cause().and_then(|cause| cause.outline.as_deref());
+    value.as_text().map(Cow::into_owned).or_else(|| outline.map(str::to_owned)).unwrap_or_default()
+}
+
+/// What stands in a block.
+#[derive(Default)]
+struct BlockBody {
+    attributes: BTreeMap<String, Attribute>,
+    blocks: Vec<Block>,
+    open: Vec<(String, Arc<Cause>)>,
+}
+
+impl BlockBody {
+    fn attribute(&mut self, name: &str, doc: DocValue) {
+        let DocValue { key, at, literal, .. } = doc;
+        let attribute = Attribute { span: key.to(at), expression: at, literal, beginning: None, value: doc.value() };
+        self.attributes.insert(name.to_owned(), attribute);
+    }
+
+    fn block(self, keyword: &str, span: Span, body: Span) -> Block {
+        Block {
+            keyword: keyword.to_owned(),
+            labels: Vec::new(),
+            address: String::new(),
+            span,
+            body,
+            attributes: self.attributes,
+            blocks: self.blocks,
+            open_blocks: self.open,
+            instances: Fact::written(Range::exactly(1.0), span),
+            provider: None,
+            source: None,
+            references: Vec::new(),
+        }
+    }
+}
+
+struct Reader<'n> {
+    names: &'n TypeNames,
+}
+
+impl Reader<'_> {
+    /// Adds what stands in a map, or in each map of a list, to a body.
+    fn members(&self, doc: &DocValue, path: &str, body: &mut BlockBody) {
+        match &doc.data {
+            DocData::Map(entries, rest) => {
+                body.open.extend(rest.iter().map(|cause| (String::new(), cause.clone())));
+                for (key, value) in entries {
+                    self.place(&below(path, key), value, body);
+                }
+            }
+            DocData::List(items) => items.iter().for_each(|item| self.members(item, path, body)),
+            DocData::Value(value) => body.open.extend(value.cause().map(|cause| (String::new(), cause.clone()))),
+        }
+    }
+
+    fn place(&self, path: &str, doc: &DocValue, body: &mut BlockBody) {
+        let name = self.names.name(path);
+        if name.is_empty() {
+            // A scalar has nothing below it, and an object that is known in part has candidates for everything.
+            return self.members(doc, path, body);
+        }
+        let taken = self.names.taken(path, &name);
+        let is_map = |item: &DocValue| matches!(item.data, DocData::Map(..));
+        match &doc.data {
+            DocData::Map(..) if taken == Taken::Renamed => body.blocks.push(self.nested(&name, path, doc)),
+            DocData::List(items) if taken == Taken::Renamed && !items.is_empty() && items.iter().all(is_map) => {
+                body.blocks.extend(items.iter().map(|item| self.nested(&name, path, item)));
+            }
+            _ => {
+                let value = self.value(taken, path, &doc.value());
+                body.attribute(&name, DocValue { data: DocData::Value(value), ..doc.clone() });
+            }
+        }
+    }
+
+    fn nested(&self, name: &str, path: &str, doc: &DocValue) -> Block {
+        let mut body = BlockBody::default();
+        self.members(doc, path, &mut body);
+        let span = doc.key.to(doc.at);
+        body.block(name, span, span)
+    }
+
+    fn value(&self, taken: Taken, path: &str, value: &Value) -> Value {
+        match taken {
+            Taken::Renamed => self.renamed(path, value),
+            Taken::AsMap => value.clone(),
+            Taken::AsPairs => paired(value),
+            Taken::AsJson => with_keys(value, &|key| lower_first(key).into()),
+        }
+    }
+
+    /// A value that no block is made of, with the names that rows have for its members, also in all that it may be.
+    fn renamed(&self, path: &str, value: &Value) -> Value {
+        let each = |items: &[Value]| items.iter().map(|item| self.renamed(path, item)).collect::<Vec<_>>();
+        match &value.data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => value.with(Data::Tuple(Arc::new(each(items)))),
+            Data::Map(entries) | Data::Object(entries) => {
+                let mut all = Entries { rest: entries.rest.clone(), ..Entries::default() };
+                for (key, member) in entries.iter() {
+                    self.put(&below(path, key), member, &mut all);
+                }
+                value.with(Data::Object(Arc::new(all)))
+            }
+            Data::Unknown(cause) if !cause.candidates.is_empty() => {
+                let cause = Cause { candidates: each(&cause.candidates), ..Cause::clone(cause) };
+                value.with(Data::Unknown(Arc::new(cause)))
+            }
+            _ => value.clone(),
+        }
+    }
+
+    fn put(&self, path: &str, member: &Value, all: &mut Entries) {
+        let name = self.names.name(path);
+        let value = self.value(self.names.taken(path, &name), path, member);
+        match value.entries().filter(|_| name.is_empty()) {
+            Some(lifted) => all.known.extend(lifted.iter().map(|(key, value)| (key.clone(), value.clone()))),
+            None => drop(all.known.insert(name.into(), value)),
+        }
+    }
+}
+
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { small(key) } else { format!("{path}.{}", small(key)) }
+}
+
+/// `[{Key: a, Value: b}]` as `{a: b}`; what is a map already stays one.
+fn paired(value: &Value) -> Value {
+    let items = match &value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,
+        _ => return value.clone(),
+    };
+    let mut all = Entries::default();
+    for item in items.iter() {
+        let member = |names: [&str; 2]| item.entries().and_then(|it| names.iter().find_map(|name| it.get(name)));
+        let name = member(["Key", "Name"]).and_then(Value::as_text);
+        match (name, member(["Value", "Values"])) {
+            (Some(name), Some(value)) => drop(all.known.insert((*name).into(), value.clone())),
+            _ => all.rest = all.rest.take().or_else(|| item.any_cause().cloned()),
+        }
+    }
+    value.with(Data::Object(Arc::new(all)))
+}
+
+fn with_keys(value: &Value, name: &dyn Fn(&str) -> Arc<str>) -> Value {
+    let each = |items: &[Value]| items.iter().map(|item| with_keys(item, name)).collect::<Vec<_>>();
+    match &value.data {
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => value.with(Data::Tuple(Arc::new(each(items)))),
+        Data::Map(entries) | Data::Object(entries) => {
+            let known = entries.iter().map(|(key, member)| (name(key), with_keys(member, name))).collect();
+            value.with(Data::Object(Arc::new(Entries { known, rest: entries.rest.clone() })))
+        }
+        Data::Unknown(cause) if !cause.candidates.is_empty() => {
+            let cause = Cause { candidates: each(&cause.candidates), ..Cause::clone(cause) };
+            value.with(Data::Unknown(Arc::new(cause)))
+        }
+        _ => value.clone(),
+    }
+}
+
+fn lower_first(key: &str) -> String {
+    let mut letters = key.chars();
+    let first = letters.next().map(|it| it.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}

@@ -1,0 +1,128 @@
+//! Which files are templates, and which of them a location means.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::languages::cloudformation::{CloudTemplate, Library};
+use crate::languages::hcl::value::Value;
+use crate::languages::yaml;
+use crate::source::{FileId, Sources, Span, each, join, parent};
+
+use crate::templates::reading::TemplateReading;
+
+use super::assembly::Assemblies;
+
+/// By their paths.
+pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
+
+/// What another program fills in: such a text is no template yet.
+const FILLED_IN: [&str; 3] = ["{%", "{{ ", "<%"];
+
+/// Begins most templates of YAML, and nothing else.
+const VERSION: &str = "AWSTemplateFormatVersion:";
+
+/// The templates among files that look like some.
+pub(super) fn parse(
+    sources: &Sources,
+    candidates: &[String],
+    assemblies: &mut Assemblies,
+    reading: &mut TemplateReading,
+) -> Templates {
+    let mut all = Templates::new();
+    let mut opened: Vec<(&String, FileId)> = Vec::new();
+    for path in candidates {
+        let Ok(file) = sources.open(path) else { continue };
+        let synthesized = assemblies.of(sources, path);
+        reading.comments.extend(synthesized.iter().flat_map(|it| it.comments(sources)));
+        opened.push((path, synthesized.and_then(|it| it.traced(sources, file)).unwrap_or(file)));
+    }
+    for parsed in each(opened, |(path, file)| Parsed::read(sources, path, file)) {
+        if let Some(template) = parsed.template {
+            all.insert(parsed.path.to_owned(), Arc::new(template));
+            reading.comments.extend(parsed.comments);
+            reading.inventory.diagnostics.extend(parsed.diagnostics);
+        } else if parsed.is_refused {
+            reading.inventory.diagnostics.extend(parsed.diagnostics);
+            reading.taken.insert(parsed.path.to_owned());
+        } else if assemblies.describes(sources, parsed.path) {
+            reading.taken.insert(parsed.path.to_owned());
+        }
+    }
+    all
+}
+
+struct Parsed<'p> {
+    path: &'p str,
+    template: Option<CloudTemplate>,
+    /// It is one for sure, and CloudFormation would refuse it.
+    is_refused: bool,
+    comments: Vec<Span>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'p> Parsed<'p> {
+    fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
+        let text = sources.text(file);
+        let mut parsed =
+            Parsed { path, template: None, is_refused: false, comments: Vec::new(), diagnostics: Vec::new() };
+        if FILLED_IN.iter().any(|mark| text.contains(mark)) {
+            return parsed;
+        }
+        let stream = yaml::read_tagged(file, &text, sources.limits());
+        parsed.template = stream.documents.first().and_then(|it| CloudTemplate::of(&it.root));
+        parsed.is_refused = stream.documents.is_empty() && text.starts_with(VERSION);
+        (parsed.comments, parsed.diagnostics) = (stream.comments, stream.diagnostics);
+        parsed
+    }
+}
+
+/// The templates of the tree, for those that one stack nests.
+pub(super) struct Shelf<'s> {
+    pub(super) sources: &'s Sources,
+    pub(super) templates: &'s Templates,
+    /// A template that nests itself has no end.
+    pub(super) outermost: &'s str,
+    /// Those that were taken.
+    pub(super) taken: RefCell<BTreeSet<String>>,
+}
+
+impl Library for Shelf<'_> {
+    fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>> {
+        let folder = parent(&self.sources.path(location.span.file)).to_owned();
+        let path = self.meant(location, &folder).filter(|path| *path != self.outermost)?;
+        self.taken.borrow_mut().insert(path.to_owned());
+        self.templates.get(path).cloned()
+    }
+}
+
+impl Shelf<'_> {
+    /// The template that a location means: a path, or the end of an address whose beginning only AWS knows.
+    fn meant(&self, location: &Value, folder: &str) -> Option<&str> {
+        let known = location.as_text();
+        let text = match (&known, location.cause()) {
+            (Some(text), _) => text.as_ref(),
+            (None, cause) => cause?.outline.as_deref()?.rsplit('}').next()?,
+        };
+        let is_address = known.is_none() || text.contains("://");
+        if !is_address {
+            return self.at(&join(folder, text)?);
+        }
+        let path = text.split_once("://").map_or(text, |(_, rest)| rest).split('?').next()?;
+        let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+        let ends = (0..steps.len()).filter_map(|first| Some(steps.get(first..)?.join("/")));
+        ends.into_iter().find_map(|end| self.at(&join(folder, &end)?).or_else(|| self.only_with(&end)))
+    }
+
+    fn at(&self, path: &str) -> Option<&str> {
+        self.templates.get_key_value(path).map(|(path, _)| path.as_str())
+    }
+
+    /// The only template whose path ends so.
+    fn only_with(&self, end: &str) -> Option<&str> {
+        let is_one = |path: &&String| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        let mut all = self.templates.keys().filter(is_one);
+        all.next().filter(|_| all.next().is_none()).map(String::as_str)
+    }
+}

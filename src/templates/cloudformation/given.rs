@@ -1,0 +1,116 @@
+//! Files of parameters: which there are, and which template each is for.
+//!
+//! Nothing in such a file names its template. It is for one that has all of its parameters, and where several have, for the
+//! one whose name it repeats.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::languages::cloudformation::CloudTemplate;
+use crate::languages::hcl::value::Value;
+use crate::languages::yaml::{self, Node};
+use crate::source::{Sources, file_name, is_below, parent, those};
+
+use super::files::Templates;
+
+/// What is given for the parameters of a template.
+pub(super) struct GivenParameters {
+    pub(super) path: String,
+    pub(super) template: String,
+    pub(super) values: BTreeMap<Arc<str>, Value>,
+}
+
+/// Words of which one stands in every such file: of the command line, of pipelines.
+const MARKS: [&[u8]; 2] = [b"ParameterKey", b"\"Parameters\""];
+
+/// The files of parameters in the folders of templates and around them, sorted.
+pub(super) fn find(sources: &Sources, paths: &[String], templates: &Templates) -> Vec<GivenParameters> {
+    let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
+    let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
+    let mut files: Vec<&String> = paths
+        .iter()
+        .filter(|path| path.ends_with(".json") && !templates.contains_key(*path) && is_near(path))
+        .collect();
+    files.sort();
+    files.dedup();
+    let marked = |path: &&String| {
+        let has = |text: &[u8]| MARKS.iter().any(|mark| memchr::memmem::find(text, mark).is_some());
+        sources.glance(path, has).unwrap_or(false)
+    };
+    let read = those(files, marked).into_iter().filter_map(|path| {
+        let values = values(sources, path)?;
+        let template = template_of(path, &values, templates)?.to_owned();
+        Some(GivenParameters { path: path.clone(), template, values })
+    });
+    read.collect()
+}
+
+fn values(sources: &Sources, path: &str) -> Option<BTreeMap<Arc<str>, Value>> {
+    let file = sources.open(path).ok()?;
+    let stream = yaml::read_within(file, &sources.text(file), sources.limits());
+    let root = &stream.documents.first()?.root;
+    let values: BTreeMap<Arc<str>, Value> = match root.get("Parameters") {
+        Some(map) => map.entries().iter().map(|entry| (entry.key.clone(), given(&entry.value))).collect(),
+        None => root.items().iter().filter_map(pair).collect(),
+    };
+    (!values.is_empty()).then_some(values)
+}
+
+/// `{"ParameterKey": "a", "ParameterValue": "b"}`, or `"a=b"`.
+fn pair(item: &Node) -> Option<(Arc<str>, Value)> {
+    if let Some((name, value)) = item.text().and_then(|text| text.split_once('=')) {
+        return Some((name.into(), Value::text(value, item.span)));
+    }
+    let value = item
+        .get("ParameterValue")
+        .map_or_else(|| Value::unknown("the stack keeps the value that it has", item.span), given);
+    Some((item.text_at("ParameterKey")?.clone(), value))
+}
+
+fn given(node: &Node) -> Value {
+    let parts: Option<Vec<&str>> = node.items().iter().map(|item| item.text().map(|text| &**text)).collect();
+    match (node.text(), parts.filter(|it| !it.is_empty())) {
+        (Some(text), _) => Value::text(text.clone(), node.span),
+        (None, Some(parts)) => Value::text(parts.join(","), node.span),
+        (None, None) => Value::unknown("the file of parameters says it in a way that is not read", node.span),
+    }
+}
+
+fn template_of<'t>(path: &str, values: &BTreeMap<Arc<str>, Value>, templates: &'t Templates) -> Option<&'t str> {
+    let fits = |template: &CloudTemplate| {
+        let declared: BTreeMap<&str, bool> = template.parameters().collect();
+        let is_complete = declared.iter().all(|(name, has_default)| *has_default || values.contains_key(*name));
+        is_complete && values.keys().all(|name| declared.contains_key(&**name))
+    };
+    let folder = parent(path);
+    let near = |template: &str| is_below(path, parent(template)) || parent(parent(template)) == parent(folder);
+    let all: Vec<&str> = templates
+        .iter()
+        .filter(|(at, template)| (parent(at).is_empty() || near(at)) && fits(template))
+        .map(|(path, _)| path.as_str())
+        .collect();
+    match all.as_slice() {
+        [] => None,
+        [only] => Some(only),
+        several => {
+            let named = |at: &&&str| names(path, stem(at));
+            let mut named = several.iter().filter(named);
+            named.next().copied().filter(|_| named.next().is_none())
+        }
+    }
+}
+
+/// Whether the name of a file, or of the folder that it lies in, repeats that of a template.
+fn names(path: &str, template: &str) -> bool {
+    let is_it = |name: &str| {
+        name.strip_prefix(template).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            || name.strip_suffix(template).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    };
+    is_it(stem(path)) || is_it(file_name(parent(path)))
+}
+
+/// `a/gpu.template.yaml` is `gpu`.
+fn stem(path: &str) -> &str {
+    let name = file_name(path);
+    name.split('.').next().unwrap_or(name)
+}

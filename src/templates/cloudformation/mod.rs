@@ -1,0 +1,131 @@
+//! Templates of CloudFormation and SAM → inventory: which files are templates, which of them nest which, and with which
+//! parameters each is applied.
+
+mod assembly;
+mod files;
+mod given;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::inventory::{Foreign, MADE_BY_MACRO, Run, RunKind};
+use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
+use crate::languages::document::DocResource;
+use crate::languages::hcl::value::Value;
+use crate::source::{Sources, file_name, join, parent};
+
+use super::names::CLOUDFORMATION;
+use super::reading::{TemplateOptions, TemplateReading};
+use super::resources::Applied;
+use assembly::{Assemblies, MANIFEST, Synthesized};
+use files::{Shelf, Templates};
+use given::GivenParameters;
+
+/// One stack that somebody makes: a template and what it is given.
+struct Stack<'t> {
+    path: &'t str,
+    template: &'t Arc<CloudTemplate>,
+    given: BTreeMap<Arc<str>, Value>,
+    /// The file of its parameters.
+    parameters: Option<&'t str>,
+    /// What the program that wrote the template says of the stack.
+    manifest: Option<String>,
+    place: AccountAndRegion,
+}
+
+/// What a stack makes, and the templates that it nests.
+struct Made {
+    resources: Vec<DocResource>,
+    nested: BTreeSet<String>,
+}
+
+/// Reads the templates among `candidates`, which look like some; `paths` are all files of the tree.
+pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+    let mut reading = TemplateReading::default();
+    let mut assemblies = Assemblies::default();
+    let templates = files::parse(sources, candidates, &mut assemblies, &mut reading);
+    if templates.is_empty() {
+        return reading;
+    }
+    let given = given::find(sources, paths, &templates);
+    let mut stacks: Vec<Stack<'_>> = Vec::new();
+    for (path, template) in &templates {
+        match assemblies.of(sources, path) {
+            Some(synthesized) => stacks.push(Stack::synthesized(path, template, synthesized)),
+            None => stacks.extend(stacks_of(path, template, &given)),
+        }
+    }
+    let made: Vec<Made> = stacks.iter().map(|stack| stack.make(sources, &templates)).collect();
+    // What another template nests is made with what that one gives it, and not by itself.
+    let nested: BTreeSet<&str> = made.iter().flat_map(|it| &it.nested).map(String::as_str).collect();
+    for (stack, made) in stacks.iter().zip(&made).filter(|(stack, _)| !nested.contains(stack.path)) {
+        stack.add(made, options, &mut reading);
+    }
+    reading.taken.extend(templates.into_keys());
+    reading
+}
+
+/// A template is made once with each file of parameters that is for it, or once with its defaults.
+fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [GivenParameters]) -> Vec<Stack<'t>> {
+    let stack = |given: Option<&'t GivenParameters>| Stack {
+        path,
+        template,
+        given: given.map(|it| it.values.clone()).unwrap_or_default(),
+        parameters: given.map(|it| it.path.as_str()),
+        manifest: None,
+        place: AccountAndRegion::default(),
+    };
+    let mut all: Vec<Stack<'t>> = given.iter().filter(|it| it.template == path).map(|it| stack(Some(it))).collect();
+    if all.is_empty() {
+        all.push(stack(None));
+    }
+    all
+}
+
+impl<'t> Stack<'t> {
+    /// As a program says it.
+    fn synthesized(path: &'t str, template: &'t Arc<CloudTemplate>, synthesized: &Synthesized) -> Self {
+        let Synthesized { place, parameters, .. } = synthesized.clone();
+        let manifest = join(parent(path), MANIFEST);
+        Stack { path, template, given: parameters, parameters: None, manifest, place }
+    }
+}
+
+impl Stack<'_> {
+    fn make(&self, sources: &Sources, templates: &Templates) -> Made {
+        let shelf = Shelf { sources, templates, outermost: self.path, taken: RefCell::default() };
+        let steps = sources.limits().evaluation_steps;
+        let instance = StackInstance::new(self.template.clone(), self.given.clone(), self.place.clone(), &shelf, steps);
+        let resources = instance.resources();
+        drop(instance);
+        Made { resources, nested: shelf.taken.into_inner() }
+    }
+
+    fn add(&self, made: &Made, options: &TemplateOptions, reading: &mut TemplateReading) {
+        let variant = match self.parameters {
+            Some(parameters) => format!("{}, {}", file_name(self.path), beside(parameters, parent(self.path))),
+            None => file_name(self.path).to_owned(),
+        };
+        let inputs = made.nested.iter().map(String::as_str).chain([self.path]);
+        let inputs = inputs.chain(self.parameters).chain(self.manifest.as_deref());
+        let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
+        let applied = Applied {
+            table: &CLOUDFORMATION,
+            provider: "aws",
+            region: self.place.region.clone(),
+            run: &run.id,
+            span: self.template.span(),
+        };
+        applied.add(&made.resources, options.adjust.as_deref(), reading);
+        if self.template.has_macros {
+            reading.inventory.foreign.push(Foreign { path: self.path.to_owned(), language: &MADE_BY_MACRO });
+        }
+        reading.inventory.runs.push(run);
+    }
+}
+
+/// A path as somebody says it who stands in the folder.
+fn beside<'p>(path: &'p str, folder: &str) -> &'p str {
+    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/'))
+}

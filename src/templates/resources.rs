@@ -1,0 +1,85 @@
+//! The resources of documents, as the rows make them of their blocks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::inventory::{Adjust, Fact, FrontEnd, Resource, RunId};
+use crate::languages::document::{DocResource, DocValue, Presence};
+use crate::languages::hcl::value::Value;
+use crate::source::Span;
+use crate::terraform::{self, Attribute, Block, Provider};
+
+use super::blocks;
+use super::names::NameTable;
+use super::reading::TemplateReading;
+
+/// What begins a remark that silences a rule; annotations of Kubernetes say it in the same words.
+const IGNORES: &str = "gpulint.dev/ignore.";
+
+/// Documents that are applied together, and where.
+pub(super) struct Applied<'d> {
+    pub(super) table: &'d NameTable,
+    /// What the provider is called in rows.
+    pub(super) provider: &'static str,
+    pub(super) region: Option<Value>,
+    pub(super) run: &'d RunId,
+    /// The whole document.
+    pub(super) span: Span,
+}
+
+impl Applied<'_> {
+    /// Adds what the resources rent and request.
+    pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn Adjust>, reading: &mut TemplateReading) {
+        let provider = Arc::new(self.configured());
+        let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
+        let (off, on): (Vec<_>, Vec<_>) = made.partition(|(it, _)| matches!(it.presence, Presence::Never(_)));
+        let on: Vec<_> = on.into_iter().map(|(_, block)| block).collect();
+        let off: Vec<_> = off.into_iter().map(|(_, block)| block).collect();
+        reading.inventory.diagnostics.extend(on.iter().filter(|it| it.keyword == "module").map(not_at_hand));
+        let adjust = adjust.map(|adjust| (adjust, self.run));
+        let mut found = terraform::resources((&on, &off), FrontEnd::Template, adjust);
+        let by_address: HashMap<&str, &DocResource> = resources.iter().map(|it| (&*it.address, it)).collect();
+        for resource in &mut found {
+            resource.run = Some(self.run.clone());
+            if let Some(declared) = by_address.get(&*resource.declared.block) {
+                resource.kind = declared.kind.to_string();
+                add_remarks(resource, declared);
+            }
+        }
+        reading.inventory.resources.extend(found);
+        reading.inventory.unlisted.extend(terraform::unlisted(&on));
+        reading.blocks.extend(on);
+    }
+
+    fn configured(&self) -> Provider {
+        let region = self.region.iter().map(|value| {
+            let (value, span) = (value.clone(), value.span);
+            ("region".to_owned(), Attribute { value, span, expression: span, literal: true, beginning: None })
+        });
+        let attributes: BTreeMap<String, Attribute> = region.collect();
+        Provider { name: self.provider.to_owned(), alias: None, span: self.span, attributes, blocks: Vec::new() }
+    }
+}
+
+/// A document that another one makes a part of itself, and that is not in the tree.
+fn not_at_hand(block: &Block) -> Diagnostic {
+    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("not known");
+    let message = format!("the template of `{}` is not here (its location is {source})", block.address);
+    let help = "name the directory that it lies in, beside this one";
+    Diagnostic::note(message, block.span).with_help(help).leaving_out("a template that is not here")
+}
+
+/// What a resource says in its metadata to gpulint.
+fn add_remarks(resource: &mut Resource, declared: &DocResource) {
+    let said = declared.remarks.iter().filter(|(key, _)| key.starts_with(IGNORES));
+    let said = said.map(|(key, doc)| (key.to_string(), remark(doc)));
+    resource.labels.entries.extend(said);
+}
+
+fn remark(doc: &DocValue) -> Fact<Arc<str>> {
+    match doc.value().as_text() {
+        Some(text) => Fact::written(text.as_ref().into(), doc.at),
+        None => Fact::unknown("the remark is no text", doc.at),
+    }
+}

@@ -1,0 +1,49 @@
+//! Templates of clouds → resources, Markdown files in `tests/templates`, as those of Terraform in `tests/terraform/resources`.
+//!
+//! A fence's word after its language is the path, `template.yaml` where there is none.
+
+use gpulint::inventory::language_of_data;
+use gpulint::source::{MemoryTree, Sources};
+use gpulint::templates::{self, TemplateOptions};
+
+use crate::fences;
+use crate::terraform_resources::{cases, render};
+
+#[test]
+fn templates_become_the_resources_that_the_cases_expect() {
+    fences::hold("tests/templates/cloudformation", |text| cases(text, "template.yaml", found));
+}
+
+fn found(tree: MemoryTree) -> String {
+    let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
+    let sources = Sources::new(tree);
+    let is_candidate = |path: &&String| {
+        let language = sources.glance(path, |text| language_of_data(path, text)).unwrap();
+        language.is_some_and(|it| it.name == "CloudFormation")
+    };
+    let candidates: Vec<String> = paths.iter().filter(is_candidate).cloned().collect();
+    let reading = templates::read(&sources, &candidates, &paths, &TemplateOptions::default());
+    let inventory = &reading.inventory;
+    let mut out = String::new();
+    for run in inventory.runs.iter().filter(|_| inventory.runs.len() > 1) {
+        out.push_str(&format!("{}\n", run.id));
+        let of_run = inventory.resources.iter().filter(|it| it.run.as_ref() == Some(&run.id));
+        of_run.for_each(|resource| render(&sources, resource, &mut out));
+    }
+    if inventory.runs.len() == 1 {
+        inventory.resources.iter().for_each(|resource| render(&sources, resource, &mut out));
+    }
+    for it in &inventory.unjudged {
+        out.push_str(&format!("not judged: {}: {}\n", it.path, it.reason));
+    }
+    for it in &inventory.diagnostics {
+        out.push_str(&format!("{}: {}\n", it.level.name(), it.message));
+    }
+    for path in candidates.iter().filter(|path| !reading.taken.contains(*path)) {
+        out.push_str(&format!("{path} is no template\n"));
+    }
+    if out.is_empty() {
+        out.push_str("nothing\n");
+    }
+    out
+}

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import time
 
 import pytest
@@ -38,20 +37,6 @@ def test_it_ends_with_its_editor(workspace):
     with Wire(workspace) as wire:
         wire.process.stdin.close()
         wire.code(1)
-
-
-def test_it_ends_when_its_editor_was_killed(workspace):
-    """An editor that dies may leave the pipe to a child of its own."""
-    parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    with Wire(workspace) as wire:
-        wire.begin(workspace, processId=parent.pid)
-        parent.kill()
-        parent.wait()
-        wire.notify("initialized", {})
-        try:
-            wire.code(10)
-        except subprocess.TimeoutExpired:
-            pytest.skip("nobody watches the process of the editor: the pipe tells when it is gone")
 
 
 def test_it_knows_the_order_of_things(workspace):

@@ -19,7 +19,7 @@ use super::told::{Places, Told};
 use crate::cli::Failure;
 use crate::cli::edits::fixes::{Fixes, Fixing};
 use crate::cli::edits::ignores::{Acceptance, Ignores, is_acceptable};
-use crate::cli::session::judged::{JudgedTree, Texts};
+use crate::cli::session::judged::{Identity, JudgedTree, Texts};
 use crate::cli::workspace::Workspace;
 use crate::cli::world::file_tree::below;
 use crate::report::one_line;
@@ -191,16 +191,15 @@ pub(super) fn edits_of(
 }
 
 fn made(chosen: &Chosen, before: &Arc<JudgedTree>, workspace: &mut Workspace) -> Result<Texts, Failure> {
-    let is_this =
-        |it: &(String, String, Option<String>)| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
-    let is_here = |it: &(String, String, Option<String>)| it.1 == chosen.path;
+    let is_this = |it: &Identity| it.0 == chosen.rule && it.1 == chosen.path && it.2 == chosen.address;
+    let is_here = |it: &Identity| it.1 == chosen.path;
     let open = workspace.texts();
     let is_writable = |judged: &JudgedTree, file| {
         let sources = &judged.session.sources;
         judged.is_writable(file) || open.contains(&sources.path(file)) && !sources.text(file).contains('\u{fffd}')
     };
     let mut judge = |texts: &Texts| workspace.imagine(texts);
-    let is_wanted: &dyn Fn(&(String, String, Option<String>)) -> bool = match chosen.what {
+    let is_wanted: &dyn Fn(&Identity) -> bool = match chosen.what {
         What::FixAll => &is_here,
         _ => &is_this,
     };

@@ -6,8 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::{
-    Adjust, CALL_OF_SLURM, CDK, CLOUDFORMATION, Declined, Fact, Foreign, FrontEnd, HEAD_OF_PROGRAM, Inventory,
-    Language, Range, Resource, Run, RunId, RunKind, Value, Wish, is_program, is_script, languages_of_script,
+    AZURE_TEMPLATE, Adjust, BICEP, CALL_OF_SLURM, CDK, CLOUDFORMATION, Declined, Fact, Foreign, FrontEnd,
+    HEAD_OF_PROGRAM, Inventory, Language, PULUMI, Range, Resource, Run, RunId, RunKind, Value, WRITTEN_BY_PULUMI, Wish,
+    is_program, is_script, languages_of_script,
 };
 use crate::source::{Edit, FileId, Sources, Span, each, is_below, join, parent};
 use crate::{Settings, fix, kubernetes, slurm, templates, terraform};
@@ -77,11 +78,12 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> 
     inventory.unjudged.extend(kubernetes.unjudged);
     inventory.unlisted.extend(kubernetes.unlisted);
     inventory.foreign.extend(kubernetes.foreign);
-    let templates = read_templates(sources, paths, settings, &inventory.foreign);
-    add_templates(templates.inventory, &templates.taken, &mut inventory);
-    comments.extend(templates.comments);
-    blocks.extend(templates.blocks);
     inventory.foreign.extend(scripts.foreign);
+    for templates in read_templates(sources, paths, settings, &inventory.foreign) {
+        add_templates(templates.inventory, &templates.taken, &mut inventory);
+        comments.extend(templates.comments);
+        blocks.extend(templates.blocks);
+    }
     inventory.skipped.sort();
     inventory.skipped.dedup();
     Reading { inventory, blocks, roots, plans, comments, plain }
@@ -93,10 +95,17 @@ fn read_templates(
     paths: &[String],
     settings: &Settings,
     foreign: &[Foreign],
-) -> templates::TemplateReading {
-    let candidates = foreign.iter().filter(|it| it.language.name == CLOUDFORMATION).map(|it| it.path.clone());
+) -> [templates::TemplateReading; 3] {
+    let of = |languages: &[&str]| {
+        let candidates = foreign.iter().filter(|it| languages.contains(&it.language.name));
+        candidates.map(|it| it.path.clone()).collect::<Vec<_>>()
+    };
     let options = templates::TemplateOptions { adjust: settings.scenario.clone() };
-    templates::read(sources, &candidates.collect::<Vec<_>>(), paths, &options)
+    [
+        templates::read(sources, &of(&[CLOUDFORMATION]), paths, &options),
+        templates::read_azure(sources, &of(&[AZURE_TEMPLATE, BICEP]), paths, &options),
+        templates::read_pulumi(sources, &of(&[PULUMI, WRITTEN_BY_PULUMI]), paths, &options),
+    ]
 }
 
 /// Adds what templates say; what was read is foreign no more.
@@ -106,7 +115,12 @@ fn add_templates(read: Inventory, taken: &BTreeSet<String>, inventory: &mut Inve
         let written = join(parent(path), CDK_OUT);
         written.is_some_and(|folder| taken.iter().any(|taken| is_below(taken, &folder)))
     };
-    inventory.foreign.retain(|it| !(taken.contains(&it.path) || it.language.name == CDK && wrote(&it.path)));
+    let is_written = |it: &Foreign| match it.language.name {
+        CDK => wrote(&it.path),
+        PULUMI => taken.iter().any(|taken| parent(&it.path).is_empty() || is_below(taken, parent(&it.path))),
+        _ => false,
+    };
+    inventory.foreign.retain(|it| !(taken.contains(&it.path) || !taken.is_empty() && is_written(it)));
     inventory.foreign.extend(read.foreign);
     inventory.resources.extend(read.resources);
     inventory.runs.extend(read.runs);

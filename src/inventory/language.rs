@@ -41,7 +41,13 @@ const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
 
 /// By their names, and, where these are those of data, by their words; 2026-11.
 static LANGUAGES: &[Language] = &[
-    Language { name: "Pulumi", names: &["/Pulumi.yaml", "/Pulumi.yml"], beside: PROGRAMS, ..PLAIN },
+    Language {
+        name: PULUMI,
+        names: &["/Pulumi.yaml", "/Pulumi.yml"],
+        beside: PROGRAMS,
+        cure: "run `pulumi preview --json > preview.json`, and name what it wrote: `gpulint check preview.json`",
+        ..PLAIN
+    },
     Language {
         name: "Docker Compose",
         names: &[
@@ -71,7 +77,7 @@ static LANGUAGES: &[Language] = &[
     Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
     Language { name: "CUE", names: &[".cue"], ..PLAIN },
     Language { name: "KCL", names: &[".k"], ..PLAIN },
-    Language { name: "Bicep", names: &[".bicep", ".bicepparam"], ..PLAIN },
+    Language { name: BICEP, names: &[".bicep", ".bicepparam"], ..PLAIN },
     Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
     Language { name: "Terraform Stacks", names: &[".tfcomponent.hcl", ".tfstack.hcl", ".tfdeploy.hcl"], ..PLAIN },
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
@@ -118,7 +124,8 @@ static LANGUAGES: &[Language] = &[
     },
     Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
     Language { name: CLOUDFORMATION, marks: &["AWSTemplateFormatVersion", "AWS::"], ..PLAIN },
-    Language { name: "a template of Azure", marks: &["/deploymentTemplate.json"], ..PLAIN },
+    Language { name: WRITTEN_BY_PULUMI, marks: &["urn:pulumi:"], ..PLAIN },
+    Language { name: AZURE_TEMPLATE, marks: &["/deploymentTemplate.json", "DeploymentTemplate.json"], ..PLAIN },
     Language {
         name: "Deployment Manager",
         marks: &["compute.v1.instance", "compute.beta.instance", "container.v1.cluster"],
@@ -199,6 +206,14 @@ pub const CDK: &str = "CDK";
 
 /// Files that look like it are read where they are templates, and told where they are not.
 pub const CLOUDFORMATION: &str = "CloudFormation";
+
+/// The same of Pulumi: projects, and what it wrote of one.
+pub const PULUMI: &str = "Pulumi";
+pub const WRITTEN_BY_PULUMI: &str = "what Pulumi wrote";
+
+/// The same of Azure, in JSON and in a language of their own.
+pub const AZURE_TEMPLATE: &str = "a template of Azure";
+pub const BICEP: &str = "Bicep";
 
 /// What is told of scripts that are not read as the jobs that they are.
 pub const CALL_OF_SLURM: &str = "a call of Slurm";

@@ -4,6 +4,7 @@
 //! None of them knows an accelerator, a resource or a price. Each says on its first page which program it follows, who
 //! judges it, what it refuses, and why it is not a crate.
 
+pub(crate) mod azure;
 pub(crate) mod cel;
 pub(crate) mod cloudformation;
 pub(crate) mod document;
@@ -12,5 +13,6 @@ pub(crate) mod gotemplate;
 pub(crate) mod hcl;
 pub(crate) mod helm;
 pub(crate) mod kustomize;
+pub(crate) mod pulumi;
 pub(crate) mod shell;
 pub(crate) mod yaml;

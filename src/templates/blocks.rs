@@ -10,12 +10,11 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::Span;
 use crate::terraform::{Attribute, Block, Provider};
 
-use super::names::{NameTable, Taken, TypeNames, small};
+use super::names::{Names, Taken, TypeNames, small};
 
-/// The block that a resource is for the rows. A type that the table does not name keeps its own name, which no row has.
-pub(super) fn block(resource: &DocResource, table: &NameTable, provider: &Arc<Provider>) -> Block {
-    let unnamed = TypeNames::of(&resource.kind);
-    let names = table.get(&resource.kind).unwrap_or(&unnamed);
+/// The block that a resource is for the rows.
+pub(super) fn block(resource: &DocResource, table: &dyn Names, provider: &Arc<Provider>) -> Block {
+    let names = &*table.of(resource);
     let mut body = BlockBody::default();
     Reader { names }.members(&resource.properties, "", &mut body);
     let calls =
@@ -101,7 +100,11 @@ impl Reader<'_> {
             DocData::Map(entries, rest) => {
                 body.open.extend(rest.iter().map(|cause| (String::new(), cause.clone())));
                 for (key, value) in entries {
-                    self.place(&below(path, key), value, body);
+                    let path = below(path, key);
+                    self.place(&path, value, body);
+                    if let (true, DocData::List(_), Some(one)) = (self.names.plural, &value.data, singular(&path)) {
+                        self.place(&one, value, body);
+                    }
                 }
             }
             DocData::List(items) => items.iter().for_each(|item| self.members(item, path, body)),
@@ -172,6 +175,14 @@ impl Reader<'_> {
             Some(lifted) => all.known.extend(lifted.iter().map(|(key, value)| (key.clone(), value.clone()))),
             None => drop(all.known.insert(name.into(), value)),
         }
+    }
+}
+
+/// `node_pools` is `node_pool`, as Terraform calls each of its blocks.
+fn singular(path: &str) -> Option<String> {
+    match path.strip_suffix("ies") {
+        Some(stem) => Some(format!("{stem}y")),
+        None => path.strip_suffix('s').map(str::to_owned),
     }
 }
 

@@ -1,12 +1,24 @@
 //! What a language calls otherwise than the rows do.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::languages::document::{DocResource, DocValue};
+use crate::languages::hcl::value::Value;
+
 /// The types of CloudFormation that rows are about.
 pub(super) static CLOUDFORMATION: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("cloudformation.toml")));
+
+/// The types of Azure that rows are about.
+pub(super) static AZURE: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("azure.toml")));
+
+/// How a language calls the types and attributes of rows.
+pub(super) trait Names: Sync {
+    fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames>;
+}
 
 /// The types of one language.
 #[derive(Debug, Default, Deserialize)]
@@ -17,11 +29,13 @@ pub(super) struct NameTable {
 }
 
 /// A type, and what of it has another name. Paths are those of the language, in small letters: `launch_template_data.image_id`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeNames {
     /// The type of the rows.
     pub(super) is: String,
+    /// Where it says what kind of it is meant: then the row is that of `type#kind`, where there is one.
+    by: Option<String>,
     /// What the rows call the last key of a path. Nothing: what is below it stands where it stands.
     #[serde(default)]
     names: BTreeMap<String, String>,
@@ -37,7 +51,13 @@ pub(super) struct TypeNames {
     /// It is a document of its own, and this says where that lies. One that is not at hand is for rows what a call of a module
     /// is.
     pub(super) calls: Option<String>,
+    /// What Terraform has as blocks of one name is a list of a plural.
+    #[serde(skip)]
+    pub(super) plural: bool,
 }
+
+/// Ends of the names of attributes whose keys are anybody's.
+const MAPS: [&str; 5] = ["tags", "labels", "metadata", "variables", "parameters"];
 
 /// How a value at a path is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +68,61 @@ pub(super) enum Taken {
     AsJson,
 }
 
+impl Names for NameTable {
+    /// A type that the table does not name keeps its own name, which no row has.
+    fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
+        let named = self.get(&resource.kind, &resource.properties);
+        named.map_or_else(|| Cow::Owned(TypeNames::of(&resource.kind)), Cow::Borrowed)
+    }
+}
+
 impl NameTable {
-    pub(super) fn get(&self, kind: &str) -> Option<&TypeNames> {
-        self.types.get(kind)
+    /// The type whose name has the same letters, or the same and an `s`: what other languages make of it.
+    pub(super) fn type_of(&self, kind: &str, letters: fn(&str) -> String) -> Option<&TypeNames> {
+        let kind = letters(kind);
+        let last = |name: &str| {
+            let mut parts = name.split('/');
+            let (first, last) = (parts.next()?.to_owned(), parts.next_back()?);
+            Some(letters(&format!("{first}/{last}")))
+        };
+        let is_it = |name: &str| {
+            let whole = last(name).unwrap_or_else(|| letters(name));
+            whole == kind || whole.strip_suffix('s') == Some(&kind)
+        };
+        self.types.iter().find(|(name, _)| is_it(name)).map(|(_, names)| names)
+    }
+
+    /// The names of a type, by what one of them says of itself. Some languages read names in any letters.
+    fn get(&self, kind: &str, properties: &DocValue) -> Option<&TypeNames> {
+        let names = self.named(kind)?;
+        let Some(path) = &names.by else { return Some(names) };
+        let said = path.split('.').try_fold(properties, |doc, key| doc.get(key)).map(DocValue::value);
+        let said = said.as_ref().and_then(Value::as_text);
+        Some(said.and_then(|said| self.named(&format!("{kind}#{said}"))).unwrap_or(names))
+    }
+
+    fn named(&self, kind: &str) -> Option<&TypeNames> {
+        let in_any_letters = || self.types.iter().find(|(name, _)| name.eq_ignore_ascii_case(kind));
+        self.types.get(kind).or_else(|| in_any_letters().map(|(_, names)| names))
     }
 }
 
 impl TypeNames {
+    /// A type of Terraform, whose attributes are called alike.
+    pub(super) fn as_terraform(is: &str) -> Self {
+        TypeNames { is: is.to_owned(), plural: true, ..TypeNames::default() }
+    }
+
+    /// The same where `properties` are no step of their own.
+    pub(super) fn lifted(&self) -> Self {
+        let lift = |path: &String| path.strip_prefix("properties.").map_or_else(|| path.clone(), str::to_owned);
+        let mut lifted = self.clone();
+        lifted.names = self.names.iter().map(|(path, name)| (lift(path), name.clone())).collect();
+        lifted.maps = self.maps.iter().map(lift).collect();
+        lifted.pairs = self.pairs.iter().map(lift).collect();
+        lifted
+    }
+
     /// A type that is called as it is.
     pub(super) fn of(kind: &str) -> Self {
         TypeNames { is: kind.to_owned(), ..TypeNames::default() }
@@ -71,6 +139,7 @@ impl TypeNames {
         match () {
             () if has(&self.json) => Taken::AsJson,
             () if has(&self.maps) => Taken::AsMap,
+            () if self.plural && MAPS.iter().any(|end| name.ends_with(end)) => Taken::AsMap,
             () if has(&self.pairs) || name == "tags" => Taken::AsPairs,
             () => Taken::Renamed,
         }
@@ -107,11 +176,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_can_be_read_and_names_types_that_have_rows() {
-        let table: NameTable = toml::from_str(include_str!("cloudformation.toml")).unwrap();
-        assert!(table.types.len() > 40, "{}", table.types.len());
+    fn the_tables_can_be_read_and_name_types_that_have_rows() {
+        let tables = [(include_str!("cloudformation.toml"), 40), (include_str!("azure.toml"), 20)];
+        let tables = tables.map(|(text, least)| {
+            let table: NameTable = toml::from_str(text).unwrap();
+            assert!(table.types.len() > least, "{}", table.types.len());
+            table
+        });
         let known: Vec<&str> = crate::terraform::types().collect();
-        for (kind, names) in &table.types {
+        for (kind, names) in tables.iter().flat_map(|it| &it.types) {
             if names.calls.is_some() {
                 continue;
             }
@@ -121,7 +194,7 @@ mod tests {
     }
 
     /// Types without a row that rows lead to.
-    const LINKED: [&str; 8] = [
+    const LINKED: [&str; 14] = [
         "aws_subnet",
         "aws_vpc",
         "aws_ebs_volume",
@@ -130,6 +203,12 @@ mod tests {
         "aws_sagemaker_notebook_instance_lifecycle_configuration",
         "aws_placement_group",
         "aws_eks_cluster",
+        "azurerm_managed_disk",
+        "azurerm_machine_learning_workspace",
+        "azurerm_machine_learning_inference_cluster",
+        "azurerm_machine_learning_online_endpoint",
+        "azurerm_batch_account",
+        "azurerm_capacity_reservation_group",
     ];
 
     #[test]

@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::terraform::{self, Attribute, Block, Provider};
 
 use super::blocks;
-use super::names::NameTable;
+use super::names::Names;
 use super::reading::TemplateReading;
 
 /// What begins a remark that silences a rule; annotations of Kubernetes say it in the same words.
@@ -19,10 +19,11 @@ const IGNORES: &str = "gpulint.dev/ignore.";
 
 /// Documents that are applied together, and where.
 pub(super) struct Applied<'d> {
-    pub(super) table: &'d NameTable,
+    pub(super) table: &'d dyn Names,
     /// What the provider is called in rows.
     pub(super) provider: &'static str,
-    pub(super) region: Option<Value>,
+    /// What is set for all of them: the region.
+    pub(super) settings: Vec<(String, Value)>,
     pub(super) run: &'d RunId,
     /// The whole document.
     pub(super) span: Span,
@@ -53,11 +54,11 @@ impl Applied<'_> {
     }
 
     fn configured(&self) -> Provider {
-        let region = self.region.iter().map(|value| {
+        let settings = self.settings.iter().map(|(name, value)| {
             let (value, span) = (value.clone(), value.span);
-            ("region".to_owned(), Attribute { value, span, expression: span, literal: true, beginning: None })
+            (name.clone(), Attribute { value, span, expression: span, literal: true, beginning: None })
         });
-        let attributes: BTreeMap<String, Attribute> = region.collect();
+        let attributes: BTreeMap<String, Attribute> = settings.collect();
         Provider { name: self.provider.to_owned(), alias: None, span: self.span, attributes, blocks: Vec::new() }
     }
 }

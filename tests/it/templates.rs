@@ -4,25 +4,43 @@
 
 use gpulint::inventory::language_of_data;
 use gpulint::source::{MemoryTree, Sources};
-use gpulint::templates::{self, TemplateOptions};
+use gpulint::templates::{self, TemplateOptions, TemplateReading};
 
 use crate::fences;
 use crate::terraform_resources::{cases, render};
 
 #[test]
 fn templates_become_the_resources_that_the_cases_expect() {
-    fences::hold("tests/templates/cloudformation", |text| cases(text, "template.yaml", found));
+    fences::hold("tests/templates/cloudformation", |text| cases(text, "template.yaml", cloudformation));
+    fences::hold("tests/templates/pulumi", |text| cases(text, "Pulumi.yaml", pulumi));
+    fences::hold("tests/templates/azure", |text| cases(text, "template.json", azure));
 }
 
-fn found(tree: MemoryTree) -> String {
+fn cloudformation(tree: MemoryTree) -> String {
+    found(tree, templates::read)
+}
+
+fn pulumi(tree: MemoryTree) -> String {
+    found(tree, templates::read_pulumi)
+}
+
+fn azure(tree: MemoryTree) -> String {
+    found(tree, templates::read_azure)
+}
+
+type Read = fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading;
+
+fn found(tree: MemoryTree, read: Read) -> String {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
     let sources = Sources::new(tree);
     let is_candidate = |path: &&String| {
         let language = sources.glance(path, |text| language_of_data(path, text)).unwrap();
-        language.is_some_and(|it| it.name == "CloudFormation")
+        language.is_some_and(|it| {
+            ["CloudFormation", "a template of Azure", "Bicep", "Pulumi", "what Pulumi wrote"].contains(&it.name)
+        })
     };
     let candidates: Vec<String> = paths.iter().filter(is_candidate).cloned().collect();
-    let reading = templates::read(&sources, &candidates, &paths, &TemplateOptions::default());
+    let reading = read(&sources, &candidates, &paths, &TemplateOptions::default());
     let inventory = &reading.inventory;
     let mut out = String::new();
     for run in inventory.runs.iter().filter(|_| inventory.runs.len() > 1) {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::languages::document::joined;
 use crate::languages::hcl::value::{Cause, Data, Number, Value};
 use crate::languages::yaml::Node;
 use crate::source::{Span, to_base64};
 
 use super::evaluate::LoopNames;
 use super::stack::{Holds, StackInstance};
-use super::substitute::joined;
 
 /// Blocks that one call may make; AWS allows as many.
 const MOST_BLOCKS: u32 = 256;

@@ -4,10 +4,14 @@
 //! Follows no program: languages that are written as data (templates of clouds) are evaluated to this, and it is all that
 //! those need who make rows of it. What is not known is a value that says why; it is never a default of a type.
 
+mod texts;
+
 use std::sync::Arc;
 
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::Span;
+
+pub(crate) use texts::joined;
 
 /// A value, with where the document says it.
 #[derive(Debug, Clone)]
@@ -68,6 +72,22 @@ impl DocValue {
     /// What a function made of what is written here.
     pub(crate) fn made(value: Value, at: Span) -> Self {
         DocValue { key: at, at, literal: false, data: DocData::Value(value) }
+    }
+
+    /// A value of which the members are looked at one by one.
+    pub(crate) fn spread_out(value: Value, at: Span) -> Self {
+        let each = |value: &Value| DocValue::spread_out(value.clone(), value.span);
+        let data = match &value.data {
+            Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+                DocData::List(items.iter().map(each).collect())
+            }
+            Data::Map(entries) | Data::Object(entries) => DocData::Map(
+                entries.iter().map(|(key, value)| (key.clone(), each(value))).collect(),
+                entries.rest.clone(),
+            ),
+            _ => DocData::Value(value),
+        };
+        DocValue { key: at, at, literal: false, data }
     }
 
     #[must_use]

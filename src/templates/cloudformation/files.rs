@@ -8,8 +8,9 @@ use crate::diagnostic::Diagnostic;
 use crate::languages::cloudformation::{CloudTemplate, Library};
 use crate::languages::hcl::value::Value;
 use crate::languages::yaml;
-use crate::source::{FileId, Sources, Span, each, join, parent};
+use crate::source::{FileId, Sources, Span, each, parent};
 
+use crate::templates::located::meant;
 use crate::templates::reading::TemplateReading;
 
 use super::assembly::Assemblies;
@@ -94,38 +95,8 @@ pub(super) struct Shelf<'s> {
 impl Library for Shelf<'_> {
     fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>> {
         let folder = parent(&self.sources.path(location.span.file)).to_owned();
-        let path = self.meant(location, &folder).filter(|path| *path != self.outermost)?;
+        let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
         self.taken.borrow_mut().insert(path.to_owned());
         self.templates.get(path).cloned()
-    }
-}
-
-impl Shelf<'_> {
-    /// The template that a location means: a path, or the end of an address whose beginning only AWS knows.
-    fn meant(&self, location: &Value, folder: &str) -> Option<&str> {
-        let known = location.as_text();
-        let text = match (&known, location.cause()) {
-            (Some(text), _) => text.as_ref(),
-            (None, cause) => cause?.outline.as_deref()?.rsplit('}').next()?,
-        };
-        let is_address = known.is_none() || text.contains("://");
-        if !is_address {
-            return self.at(&join(folder, text)?);
-        }
-        let path = text.split_once("://").map_or(text, |(_, rest)| rest).split('?').next()?;
-        let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
-        let ends = (0..steps.len()).filter_map(|first| Some(steps.get(first..)?.join("/")));
-        ends.into_iter().find_map(|end| self.at(&join(folder, &end)?).or_else(|| self.only_with(&end)))
-    }
-
-    fn at(&self, path: &str) -> Option<&str> {
-        self.templates.get_key_value(path).map(|(path, _)| path.as_str())
-    }
-
-    /// The only template whose path ends so.
-    fn only_with(&self, end: &str) -> Option<&str> {
-        let is_one = |path: &&String| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-        let mut all = self.templates.keys().filter(is_one);
-        all.next().filter(|_| all.next().is_none()).map(String::as_str)
     }
 }

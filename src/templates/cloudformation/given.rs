@@ -1,15 +1,14 @@
 //! Files of parameters: which there are, and which template each is for.
 //!
-//! Nothing in such a file names its template. It is for one that has all of its parameters, and where several have, for the
-//! one whose name it repeats.
+//! Nothing in such a file names its template: `located` says how it is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::languages::cloudformation::CloudTemplate;
 use crate::languages::hcl::value::Value;
 use crate::languages::yaml::{self, Node};
-use crate::source::{Sources, file_name, is_below, parent, those};
+use crate::source::{Sources, is_below, parent, those};
+use crate::templates::located::parameters_of;
 
 use super::files::Templates;
 
@@ -77,40 +76,7 @@ fn given(node: &Node) -> Value {
 }
 
 fn template_of<'t>(path: &str, values: &BTreeMap<Arc<str>, Value>, templates: &'t Templates) -> Option<&'t str> {
-    let fits = |template: &CloudTemplate| {
-        let declared: BTreeMap<&str, bool> = template.parameters().collect();
-        let is_complete = declared.iter().all(|(name, has_default)| *has_default || values.contains_key(*name));
-        is_complete && values.keys().all(|name| declared.contains_key(&**name))
-    };
-    let folder = parent(path);
-    let near = |template: &str| is_below(path, parent(template)) || parent(parent(template)) == parent(folder);
-    let all: Vec<&str> = templates
-        .iter()
-        .filter(|(at, template)| (parent(at).is_empty() || near(at)) && fits(template))
-        .map(|(path, _)| path.as_str())
-        .collect();
-    match all.as_slice() {
-        [] => None,
-        [only] => Some(only),
-        several => {
-            let named = |at: &&&str| names(path, stem(at));
-            let mut named = several.iter().filter(named);
-            named.next().copied().filter(|_| named.next().is_none())
-        }
-    }
-}
-
-/// Whether the name of a file, or of the folder that it lies in, repeats that of a template.
-fn names(path: &str, template: &str) -> bool {
-    let is_it = |name: &str| {
-        name.strip_prefix(template).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-            || name.strip_suffix(template).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
-    };
-    is_it(stem(path)) || is_it(file_name(parent(path)))
-}
-
-/// `a/gpu.template.yaml` is `gpu`.
-fn stem(path: &str) -> &str {
-    let name = file_name(path);
-    name.split('.').next().unwrap_or(name)
+    let given = values.keys().map(|name| &**name).collect();
+    let declared = templates.iter().map(|(path, template)| (path.as_str(), template.parameters().collect()));
+    parameters_of(path, &given, declared)
 }

@@ -15,6 +15,7 @@ use crate::languages::document::DocResource;
 use crate::languages::hcl::value::Value;
 use crate::source::{Sources, file_name, join, parent};
 
+use super::located::beside;
 use super::names::CLOUDFORMATION;
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
@@ -111,9 +112,9 @@ impl Stack<'_> {
         let inputs = inputs.chain(self.parameters).chain(self.manifest.as_deref());
         let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
         let applied = Applied {
-            table: &CLOUDFORMATION,
+            table: &*CLOUDFORMATION,
             provider: "aws",
-            region: self.place.region.clone(),
+            settings: self.place.region.iter().map(|it| ("region".to_owned(), it.clone())).collect(),
             run: &run.id,
             span: self.template.span(),
         };
@@ -123,9 +124,4 @@ impl Stack<'_> {
         }
         reading.inventory.runs.push(run);
     }
-}
-
-/// A path as somebody says it who stands in the folder.
-fn beside<'p>(path: &'p str, folder: &str) -> &'p str {
-    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/'))
 }

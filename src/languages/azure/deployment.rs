@@ -1,0 +1,346 @@
+//! A template with what it is given: its resources, those of the deployments inside of it, and its outputs.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::languages::document::{DocData, DocResource, DocValue, Presence};
+use crate::languages::hcl::value::{Cause, Computed, Data, Value};
+use crate::source::Span;
+
+use super::evaluate::AzureNames;
+use super::model::{AzureTemplate, Deployed};
+use super::placed::Placed;
+use super::syntax::{AzureExpr, AzureKind};
+
+/// Deployments inside each other.
+const DEEPEST: usize = 12;
+
+/// Where something is deployed, as far as somebody says so.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AzurePlace {
+    pub(crate) location: Option<Value>,
+}
+
+/// Where templates and texts come from that another one names.
+pub(crate) trait AzureLibrary {
+    /// The template at a location, which may be known in part; none where it is not at hand.
+    fn template(&self, location: &Value) -> Option<Arc<AzureTemplate>>;
+
+    /// The text of a file that is named beside the one in which this is written.
+    fn text(&self, location: &Value) -> Option<Arc<str>>;
+}
+
+/// Steps that are left, and how deep values of values of values stand that are being worked out.
+struct Budget {
+    steps: Cell<u64>,
+    depth: Cell<usize>,
+}
+
+/// Variables of variables of variables, each with brackets: more would not fit the stack.
+const DEEPEST_VALUE: usize = 200;
+
+/// One template with one set of values for its parameters.
+pub(crate) struct AzureDeployment<'l> {
+    pub(super) template: Arc<AzureTemplate>,
+    pub(super) given: BTreeMap<Arc<str>, Value>,
+    pub(super) place: AzurePlace,
+    pub(super) library: &'l dyn AzureLibrary,
+    /// `network.` with the dot at the end; empty outside.
+    pub(super) prefix: Rc<str>,
+    depth: usize,
+    /// What all deployments of one root may take together.
+    budget: Rc<Budget>,
+    /// What is being worked out is nothing yet: it depends on itself.
+    pub(super) known: RefCell<HashMap<(&'static str, Arc<str>), Option<Value>>>,
+    pub(super) placed: OnceCell<Rc<Vec<Placed>>>,
+    pub(super) is_placing: Cell<bool>,
+    nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
+    /// Deployments of which an output is being worked out.
+    asked: RefCell<HashSet<Arc<str>>>,
+    /// Functions that are being called.
+    pub(super) calls: Cell<usize>,
+    /// Resources that were named since this was emptied.
+    pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
+}
+
+impl<'l> AzureDeployment<'l> {
+    pub(crate) fn new(
+        template: Arc<AzureTemplate>,
+        given: BTreeMap<Arc<str>, Value>,
+        place: AzurePlace,
+        library: &'l dyn AzureLibrary,
+        steps: u64,
+    ) -> Self {
+        Self::within(
+            template,
+            given,
+            place,
+            library,
+            (Rc::from(""), 0, Rc::new(Budget { steps: Cell::new(steps), depth: Cell::new(0) })),
+        )
+    }
+
+    fn within(
+        template: Arc<AzureTemplate>,
+        given: BTreeMap<Arc<str>, Value>,
+        place: AzurePlace,
+        library: &'l dyn AzureLibrary,
+        (prefix, depth, budget): (Rc<str>, usize, Rc<Budget>),
+    ) -> Self {
+        AzureDeployment {
+            template,
+            given,
+            place,
+            library,
+            prefix,
+            depth,
+            budget,
+            known: RefCell::default(),
+            placed: OnceCell::new(),
+            is_placing: Cell::new(false),
+            nested: RefCell::default(),
+            asked: RefCell::default(),
+            calls: Cell::new(0),
+            referred: RefCell::default(),
+        }
+    }
+
+    /// Takes steps; false where all are used up.
+    pub(super) fn spend(&self, steps: u64) -> bool {
+        let left = self.budget.steps.get();
+        self.budget.steps.set(left.saturating_sub(steps));
+        left >= steps
+    }
+
+    /// Works something out that stands inside of what is being worked out; none where that is too deep.
+    pub(super) fn deeper<T>(&self, make: impl FnOnce() -> T) -> Option<T> {
+        let depth = self.budget.depth.get();
+        if depth >= DEEPEST_VALUE {
+            return None;
+        }
+        self.budget.depth.set(depth + 1);
+        let made = make();
+        self.budget.depth.set(depth);
+        Some(made)
+    }
+
+    /// The resources of this deployment and of those inside of it. One whose template is not at hand stays a resource.
+    pub(crate) fn resources(&self) -> Vec<DocResource> {
+        let placed = self.placed();
+        let mut all = Vec::new();
+        for it in placed.iter().filter(|it| !it.declared.is_existing) {
+            let presence = self.presence(it);
+            match self.nested(it) {
+                Some(inner) => all.extend(inner.resources().into_iter().map(|it| within(it, &presence))),
+                None if matches!(it.declared.deployed, Some(Deployed::AsPart(_))) => {}
+                None => all.push(self.resource(it, presence)),
+            }
+        }
+        all
+    }
+
+    fn resource(&self, placed: &Placed, presence: Presence) -> DocResource {
+        self.referred.take();
+        let declared = &placed.declared;
+        let mut properties = self.doc(&declared.body, &placed.names);
+        let mut remarks = Vec::new();
+        if let DocData::Map(members, _) = &mut properties.data {
+            let said = members.iter().position(|(key, _)| key.eq_ignore_ascii_case("metadata"));
+            if let Some(DocData::Map(said, _)) = said.map(|at| members.remove(at).1.data) {
+                remarks = said;
+            }
+            members.retain(|(key, _)| !key.eq_ignore_ascii_case("dependsOn"));
+            if let Some(place) = self.location_of(declared.deployed.as_ref(), &placed.names) {
+                members.push(("deployed".into(), place));
+            }
+        }
+        if let (DocData::Map(members, _), Some(parent)) = (&mut properties.data, self.parent(placed)) {
+            let own = |(key, value): &mut (Arc<str>, DocValue)| {
+                if key.eq_ignore_ascii_case("name") {
+                    *value = last_of_name(value);
+                }
+            };
+            members.iter_mut().for_each(own);
+            members.retain(|(key, _)| !key.eq_ignore_ascii_case("parent"));
+            members.push(("parent".into(), DocValue::made(parent, declared.head)));
+        }
+        DocResource {
+            name: placed.shown.clone(),
+            address: placed.address.clone(),
+            kind: declared.kind.clone(),
+            head: declared.head,
+            body: declared.span,
+            presence,
+            properties,
+            remarks,
+            references: self.referred.take(),
+        }
+    }
+
+    /// Where the template of a deployment lies that is not here.
+    fn location_of(&self, deployed: Option<&Deployed>, names: &AzureNames) -> Option<DocValue> {
+        match deployed? {
+            Deployed::Elsewhere(place) => Some(self.doc(place, names)),
+            _ => None,
+        }
+    }
+
+    fn presence(&self, placed: &Placed) -> Presence {
+        let unknown = |cause: &Cause, span| Presence::Unknown { why: cause.why.clone(), span };
+        let mut sure = match &placed.names.doubt {
+            Some(cause) => unknown(cause, cause.span),
+            None => Presence::Sure,
+        };
+        for condition in &placed.conditions {
+            let holds = self.value(condition, &placed.names);
+            match (holds.as_bool(), holds.cause()) {
+                (Some(true), _) => {}
+                (Some(false), _) => return Presence::Never(condition.span),
+                (None, Some(cause)) => sure = unknown(cause, condition.span),
+                (None, None) => {}
+            }
+        }
+        sure
+    }
+
+    /// The deployment that a resource is; none where it is something else, or where its template is not at hand.
+    pub(super) fn nested(&self, placed: &Placed) -> Option<Rc<AzureDeployment<'l>>> {
+        let deployed = placed.declared.deployed.as_ref()?;
+        if let Some(known) = self.nested.borrow().get(&placed.address) {
+            return known.clone();
+        }
+        let template = match deployed {
+            _ if self.depth >= DEEPEST => None,
+            Deployed::AsPart(_) => None,
+            Deployed::Apart(template) => Some(template.clone()),
+            Deployed::Elsewhere(place) => self.library.template(&self.value(place, &placed.names)),
+        };
+        let inner = template.map(|template| {
+            let prefix = format!("{}.", placed.address).into();
+            let rest = (prefix, self.depth + 1, self.budget.clone());
+            Rc::new(Self::within(template, self.given_to(placed), self.place.clone(), self.library, rest))
+        });
+        self.nested.borrow_mut().insert(placed.address.clone(), inner.clone());
+        inner
+    }
+
+    /// What a deployment inside this one is given for its parameters: of Bicep `params`, of a template each in `value`.
+    fn given_to(&self, placed: &Placed) -> BTreeMap<Arc<str>, Value> {
+        let body = &placed.declared.body;
+        let before = self.referred.take();
+        let of_bicep = body.get("params");
+        let of_template = || body.get("properties").and_then(|it| it.get("parameters"));
+        let written = of_bicep.or_else(of_template);
+        let value = written.map(|it| self.value(it, &placed.names));
+        *self.referred.borrow_mut() = before;
+        let is_wrapped = of_bicep.is_none();
+        let entries = value.as_ref().and_then(Value::entries);
+        let each = entries.into_iter().flat_map(|it| it.iter()).map(|(name, value)| {
+            let value = match value.entries().filter(|_| is_wrapped) {
+                Some(wrapped) => wrapped
+                    .get("value")
+                    .cloned()
+                    .unwrap_or_else(|| Value::unknown("a secret that is kept elsewhere", value.span)),
+                None => value.clone(),
+            };
+            (name.clone(), value)
+        });
+        each.collect()
+    }
+
+    /// An output of a deployment inside this one; none where its template is not at hand.
+    pub(super) fn output(&self, placed: &Placed, output: &str, at: Span) -> Option<Value> {
+        if !self.asked.borrow_mut().insert(placed.address.clone()) {
+            return Some(Value::refused(format!("`{}` depends on itself", placed.address), at));
+        }
+        let found = match &placed.declared.deployed {
+            Some(Deployed::AsPart(template)) => output_of(template, output).map(|it| self.value(it, &placed.names)),
+            _ => self
+                .nested(placed)
+                .and_then(|inner| output_of(&inner.template, output).map(|it| inner.value(it, &AzureNames::default()))),
+        };
+        self.asked.borrow_mut().remove(&placed.address);
+        found
+    }
+
+    /// Something that is known once a resource is made.
+    pub(super) fn computed(&self, address: &Arc<str>, attribute: &str, at: Span) -> Value {
+        self.referred.borrow_mut().push((address.clone(), at));
+        let why = format!("`{address}` is known once it is deployed");
+        let computed_by = Some(Computed { address: address.clone(), attribute: attribute.into() });
+        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+    }
+
+    /// What the template says of an output.
+    #[cfg(test)]
+    pub(super) fn said(&self, output: &str) -> Value {
+        let found = output_of(&self.template, output);
+        found.map_or_else(|| Value::null(self.template.span), |it| self.value(it, &AzureNames::default()))
+    }
+
+    /// A variable of another file; all of them as one where no name is said.
+    pub(super) fn imported(&self, location: &Value, name: &str, at: Span) -> Value {
+        let template = self.library.template(location).filter(|_| self.depth < DEEPEST);
+        let Some(template) = template else { return Value::unknown("it is written in a file that is not here", at) };
+        let names: Vec<Arc<str>> = template.variables.iter().map(|it| it.name.clone()).collect();
+        let rest = (self.prefix.clone(), self.depth + 1, self.budget.clone());
+        let other = Self::within(template, BTreeMap::new(), self.place.clone(), self.library, rest);
+        let absent = || Value::unknown("it is a function or a type of another file", at);
+        if !name.is_empty() {
+            return other.variable(name, at).unwrap_or_else(absent);
+        }
+        let all = names.into_iter().filter_map(|name| Some((name.clone(), other.variable(&name, at)?)));
+        Value::object(all.collect(), at)
+    }
+
+    pub(super) fn variable(&self, name: &str, at: Span) -> Option<Value> {
+        let declared = self.template.variables.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
+        let value = || self.value(&declared.value, &AzureNames::default());
+        Some(self.once("variable", &declared.name, at, &value))
+    }
+
+    /// Works something out the first time that it is asked for.
+    pub(super) fn once(&self, what: &'static str, name: &Arc<str>, at: Span, value: &dyn Fn() -> Value) -> Value {
+        let key = (what, name.clone());
+        match self.known.borrow().get(&key) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => return Value::refused(format!("`{name}` depends on itself"), at),
+            None => {}
+        }
+        self.known.borrow_mut().insert(key.clone(), None);
+        let value = value();
+        self.known.borrow_mut().insert(key, Some(value.clone()));
+        value
+    }
+}
+
+fn output_of<'t>(template: &'t AzureTemplate, name: &str) -> Option<&'t AzureExpr> {
+    let found = template.outputs.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
+    (!matches!(found.value.kind, AzureKind::Null)).then_some(&found.value)
+}
+
+/// `cluster/gpu` is `gpu` for whoever knows what it belongs to.
+fn last_of_name(name: &DocValue) -> DocValue {
+    match &name.data {
+        DocData::Value(value) => match &value.data {
+            Data::Text(text) if text.contains('/') => {
+                let last = text.rsplit('/').next().unwrap_or_default();
+                DocValue { data: DocData::Value(value.with(Data::Text(last.into()))), ..name.clone() }
+            }
+            _ => name.clone(),
+        },
+        _ => name.clone(),
+    }
+}
+
+/// What is deployed inside is there where the deployment is.
+fn within(inner: DocResource, outer: &Presence) -> DocResource {
+    let presence = match (&inner.presence, outer) {
+        (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),
+        (Presence::Sure, outer) => outer.clone(),
+        (own, _) => own.clone(),
+    };
+    DocResource { presence, ..inner }
+}

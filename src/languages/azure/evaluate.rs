@@ -1,0 +1,279 @@
+//! Expressions → values.
+
+use std::sync::Arc;
+
+use crate::languages::document::{DocData, DocValue, joined};
+use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::source::Span;
+
+use super::deployment::AzureDeployment;
+use super::functions;
+use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
+
+/// What names mean inside of loops and functions.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AzureNames {
+    bound: Vec<(Arc<str>, Value)>,
+    /// The number of the turn of each loop around, with the name of the loop.
+    turns: Vec<(Option<Arc<str>>, Value)>,
+    /// Inside of a function of one's own, whose parameters are all that it sees.
+    pub(super) in_function: bool,
+    /// It is not known whether there is such a turn.
+    pub(super) doubt: Option<Arc<Cause>>,
+}
+
+impl AzureNames {
+    pub(super) fn bind(&mut self, name: &Arc<str>, value: Value) {
+        self.bound.push((name.clone(), value));
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.bound.iter().rev().find(|(bound, _)| bound.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The number of the turn: of the loop of this name, else of the nearest.
+    pub(super) fn turn(&self, name: Option<&str>) -> Option<&Value> {
+        let is_it = |turn: &&(Option<Arc<str>>, Value)| {
+            name.is_none_or(|name| turn.0.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(name)))
+        };
+        self.turns.iter().rev().find(is_it).map(|(_, number)| number)
+    }
+}
+
+/// A turn costs at least so much: lists of lists of lists have any number.
+const TURN: u64 = 20;
+
+impl AzureDeployment<'_> {
+    pub(super) fn value(&self, expr: &AzureExpr, names: &AzureNames) -> Value {
+        self.doc(expr, names).value()
+    }
+
+    pub(super) fn doc(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
+        let at = expr.span;
+        if !self.spend(1) {
+            return DocValue::made(Value::unknown("the deployment takes more steps than its budget has", at), at);
+        }
+        let made = self.deeper(|| self.made(expr, names));
+        made.unwrap_or_else(|| DocValue::made(Value::unknown("it is made of values of values without end", at), at))
+    }
+
+    fn made(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
+        let at = expr.span;
+        let whole = |data| DocValue { key: at, at, literal: true, data };
+        match &expr.kind {
+            AzureKind::Null => DocValue::known(Value::null(at), true),
+            AzureKind::Bool(flag) => DocValue::known(Value::bool(*flag, at), true),
+            AzureKind::Number(number) => DocValue::known(Value::number(number.clone(), at), true),
+            AzureKind::Text(text) => DocValue::known(Value::text(text.clone(), at), true),
+            AzureKind::List(items) => self.list(items, at, names),
+            AzureKind::Object(entries) => {
+                let (all, rest) = self.members(entries, names);
+                whole(DocData::Map(all, rest))
+            }
+            AzureKind::Loop(header, body) => self.looped(header, body, at, names),
+            AzureKind::Call(name, arguments) if &**name == "if" => self.choice(arguments, at, names),
+            _ => DocValue::spread_out(self.computed_value(expr, names), at),
+        }
+    }
+
+    fn list(&self, items: &[AzureExpr], at: Span, names: &AzureNames) -> DocValue {
+        let mut all = Vec::new();
+        for item in items {
+            let AzureKind::Spread(inner) = &item.kind else {
+                all.push(self.doc(item, names));
+                continue;
+            };
+            match self.doc(inner, names).data {
+                DocData::List(items) => all.extend(items),
+                DocData::Value(value) if value.is_unknown() => return DocValue::made(value, at),
+                _ => {}
+            }
+        }
+        DocValue { key: at, at, literal: true, data: DocData::List(all) }
+    }
+
+    fn members(&self, entries: &[AzureEntry], names: &AzureNames) -> (Vec<(Arc<str>, DocValue)>, Option<Arc<Cause>>) {
+        let (mut all, mut rest) = (Vec::<(Arc<str>, DocValue)>::new(), None);
+        for entry in entries {
+            if let AzureKind::Spread(inner) = &entry.value.kind {
+                match self.doc(inner, names).data {
+                    DocData::Map(members, more) => {
+                        all.retain(|(key, _)| !members.iter().any(|(other, _)| other == key));
+                        all.extend(members);
+                        rest = rest.or(more);
+                    }
+                    DocData::Value(value) => rest = rest.or(value.cause().cloned()),
+                    DocData::List(_) => {}
+                }
+                continue;
+            }
+            let key = self.value(&entry.key, names);
+            match key.as_text() {
+                Some(key) => all.push(((*key).into(), self.doc(&entry.value, names).named(entry.key.span))),
+                None => rest = rest.or(key.cause().cloned()),
+            }
+        }
+        (all, rest)
+    }
+
+    /// One of two values, or both as all that it may be.
+    fn choice(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> DocValue {
+        let [condition, yes, no] = arguments else {
+            return DocValue::made(Value::refused("`if` takes a condition and two values", at), at);
+        };
+        let holds = self.value(condition, names);
+        match holds.as_bool() {
+            Some(true) => self.doc(yes, names),
+            Some(false) => self.doc(no, names),
+            None => {
+                let why = holds.cause().cloned().unwrap_or_else(|| Arc::new(Cause::new("this is no condition", at)));
+                let candidates = vec![self.value(yes, names), self.value(no, names)];
+                DocValue::made(Value::because(&Arc::new(Cause { candidates, ..Cause::clone(&why) }), at), at)
+            }
+        }
+    }
+
+    fn looped(&self, header: &Arc<AzureLoop>, body: &AzureExpr, at: Span, names: &AzureNames) -> DocValue {
+        let mut all = Vec::new();
+        for turn in self.turns(header, names) {
+            if let Some(cause) = &turn.doubt {
+                return DocValue::made(Value::because(cause, at), at);
+            }
+            all.push(self.doc(body, &turn));
+        }
+        DocValue { key: at, at, literal: true, data: DocData::List(all) }
+    }
+
+    /// What names mean in each turn of a loop; where its number is not known, in one that may be there.
+    pub(super) fn turns(&self, header: &AzureLoop, names: &AzureNames) -> Vec<AzureNames> {
+        let over = self.value(&header.over, names);
+        let (count, members) = match (&over.data, over.as_number().and_then(|it| it.as_usize())) {
+            (Data::Number(_) | Data::Text(_), Some(count)) => (count, None),
+            (Data::List(items) | Data::Set(items) | Data::Tuple(items), _) => (items.len(), Some(items)),
+            _ => {
+                let why = || Arc::new(Cause::new("it is not known how often this is made", header.over.span));
+                return vec![self.doubtful(header, names, &over.cause().cloned().unwrap_or_else(why))];
+            }
+        };
+        let mut all = Vec::new();
+        for number in 0..count {
+            if !self.spend(TURN) {
+                break;
+            }
+            let at = header.over.span;
+            let mut inner = names.clone();
+            let place = Value::number(Number::counted(number), at);
+            if let Some(item) = &header.item {
+                inner.bind(item, members.and_then(|it| it.get(number)).cloned().unwrap_or_else(|| place.clone()));
+            }
+            if let Some(index) = &header.index {
+                inner.bind(index, place.clone());
+            }
+            inner.turns.push((header.name.clone(), place));
+            if self.is_left_out(header, &mut inner) {
+                continue;
+            }
+            all.push(inner);
+        }
+        all
+    }
+
+    fn is_left_out(&self, header: &AzureLoop, inner: &mut AzureNames) -> bool {
+        let Some(filter) = &header.filter else { return false };
+        let holds = self.value(filter, inner);
+        match holds.as_bool() {
+            Some(holds) => !holds,
+            None => {
+                inner.doubt = inner.doubt.take().or_else(|| holds.cause().cloned());
+                false
+            }
+        }
+    }
+
+    fn doubtful(&self, header: &AzureLoop, names: &AzureNames, cause: &Arc<Cause>) -> AzureNames {
+        let mut inner = names.clone();
+        let unknown = Value::because(cause, header.over.span);
+        header.item.iter().chain(&header.index).for_each(|name| inner.bind(name, unknown.clone()));
+        inner.turns.push((header.name.clone(), unknown));
+        inner.doubt = Some(cause.clone());
+        inner
+    }
+
+    fn computed_value(&self, expr: &AzureExpr, names: &AzureNames) -> Value {
+        let at = expr.span;
+        match &expr.kind {
+            AzureKind::Filled(parts) => {
+                let parts: Vec<Value> = parts.iter().map(|part| functions::shown(self.value(part, names))).collect();
+                joined(&parts, "", at)
+            }
+            AzureKind::Name(name) => self.named(name, at, names),
+            AzureKind::At(of, key, safe) => self.member(expr, of, key, *safe, names),
+            AzureKind::Call(name, arguments) => self.call(name, arguments, at, names),
+            AzureKind::Refused(why) => Value::refused(why.as_str(), at),
+            AzureKind::Lambda(..) => Value::refused("a function is no value", at),
+            _ => self.value(expr, names),
+        }
+    }
+
+    /// What Bicep means by a name.
+    fn named(&self, name: &str, at: Span, names: &AzureNames) -> Value {
+        if let Some(bound) = names.get(name) {
+            return bound.clone();
+        }
+        let known = self.parameter(name, at).or_else(|| self.variable(name, at));
+        known
+            .or_else(|| self.whole_resource(name, at))
+            .unwrap_or_else(|| Value::refused(format!("nothing is called `{name}` here"), at))
+    }
+
+    fn member(&self, whole: &AzureExpr, of: &AzureExpr, key: &AzureExpr, safe: bool, names: &AzureNames) -> Value {
+        let at = whole.span;
+        if let Some(known) = self.of_resource(whole, names) {
+            return known;
+        }
+        let (of, key) = (self.value(of, names), self.value(key, names));
+        if safe && of.is_null() {
+            return of;
+        }
+        let absent = |what: String| if safe { Value::null(at) } else { Value::refused(what, at) };
+        functions::member(&of, &key, at).unwrap_or_else(|| absent(format!("there is no member {}", shown(&key))))
+    }
+
+    /// A function of one's own with what it is given.
+    pub(super) fn own_function(&self, name: &str, arguments: &[Value]) -> Option<Value> {
+        let function = self.template.functions.iter().find(|it| &*it.name == name)?;
+        let mut names = AzureNames { in_function: true, ..AzureNames::default() };
+        for (name, value) in function.parameters.iter().zip(arguments) {
+            names.bind(name, value.clone());
+        }
+        // A function cannot call itself, but text may say so.
+        let depth = self.calls.get();
+        if depth >= DEEPEST_CALL {
+            return Some(Value::refused(format!("`{name}` calls itself"), function.body.span));
+        }
+        self.calls.set(depth + 1);
+        let value = self.value(&function.body, &names);
+        self.calls.set(depth);
+        Some(value)
+    }
+
+    /// What an expression with names of its own makes of values.
+    pub(super) fn apply(&self, lambda: &AzureExpr, arguments: &[Value], names: &AzureNames) -> Value {
+        let AzureKind::Lambda(parameters, body) = &lambda.kind else {
+            return Value::refused("this function takes a function", lambda.span);
+        };
+        if !self.spend(TURN) {
+            return Value::unknown("the deployment takes more steps than its budget has", lambda.span);
+        }
+        let mut inner = names.clone();
+        parameters.iter().zip(arguments).for_each(|(name, value)| inner.bind(name, value.clone()));
+        self.value(body, &inner)
+    }
+}
+
+/// Functions that call functions.
+const DEEPEST_CALL: usize = 24;
+
+fn shown(key: &Value) -> String {
+    key.as_text().map_or_else(|| "that is not known".to_owned(), |it| format!("`{it}`"))
+}

@@ -1,0 +1,275 @@
+//! The functions of templates and of Bicep.
+//!
+//! Most only look at values: of what is not known they make something that is not known, and of what may be one of several
+//! all that they would make of these.
+
+mod collections;
+mod numbers;
+mod resources;
+mod texts;
+
+use std::sync::Arc;
+
+use crate::languages::document::joined;
+use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::source::Span;
+
+use super::deployment::AzureDeployment;
+use super::evaluate::AzureNames;
+use super::syntax::{AzureExpr, AzureKind};
+
+pub(super) use collections::member;
+
+/// Alternatives, beyond which nothing is gained by naming them.
+const MOST_CANDIDATES: usize = 16;
+
+/// What a function makes of values; none where it does not take them.
+type Made = Option<Value>;
+
+impl AzureDeployment<'_> {
+    pub(super) fn call(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+        let value = |place: usize| arguments.get(place).map(|it| self.value(it, names));
+        match name {
+            "parameters" | "variables" | "lambdavariables" => self.looked_up(name, value(0), at, names),
+            "copyindex" => self.turn_number(arguments, at, names),
+            "and" | "or" => all(arguments.iter().map(|it| self.value(it, names)), name == "or", at),
+            "coalesce" => self.coalesced(arguments, at, names),
+            "map" | "filter" | "reduce" | "sort" | "toobject" | "mapvalues" | "groupby" => {
+                self.of_function(name, arguments, at, names)
+            }
+            "loadtextcontent" | "loadjsoncontent" | "loadyamlcontent" | "loadfileasbase64" => {
+                self.loaded(name, value(0), value(1), at)
+            }
+            "imported" => match (value(0), value(1).as_ref().and_then(Value::as_text)) {
+                (Some(location), Some(name)) => self.imported(&location, &name, at),
+                _ => unknown(&[], at),
+            },
+            "deployment"
+            | "resourcegroup"
+            | "subscription"
+            | "reference"
+            | "resourceid"
+            | "subscriptionresourceid"
+            | "tenantresourceid"
+            | "extensionresourceid"
+            | "managementgroupresourceid" => {
+                let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+                self.of_azure(name, &arguments, at)
+            }
+            _ => {
+                let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+                let own = self.own_function(name, &arguments);
+                own.unwrap_or_else(|| of_values(name, &arguments, at))
+            }
+        }
+    }
+
+    fn looked_up(&self, how: &str, name: Option<Value>, at: Span, names: &AzureNames) -> Value {
+        let Some(name) = name else { return Value::refused(format!("`{how}` takes a name"), at) };
+        let Some(text) = name.as_text() else { return unknown(std::slice::from_ref(&name), at) };
+        let found = match how {
+            "parameters" if names.in_function => names.get(&text).cloned(),
+            "parameters" => self.parameter(&text, at),
+            "variables" => self.variable(&text, at),
+            _ => names.get(&text).cloned(),
+        };
+        found.unwrap_or_else(|| Value::refused(format!("nothing is called `{text}` in `{how}`"), at))
+    }
+
+    /// The number of a turn, of the loop that is named or of the nearest, and how much to add to it.
+    fn turn_number(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+        let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
+        let (name, offset) = match arguments.as_slice() {
+            [Value { data: Data::Text(name), .. }, rest @ ..] => (Some(&**name), rest.first()),
+            rest => (None, rest.first()),
+        };
+        let Some(number) = names.turn(name) else { return Value::refused("this is in no such loop", at) };
+        match (number.as_number(), offset.map_or(Some(Number::integer(0)), Value::as_number)) {
+            (Some(number), Some(offset)) => number
+                .plus(&offset)
+                .map_or_else(|| Value::refused("a number is too large", at), |it| Value::number(it, at)),
+            _ => unknown(std::slice::from_ref(number), at),
+        }
+    }
+
+    fn coalesced(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
+        for (place, argument) in arguments.iter().enumerate() {
+            let value = self.value(argument, names);
+            if let Some(cause) = value.cause() {
+                let rest = arguments.get(place..).unwrap_or_default().iter();
+                let candidates =
+                    if cause.candidates.is_empty() || rest.len() > 1 { Vec::new() } else { cause.candidates.clone() };
+                return Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at);
+            }
+            if !value.is_null() {
+                return value;
+            }
+        }
+        Value::null(at)
+    }
+}
+
+/// Functions that only look at values.
+pub(super) fn of_values(name: &str, arguments: &[Value], at: Span) -> Value {
+    if let Some(value) = in_part(name, arguments, at) {
+        return value;
+    }
+    let Some(cause) = arguments.iter().find_map(Value::any_cause) else {
+        let is_secret = arguments.iter().any(Value::any_sensitive);
+        let made = made(name, arguments, at);
+        return made.unwrap_or_else(|| refused(name, at)).marked(is_secret);
+    };
+    let mut open = arguments.iter().enumerate().filter(|(_, it)| !it.is_wholly_known());
+    let only = open.next().filter(|_| open.next().is_none());
+    let candidates = only.and_then(|(place, argument)| {
+        let among = argument.cause().map(|it| &it.candidates).filter(|it| it.len() <= MOST_CANDIDATES)?;
+        let each = among.iter().map(|candidate| {
+            let mut arguments = arguments.to_vec();
+            *arguments.get_mut(place)? = candidate.clone();
+            candidate.is_wholly_known().then(|| made(name, &arguments, at))?
+        });
+        each.collect::<Option<Vec<_>>>()
+    });
+    let arguments: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
+    let outline = Some(format!("${{{name}({})}}", arguments.join(", ")).into());
+    let cause = Cause { candidates: candidates.unwrap_or_default(), outline, ..Cause::clone(cause) };
+    Value::because(&Arc::new(cause), at)
+}
+
+/// Functions of which something is known although they are given what is not.
+fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
+    match (name, arguments) {
+        ("concat", [Value { data: Data::List(_) | Data::Tuple(_) | Data::Set(_), .. }, ..]) => {
+            collections::concatenated(arguments, at)
+        }
+        ("concat", _) => Some(joined(&arguments.iter().cloned().map(shown).collect::<Vec<_>>(), "", at)),
+        ("format", [pattern, values @ ..]) => texts::formatted(pattern, values, at),
+        (
+            "createarray" | "array" | "createobject" | "union" | "shallowmerge" | "length" | "first" | "last" | "skip"
+            | "take" | "empty" | "items" | "objectkeys" | "flatten" | "tryget" | "tryindexfromend",
+            _,
+        ) => collections::in_part(name, arguments, at),
+        ("join", [list, between]) if !list.is_unknown() => {
+            let items: Vec<Value> = list.items().iter().cloned().map(shown).collect();
+            Some(joined(&items, &between.as_text()?, at))
+        }
+        ("uri", [base, path]) if base.is_unknown() => {
+            Some(joined(&[base.clone(), Value::text("/", at), path.clone()], "", at))
+        }
+        ("null", []) => Some(Value::null(at)),
+        ("true", []) => Some(Value::bool(true, at)),
+        ("false", []) => Some(Value::bool(false, at)),
+        ("utcnow" | "newguid", _) => Some(Value::unknown("it is known when it is deployed", at)),
+        // Names that Azure makes of what it is given: the same each time, and nobody's choice.
+        ("uniquestring" | "guid", _) => {
+            let given: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
+            let outline = Some(format!("${{{name}({})}}", given.join(", ")).into());
+            let cause = Cause { outline, ..Cause::new("Azure makes a name of it when it is deployed", at) };
+            Some(Value::because(&Arc::new(cause), at))
+        }
+        ("environment" | "tenant" | "managementgroup" | "deployer" | "pickzones" | "getsecret" | "providers", _) => {
+            Some(Value::unknown("it is known where it is deployed", at))
+        }
+        (name, _) if name.starts_with("list") => Some(Value::unknown("Azure says it once it is deployed", at)),
+        ("readenvironmentvariable", [_, default]) => Some(default.clone()),
+        ("readenvironmentvariable", [_]) => Some(Value::unknown("a variable of the environment says it", at)),
+        ("externalinput" | "readclioption", _) => Some(Value::unknown("whoever deploys it says it", at)),
+        ("secure" | "any" | "nullable", [value]) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+fn made(name: &str, arguments: &[Value], at: Span) -> Made {
+    let (one, two) = (arguments.first(), arguments.get(1));
+    match (name, one, two) {
+        ("equals", Some(one), Some(two)) => Some(Value::bool(same(one, two), at)),
+        ("not", Some(one), None) => Some(Value::bool(!one.as_bool()?, at)),
+        ("bool", Some(one), None) => truth(one).map(|it| Value::bool(it, at)),
+        ("if", Some(holds), _) => arguments.get(if holds.as_bool()? { 1 } else { 2 }).cloned(),
+        _ => numbers::made(name, arguments, at)
+            .or_else(|| texts::made(name, arguments, at))
+            .or_else(|| collections::made(name, arguments, at)),
+    }
+}
+
+fn truth(value: &Value) -> Option<bool> {
+    match &value.data {
+        Data::Text(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        },
+        Data::Number(number) => Some(!number.is_zero()),
+        _ => value.as_bool(),
+    }
+}
+
+/// Texts are the same in the same letters; a number is never a text.
+pub(super) fn same(one: &Value, other: &Value) -> bool {
+    match (&one.data, &other.data) {
+        (Data::Null, Data::Null) => true,
+        (Data::Bool(a), Data::Bool(b)) => a == b,
+        (Data::Text(a), Data::Text(b)) => a == b,
+        (Data::Number(a), Data::Number(b)) => a.to_string() == b.to_string(),
+        _ => match (one.entries(), other.entries()) {
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b))),
+            (None, None) if is_list(one) && is_list(other) => {
+                let (one, other) = (one.items(), other.items());
+                one.len() == other.len() && one.iter().zip(other).all(|(a, b)| same(a, b))
+            }
+            _ => false,
+        },
+    }
+}
+
+pub(super) fn is_list(value: &Value) -> bool {
+    matches!(value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_))
+}
+
+/// Whether one of several is what decides; else what is not known decides, else they are all the other.
+fn all(each: impl Iterator<Item = Value>, deciding: bool, at: Span) -> Value {
+    let mut doubt = None;
+    for value in each {
+        match (value.as_bool(), value.cause()) {
+            (Some(holds), _) if holds == deciding => return Value::bool(deciding, at),
+            (Some(_), _) => {}
+            (None, Some(cause)) => doubt = doubt.or(Some(cause.clone())),
+            (None, None) => return Value::refused("this is no condition", at),
+        }
+    }
+    doubt.map_or_else(
+        || Value::bool(!deciding, at),
+        |cause| Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(&cause) }), at),
+    )
+}
+
+/// As .NET writes it into a text.
+pub(super) fn shown(value: Value) -> Value {
+    match &value.data {
+        Data::Bool(flag) => value.with(Data::Text(if *flag { "True" } else { "False" }.into())),
+        Data::Null => value.with(Data::Text("".into())),
+        Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_) => match texts::json(&value) {
+            // In a text objects stand with single quotes, as Azure writes them there.
+            Some(json) => value.with(Data::Text(json.to_string().replace('"', "'").into())),
+            None => unknown(std::slice::from_ref(&value), value.span),
+        },
+        _ => value,
+    }
+}
+
+/// Why nothing can be made of values.
+fn unknown(values: &[Value], at: Span) -> Value {
+    match values.iter().find_map(Value::any_cause) {
+        Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
+        None => Value::refused("this function is given what it does not take", at),
+    }
+}
+
+fn refused(name: &str, at: Span) -> Value {
+    Value::refused(format!("the function `{name}` is not known, or is given what it does not take"), at)
+}
+
+/// Whether an expression is a function of names.
+fn is_lambda(expr: &AzureExpr) -> bool {
+    matches!(expr.kind, AzureKind::Lambda(..))
+}

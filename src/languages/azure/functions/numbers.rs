@@ -1,0 +1,70 @@
+//! Functions of numbers. Numbers of templates are whole.
+
+use crate::languages::hcl::value::{Data, Number, Value};
+use crate::source::Span;
+
+use super::{Made, is_list};
+
+/// More members than a range may have.
+const MOST: i64 = 10_000;
+
+pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
+    let number = |number: Number| Value::number(number, at);
+    let whole = |place: usize| arguments.get(place).and_then(whole);
+    match name {
+        "add" => whole(0)?.plus(&whole(1)?).map(number),
+        "sub" => whole(0)?.minus(&whole(1)?).map(number),
+        "mul" => whole(0)?.times(&whole(1)?).map(number),
+        "div" => Some(number(whole(0)?.divided_by(&whole(1)?)?.truncated())),
+        "mod" => whole(0)?.remainder(&whole(1)?).map(number),
+        "int" => Number::parse(arguments.first()?.as_text()?.trim()).map(|it| number(it.truncated())),
+        "float" => Number::parse(arguments.first()?.as_text()?.trim()).map(number),
+        "min" | "max" => most(arguments, name == "max").map(number),
+        "range" => {
+            let (start, count) = (whole(0)?.as_i64()?, whole(1)?.as_i64()?);
+            let numbers = (0..count).map(|it| number(Number::integer(start.saturating_add(it))));
+            (0..=MOST).contains(&count).then(|| Value::tuple(numbers.collect(), at))
+        }
+        "less" | "lessorequals" | "greater" | "greaterorequals" => {
+            let order = order(arguments.first()?, arguments.get(1)?)?;
+            let holds = match name {
+                "less" => order.is_lt(),
+                "lessorequals" => order.is_le(),
+                "greater" => order.is_gt(),
+                _ => order.is_ge(),
+            };
+            Some(Value::bool(holds, at))
+        }
+        _ => None,
+    }
+}
+
+fn whole(value: &Value) -> Option<Number> {
+    match &value.data {
+        Data::Number(number) => Some(number.clone()),
+        _ => None,
+    }
+}
+
+fn order(one: &Value, other: &Value) -> Option<std::cmp::Ordering> {
+    match (&one.data, &other.data) {
+        (Data::Text(a), Data::Text(b)) => Some(a.cmp(b)),
+        (Data::Number(a), Data::Number(b)) => a.as_f64().partial_cmp(&b.as_f64()),
+        _ => None,
+    }
+}
+
+/// The largest or the smallest of numbers, which may stand in a list.
+fn most(arguments: &[Value], largest: bool) -> Option<Number> {
+    let all = match arguments {
+        [only] if is_list(only) => only.items(),
+        all => all,
+    };
+    let mut most: Option<Number> = None;
+    for value in all {
+        let number = whole(value)?;
+        let is_more = most.as_ref().is_none_or(|it| (number.as_f64() > it.as_f64()) == largest);
+        most = if is_more { Some(number) } else { most };
+    }
+    most
+}

@@ -1,0 +1,71 @@
+//! Functions that say something of resources and of where they are deployed.
+
+use std::sync::Arc;
+
+use crate::languages::hcl::value::{Cause, Entries, Value};
+use crate::source::Span;
+
+use super::super::deployment::AzureDeployment;
+use super::super::placed::shape_of;
+
+impl AzureDeployment<'_> {
+    pub(super) fn of_azure(&self, name: &str, arguments: &[Value], at: Span) -> Value {
+        match name {
+            "resourcegroup" => self.group(at),
+            "subscription" => known_later("the subscription", "${subscription}", at),
+            "deployment" => known_later("the deployment", "${deployment}", at),
+            "reference" => match arguments.first() {
+                Some(named) => match self.meant(named.clone()) {
+                    Some(placed) => self.computed(&placed.address, "", at),
+                    None => Value::unknown("Azure says it once it is deployed", at),
+                },
+                None => Value::refused("`reference` takes a resource", at),
+            },
+            _ => self.id(arguments, at),
+        }
+    }
+
+    fn group(&self, at: Span) -> Value {
+        let location =
+            self.place.location.clone().unwrap_or_else(|| {
+                Value::unknown("the location of the resource group is known where it is deployed", at)
+            });
+        let cause = Arc::new(Cause {
+            outline: Some("${resourceGroup}".into()),
+            ..Cause::new("the resource group is known where it is deployed", at)
+        });
+        let known = [("location", location), ("id", Value::because(&cause, at)), ("name", Value::because(&cause, at))];
+        let known = known.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
+        Value::object(Entries { known, rest: Some(cause) }, at)
+    }
+
+    /// The id of a resource of this deployment, else what is known of one that stands elsewhere.
+    fn id(&self, arguments: &[Value], at: Span) -> Value {
+        // Where it lies may stand before its type, which alone has a dot in its first part.
+        let is_type =
+            |it: &Value| it.as_text().is_some_and(|it| it.split_once('/').is_some_and(|(it, _)| it.contains('.')));
+        let Some(place) = arguments.iter().position(is_type) else {
+            return Value::unknown("the id of a resource is known where it is deployed", at);
+        };
+        let (Some(kind), names) = (arguments.get(place), arguments.get(place + 1..).unwrap_or_default()) else {
+            return Value::refused("an id takes a type and names", at);
+        };
+        let kind = kind.as_text().unwrap_or_default();
+        let names: Vec<String> = names.iter().map(shape_of).collect();
+        if let Some(placed) = self.by_name(&kind, &names.join("/")) {
+            return self.computed(&placed.address, "id", at);
+        }
+        let mut steps = kind.split('/');
+        let provider = steps.next().unwrap_or_default();
+        let pairs: Vec<String> = steps.zip(&names).map(|(kind, name)| format!("/{kind}/{name}")).collect();
+        let outline = format!("${{resourceGroup}}/providers/{provider}{}", pairs.concat());
+        let why = "the id of a resource is known where it is deployed";
+        Value::because(&Arc::new(Cause { outline: Some(outline.into()), ..Cause::new(why, at) }), at)
+    }
+}
+
+fn known_later(what: &str, outline: &str, at: Span) -> Value {
+    let cause =
+        Cause { outline: Some(outline.into()), ..Cause::new(format!("{what} is known where it is deployed"), at) };
+    Value::because(&Arc::new(cause), at)
+}

@@ -1,0 +1,194 @@
+//! Functions of texts.
+
+use serde_json::Value as Json;
+
+use std::sync::Arc;
+
+use crate::languages::document::joined;
+use crate::languages::hcl::value::{Data, Entries, Number, Value};
+use crate::source::{Span, from_base64, to_base64};
+
+use super::{Made, is_list, shown};
+
+pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
+    let text = |text: String| Some(Value::text(text, at));
+    let given = |place: usize| arguments.get(place).and_then(plain);
+    let number = |place: usize| arguments.get(place)?.as_number()?.as_usize();
+    match name {
+        "string" => Some(match &arguments.first()?.data {
+            Data::Text(_) => arguments.first()?.clone(),
+            Data::Bool(_) | Data::Number(_) => shown(arguments.first()?.clone()),
+            _ => Value::text(json(arguments.first()?)?.to_string(), at),
+        }),
+        "tolower" => text(given(0)?.to_lowercase()),
+        "toupper" => text(given(0)?.to_uppercase()),
+        "trim" => text(given(0)?.trim().to_owned()),
+        "replace" => match given(1)? {
+            "" => None,
+            old => text(given(0)?.replace(old, given(2)?)),
+        },
+        "startswith" => Some(Value::bool(lower(given(0)?).starts_with(&lower(given(1)?)), at)),
+        "endswith" => Some(Value::bool(lower(given(0)?).ends_with(&lower(given(1)?)), at)),
+        "indexof" | "lastindexof" if !arguments.first().is_some_and(is_list) => {
+            let (inside, what) = (lower(given(0)?), lower(given(1)?));
+            let found = if name == "indexof" { inside.find(&what) } else { inside.rfind(&what) };
+            let place = found.and_then(|at| inside.get(..at)).map_or(-1, |before| before.encode_utf16().count() as i64);
+            Some(Value::number(Number::integer(place), at))
+        }
+        "substring" => {
+            let letters: Vec<char> = given(0)?.chars().collect();
+            let start = number(1)?;
+            let count = number(2).unwrap_or(letters.len().checked_sub(start)?);
+            text(letters.get(start..start.checked_add(count)?)?.iter().collect())
+        }
+        "padleft" => {
+            let (shown, width) = (arguments.first()?.as_text()?, number(1)?);
+            let filler = given(2).and_then(|it| it.chars().next()).unwrap_or(' ');
+            let missing = width.min(MOST_PADDING).saturating_sub(shown.chars().count());
+            text(std::iter::repeat_n(filler, missing).chain(shown.chars()).collect())
+        }
+        "split" => split(given(0)?, arguments.get(1)?, at),
+        "base64" => text(to_base64(given(0)?.as_bytes())),
+        "base64tostring" => text(decoded(given(0)?)?),
+        "base64tojson" => Some(value_of(&serde_json::from_str(&decoded(given(0)?)?).ok()?, at)),
+        "json" => Some(value_of(&serde_json::from_str(given(0)?).ok()?, at)),
+        "uricomponent" => text(escaped(given(0)?)),
+        "uri" => text(address(given(0)?, given(1)?)),
+        "contains" => match (&arguments.first()?.data, given(1)) {
+            (Data::Text(inside), Some(what)) => Some(Value::bool(inside.contains(what), at)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// No name is longer.
+const MOST_PADDING: usize = 10_000;
+
+/// A value that is a text, and nothing that only can be written as one.
+pub(super) fn plain(value: &Value) -> Option<&str> {
+    match &value.data {
+        Data::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn lower(text: &str) -> String {
+    text.to_lowercase()
+}
+
+fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(from_base64(text.bytes())?).ok()
+}
+
+/// By one text, or by each of several.
+fn split(text: &str, by: &Value, at: Span) -> Made {
+    let one = [by.clone()];
+    let marks = if is_list(by) { by.items() } else { &one };
+    let marks: Option<Vec<&str>> = marks.iter().map(plain).collect();
+    let mut parts = vec![text];
+    for mark in marks?.into_iter().filter(|it| !it.is_empty()) {
+        parts = parts.into_iter().flat_map(|part| part.split(mark)).collect();
+    }
+    Some(Value::tuple(parts.into_iter().map(|part| Value::text(part, at)).collect(), at))
+}
+
+/// Letters that an address may hold as they are (RFC 3986, as .NET has them).
+fn escaped(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    text.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+/// A path beside or below an address.
+fn address(base: &str, path: &str) -> String {
+    if path.contains("://") {
+        return path.to_owned();
+    }
+    let host = base.find("://").map_or(0, |at| at + 3);
+    let folder = match base.rfind('/').filter(|at| *at >= host) {
+        Some(at) => base.get(..=at).unwrap_or(base).to_owned(),
+        None => format!("{base}/"),
+    };
+    let mut path = path.trim_start_matches("./");
+    let mut folder = folder.as_str();
+    while let Some(rest) = path.strip_prefix("../") {
+        path = rest;
+        let outer = folder.trim_end_matches('/').rfind('/').filter(|at| *at >= host);
+        folder = outer.and_then(|at| folder.get(..=at)).unwrap_or(folder);
+    }
+    format!("{folder}{}", path.trim_start_matches('/'))
+}
+
+/// `{0}` and the like, also `{0:D2}`.
+pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<Value> {
+    let pattern = plain(pattern)?;
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut rest = pattern;
+    while let Some(place) = rest.find(['{', '}']) {
+        literal.push_str(rest.get(..place)?);
+        let (mark, behind) = (rest.get(place..=place)?, rest.get(place + 1..)?);
+        if let Some(behind) = behind.strip_prefix(mark) {
+            literal.push_str(mark);
+            rest = behind;
+            continue;
+        }
+        let (inside, behind) = behind.split_once('}').filter(|_| mark == "{")?;
+        let (number, form) = inside.split_once(':').unwrap_or((inside, ""));
+        parts.push(Value::text(std::mem::take(&mut literal), at));
+        parts.push(in_form(values.get(number.split(',').next()?.trim().parse::<usize>().ok()?)?, form));
+        rest = behind;
+    }
+    literal.push_str(rest);
+    parts.push(Value::text(literal, at));
+    Some(joined(&parts, "", at))
+}
+
+/// `D2` is at least two digits.
+fn in_form(value: &Value, form: &str) -> Value {
+    let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
+    let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());
+    match (width.or(zeros).map(|it| it.min(MOST_PADDING)), value.as_number()) {
+        (Some(width), Some(number)) => value.with(Data::Text(format!("{:0>width$}", number.to_string()).into())),
+        _ => shown(value.clone()),
+    }
+}
+
+pub(super) fn json(value: &Value) -> Option<Json> {
+    Some(match &value.data {
+        Data::Null => Json::Null,
+        Data::Bool(flag) => Json::Bool(*flag),
+        Data::Text(text) => Json::String(text.to_string()),
+        Data::Number(number) => match number.as_i64() {
+            Some(n) => n.into(),
+            None => serde_json::Number::from_f64(number.as_f64())?.into(),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
+        }
+        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
+            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
+            Json::Object(members.collect::<Option<_>>()?)
+        }
+        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
+    })
+}
+
+pub(super) fn value_of(json: &Json, at: Span) -> Value {
+    match json {
+        Json::Null => Value::null(at),
+        Json::Bool(flag) => Value::bool(*flag, at),
+        Json::Number(number) => match Number::parse(&number.to_string()) {
+            Some(number) => Value::number(number, at),
+            None => Value::refused("a number is too large", at),
+        },
+        Json::String(text) => Value::text(text.as_str(), at),
+        Json::Array(items) => Value::tuple(items.iter().map(|it| value_of(it, at)).collect(), at),
+        Json::Object(members) => {
+            let known = members.iter().map(|(key, value)| (Arc::from(key.as_str()), value_of(value, at))).collect();
+            Value::object(Entries { known, rest: None }, at)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Parameters: what is given for them, else their defaults; and files that give them values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
+use crate::languages::yaml::{Node, NodeData};
+use crate::source::{FileId, Span};
+
+use super::bicep;
+use super::deployment::{AzureDeployment, AzureLibrary, AzurePlace};
+use super::evaluate::AzureNames;
+use super::model::DeclaredParameter;
+
+/// What a file gives to the parameters of a template.
+pub(crate) struct GivenByFile {
+    pub(crate) values: BTreeMap<Arc<str>, Value>,
+    /// Where its template lies, where it says so.
+    pub(crate) template: Option<Value>,
+    pub(crate) comments: Vec<Span>,
+}
+
+impl AzureDeployment<'_> {
+    /// The value of a parameter; none where the template has none of that name.
+    pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
+        let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
+        let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
+        let value = match (given, &declared.default) {
+            (Some((_, given)), _) => given.clone(),
+            (None, Some(default)) => {
+                let value = || self.value(default, &AzureNames::default());
+                self.once("parameter", &declared.name, at, &value)
+            }
+            (None, None) if declared.is_nullable => Value::null(at),
+            (None, None) => self.without_value(declared, at),
+        };
+        Some(value.marked(declared.is_secret))
+    }
+
+    /// Nobody says what it is: one of those that are allowed, where the template names them.
+    fn without_value(&self, declared: &DeclaredParameter, at: Span) -> Value {
+        let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
+        let candidates = allowed.as_ref().map(Value::items).unwrap_or_default().to_vec();
+        let name = &declared.name;
+        // Two texts that are made of one parameter are the same text.
+        let outline = Some(format!("${{{name}}}").into());
+        let cause = Cause { candidates, outline, ..Cause::new(format!("the parameter `{name}` has no value"), at) };
+        Value::because(&Arc::new(cause), at)
+    }
+}
+
+/// A file of parameters in JSON; none where it is something else.
+pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
+    let schema = root.text_at("$schema")?.to_ascii_lowercase();
+    if !schema.trim_end_matches('#').ends_with("deploymentparameters.json") {
+        return None;
+    }
+    let entries = root.get("parameters").map(Node::entries).unwrap_or_default();
+    let values = entries.iter().map(|entry| {
+        let value = match entry.value.get("value") {
+            Some(value) => plain(value),
+            None => Value::unknown("a secret that is kept elsewhere", entry.value.span),
+        };
+        (entry.key.clone(), value)
+    });
+    Some(GivenByFile { values: values.collect(), template: None, comments: Vec::new() })
+}
+
+/// Data as it is written.
+pub(super) fn plain(node: &Node) -> Value {
+    let at = node.span;
+    match &node.data {
+        NodeData::Scalar { text, plain } => match (plain, node.flag(), Number::parse(text)) {
+            (true, _, _) if node.is_null() => Value::null(at),
+            (true, Some(flag), _) => Value::bool(flag, at),
+            (true, None, Some(number)) => Value::number(number, at),
+            _ => Value::text(text.clone(), at),
+        },
+        NodeData::List(items) => Value::tuple(items.iter().map(plain).collect(), at),
+        NodeData::Map(entries) => {
+            let known = entries.iter().map(|entry| (entry.key.clone(), plain(&entry.value))).collect();
+            Value::new(Data::Object(Arc::new(Entries { known, rest: None })), at)
+        }
+    }
+}
+
+/// A file of parameters in Bicep, whose values may be worked out.
+pub(crate) fn given_by_bicep(file: FileId, text: &str, library: &dyn AzureLibrary, steps: u64) -> GivenByFile {
+    let read = bicep::read(file, text);
+    let template = Arc::new(read.template);
+    let place = AzurePlace::default();
+    let deployment = AzureDeployment::new(template.clone(), BTreeMap::new(), place, library, steps);
+    let values = template.parameters.iter().filter(|it| it.default.is_some());
+    let values = values.filter_map(|it| Some((it.name.clone(), deployment.parameter(&it.name, template.span())?)));
+    GivenByFile { values: values.collect(), template: read.using, comments: read.comments }
+}

@@ -1,0 +1,174 @@
+//! The resources that a deployment declares, each turn of a loop its own, with what they are called.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::languages::hcl::value::Value;
+
+use super::deployment::AzureDeployment;
+use super::evaluate::AzureNames;
+use super::model::{DeclaredResource, Deployed};
+use super::syntax::{AzureExpr, AzureKind};
+
+/// A resource that is declared, in one turn of its loop.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    pub(super) declared: Arc<DeclaredResource>,
+    pub(super) names: AzureNames,
+    /// All that must hold so that it is there.
+    pub(super) conditions: Vec<AzureExpr>,
+    /// The whole name, with `${…}` where it is not known.
+    pub(super) name: Arc<str>,
+    /// What people call it.
+    pub(super) shown: Arc<str>,
+    pub(super) address: Arc<str>,
+    /// Which turn of its loop it is.
+    pub(super) turn: Option<usize>,
+}
+
+/// What holds for all that stands inside of something.
+#[derive(Clone, Default)]
+struct Around {
+    names: AzureNames,
+    conditions: Vec<AzureExpr>,
+    /// `deployment.` where the resources of another template stand here.
+    prefix: String,
+}
+
+impl AzureDeployment<'_> {
+    pub(super) fn placed(&self) -> Rc<Vec<Placed>> {
+        if let Some(placed) = self.placed.get() {
+            return placed.clone();
+        }
+        // A name that asks for a resource by its name has none yet.
+        if self.is_placing.replace(true) {
+            return Rc::default();
+        }
+        let mut all = Vec::new();
+        for declared in &self.template.resources {
+            self.place(declared, &Around::default(), &mut all);
+        }
+        self.is_placing.set(false);
+        // What was worked out meanwhile knew of no resource.
+        self.known.borrow_mut().retain(|_, value| value.is_none());
+        self.referred.take();
+        distinguish(&mut all);
+        self.placed.get_or_init(|| Rc::new(all)).clone()
+    }
+
+    fn place(&self, declared: &Arc<DeclaredResource>, around: &Around, all: &mut Vec<Placed>) {
+        let turns = match &declared.turns {
+            Some(header) => self.turns(header, &around.names),
+            None => vec![around.names.clone()],
+        };
+        let is_loop = declared.turns.is_some();
+        for (turn, names) in turns.into_iter().enumerate() {
+            // A resource costs as much as a large expression.
+            if !self.spend(100) {
+                break;
+            }
+            let is_sure = names.doubt.is_none();
+            let around = Around { names, ..around.clone() };
+            self.place_one(declared, &around, Some(turn).filter(|_| is_loop && is_sure), all);
+        }
+    }
+
+    fn place_one(&self, declared: &Arc<DeclaredResource>, around: &Around, turn: Option<usize>, all: &mut Vec<Placed>) {
+        let mut conditions = around.conditions.clone();
+        conditions.extend(declared.condition.clone());
+        let name = self.name_of(declared, &around.names);
+        let last: Arc<str> = name.rsplit('/').next().unwrap_or_default().into();
+        let (shown, address): (Arc<str>, String) = match (&declared.symbol, turn) {
+            (Some(symbol), Some(turn)) => (last, format!("{symbol}[{turn}]")),
+            (Some(symbol), None) => (symbol.clone(), symbol.to_string()),
+            (None, _) => {
+                let kind = declared.kind.rsplit('/').next().unwrap_or_default();
+                (last, format!("{kind}/{name}"))
+            }
+        };
+        let address: Arc<str> = format!("{}{}{address}", self.prefix, around.prefix).into();
+        let inside =
+            Around { names: around.names.clone(), conditions: conditions.clone(), prefix: around.prefix.clone() };
+        for inner in &declared.inner {
+            self.place(inner, &inside, all);
+        }
+        if let Some(Deployed::AsPart(template)) = &declared.deployed {
+            let prefix = format!("{}{shown}.", around.prefix);
+            let inside = Around { prefix, ..inside };
+            template.resources.iter().for_each(|inner| self.place(inner, &inside, all));
+        }
+        let names = around.names.clone();
+        all.push(Placed { declared: declared.clone(), names, conditions, name, shown, address, turn });
+    }
+
+    fn name_of(&self, declared: &DeclaredResource, names: &AzureNames) -> Arc<str> {
+        let own = declared.body.get("name").map(|it| self.shape(it, names)).unwrap_or_default();
+        match &declared.parent {
+            Some(parent) => {
+                let parent = match &parent.kind {
+                    AzureKind::Name(symbol) => self.declared_name(symbol, names),
+                    _ => self.shape(parent, names),
+                };
+                format!("{parent}/{own}").into()
+            }
+            None => own.into(),
+        }
+    }
+
+    /// What a resource is called by its declaration, which may stand behind.
+    fn declared_name(&self, symbol: &str, names: &AzureNames) -> String {
+        let found = self.template.resources.iter().find(|it| it.symbol.as_deref() == Some(symbol));
+        match found {
+            Some(declared) if declared.parent.as_ref().is_none_or(|it| !is_name(it, symbol)) && self.spend(20) => {
+                self.name_of(declared, names).to_string()
+            }
+            _ => "${…}".to_owned(),
+        }
+    }
+
+    /// A text as far as it is known.
+    fn shape(&self, expr: &AzureExpr, names: &AzureNames) -> String {
+        shape_of(&self.value(expr, names))
+    }
+
+    /// The resource of a type and a name, in any letters.
+    pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<Placed> {
+        let placed = self.placed();
+        let is_it = |it: &&Placed| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
+        placed.iter().find(is_it).cloned()
+    }
+
+    /// The resource that this one belongs to, as others refer to it.
+    pub(super) fn parent(&self, placed: &Placed) -> Option<Value> {
+        let (kind, _) = placed.declared.kind.rsplit_once('/').filter(|(kind, _)| kind.contains('/'))?;
+        let (name, _) = placed.name.rsplit_once('/')?;
+        let at = placed.declared.head;
+        Some(match self.by_name(kind, name) {
+            Some(parent) => self.computed(&parent.address, "id", at),
+            None => Value::unknown(format!("`{name}` is not in this text"), at),
+        })
+    }
+}
+
+fn is_name(expr: &AzureExpr, symbol: &str) -> bool {
+    matches!(&expr.kind, AzureKind::Name(name) if &**name == symbol)
+}
+
+/// A text, with `${…}` where it is not known.
+pub(super) fn shape_of(value: &Value) -> String {
+    let outline = || value.cause().and_then(|it| it.outline.as_deref()).unwrap_or("${…}").to_owned();
+    value.as_text().map_or_else(outline, |it| it.into_owned())
+}
+
+/// Nothing else has the address of a resource.
+fn distinguish(all: &mut [Placed]) {
+    let mut seen: HashMap<Arc<str>, usize> = HashMap::new();
+    for placed in all {
+        let count = seen.entry(placed.address.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            placed.address = format!("{}#{count}", placed.address).into();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Texts that are known in part.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::languages::hcl::value::{Cause, Value};
+use crate::source::Span;
+
+/// Of a text with more alternatives, it is only said that it is not known.
+const MOST_CANDIDATES: usize = 16;
+
+/// Texts with something between, as one: with all that it may be where only one is not known.
+pub(crate) fn joined(parts: &[Value], between: &str, at: Span) -> Value {
+    let secret = parts.iter().any(Value::any_sensitive);
+    let Some(cause) = parts.iter().find_map(Value::any_cause) else {
+        return text_of(parts, between, at).marked(secret);
+    };
+    let mut unknown = parts.iter().enumerate().filter(|(_, part)| !part.is_wholly_known());
+    let only = unknown.next().filter(|_| unknown.next().is_none());
+    let candidates = only.and_then(|(place, part)| {
+        let among = part.cause().map(|it| &it.candidates).filter(|it| it.len() <= MOST_CANDIDATES)?;
+        let each = among.iter().map(|candidate| {
+            let mut parts = parts.to_vec();
+            *parts.get_mut(place)? = candidate.clone();
+            candidate.is_wholly_known().then(|| text_of(&parts, between, at))
+        });
+        each.collect::<Option<Vec<_>>>()
+    });
+    let outline = Some(outline(parts, between).into());
+    let cause = Cause { candidates: candidates.unwrap_or_default(), outline, ..Cause::clone(cause) };
+    Value::because(&Arc::new(cause), at).marked(secret)
+}
+
+fn text_of(parts: &[Value], between: &str, at: Span) -> Value {
+    let texts: Option<Vec<_>> = parts.iter().map(Value::as_text).collect();
+    match texts {
+        Some(texts) => Value::text(texts.join(between), at),
+        None => Value::refused("only texts and numbers make a text", at),
+    }
+}
+
+/// The text with `${…}` where it is not known.
+fn outline(parts: &[Value], between: &str) -> String {
+    let mut text = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        if place > 0 {
+            text.push_str(between);
+        }
+        match (part.as_text(), part.cause().and_then(|cause| cause.outline.as_ref())) {
+            (Some(known), _) => text.push_str(&known),
+            (None, Some(outline)) => text.push_str(outline),
+            (None, None) => {
+                let _ = write!(text, "${{…}}");
+            }
+        }
+    }
+    text
+}

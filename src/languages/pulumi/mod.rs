@@ -1,0 +1,13 @@
+//! Pulumi: a program in YAML with the configuration of a stack → its resources; and what `pulumi preview --json` or
+//! `pulumi stack export` wrote of any program.
+//!
+//! Follows Pulumi YAML (language reference, 2026-11): configuration, variables, `${…}`, `fn::…`. What providers say, other
+//! stacks and secrets is not known here and says so. Refused: nothing. Evaluation has a budget.
+//!
+//! Judged by the public examples of pulumi-yaml: each is read, and none is refused. No crate reads these with places.
+
+mod program;
+mod state;
+
+pub(crate) use program::{PulumiProgram, PulumiStack};
+pub(crate) use state::state;

@@ -1,0 +1,308 @@
+//! Programs in YAML.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::languages::document::{DocData, DocResource, DocValue, Presence, joined};
+use crate::languages::hcl::value::{Cause, Computed, Data, Number, PathTarget, Value};
+use crate::languages::yaml::{Node, NodeData, NodeEntry};
+use crate::source::{Span, from_base64, to_base64};
+
+/// A program in YAML as it is written.
+#[derive(Debug, Clone)]
+pub(crate) struct PulumiProgram {
+    root: Node,
+    /// What its own settings begin with.
+    pub(crate) project: Arc<str>,
+}
+
+/// The configuration of one stack.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PulumiStack {
+    pub(crate) name: Option<Value>,
+    /// By `project:key`.
+    pub(crate) values: BTreeMap<Arc<str>, Value>,
+}
+
+impl PulumiProgram {
+    /// A project whose program is YAML, which stands in it or in the file `main`; none where it is something else.
+    pub(crate) fn of(root: &Node, main: Option<&Node>) -> Option<Self> {
+        let project = root.text_at("name")?.clone();
+        let runtime = root.get("runtime")?;
+        let language = runtime.text().or_else(|| runtime.text_at("name"))?;
+        (&**language == "yaml").then(|| PulumiProgram { root: main.unwrap_or(root).clone(), project })
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.root.span
+    }
+
+    /// The resources of the program with the configuration of a stack.
+    pub(crate) fn resources(&self, stack: &PulumiStack, steps: u64) -> Vec<DocResource> {
+        let run = ProgramRun {
+            program: self,
+            stack,
+            left: Cell::new(steps),
+            depth: Cell::new(0),
+            known: RefCell::default(),
+            referred: RefCell::default(),
+        };
+        let declared = self.root.get("resources").map(Node::entries).unwrap_or_default();
+        declared.iter().filter_map(|entry| run.resource(entry)).collect()
+    }
+}
+
+/// Variables of variables: more would not fit the stack.
+const DEEPEST: usize = 200;
+
+struct ProgramRun<'p> {
+    program: &'p PulumiProgram,
+    stack: &'p PulumiStack,
+    left: Cell<u64>,
+    depth: Cell<usize>,
+    /// What is being worked out is nothing yet: it depends on itself.
+    known: RefCell<HashMap<Arc<str>, Option<Value>>>,
+    referred: RefCell<Vec<(Arc<str>, Span)>>,
+}
+
+impl ProgramRun<'_> {
+    fn resource(&self, entry: &NodeEntry) -> Option<DocResource> {
+        let kind = entry.value.text_at("type")?.clone();
+        // It is there already, and somebody else made it.
+        if entry.value.get("get").is_some() {
+            return None;
+        }
+        self.referred.take();
+        let none = Node::map(entry.value.span, Vec::new());
+        let written = entry.value.get("properties").unwrap_or(&none);
+        let properties = self.doc(written);
+        for key in ["dependsOn", "parent", "provider"] {
+            let named = entry.value.at("options").and_then(|it| it.get(key));
+            named.iter().for_each(|it| drop(self.doc(it)));
+        }
+        Some(DocResource {
+            name: entry.key.clone(),
+            address: entry.key.clone(),
+            kind,
+            head: entry.key_span,
+            body: entry.span(),
+            presence: Presence::Sure,
+            properties,
+            remarks: Vec::new(),
+            references: self.referred.take(),
+        })
+    }
+
+    fn doc(&self, node: &Node) -> DocValue {
+        let at = node.span;
+        let (left, depth) = (self.left.get(), self.depth.get());
+        self.left.set(left.saturating_sub(1));
+        if left == 0 || depth >= DEEPEST {
+            return DocValue::made(Value::unknown("the program takes more steps than its budget has", at), at);
+        }
+        self.depth.set(depth + 1);
+        let made = self.made(node);
+        self.depth.set(depth);
+        made
+    }
+
+    fn made(&self, node: &Node) -> DocValue {
+        let at = node.span;
+        let whole = |data| DocValue { key: at, at, literal: true, data };
+        match &node.data {
+            NodeData::Scalar { text, plain } => self.scalar(node, text, *plain),
+            NodeData::List(items) => whole(DocData::List(items.iter().map(|it| self.doc(it)).collect())),
+            NodeData::Map(entries) => match &**entries {
+                [only] if is_function(&only.key) => DocValue::spread_out(self.function(only), at),
+                entries => {
+                    let members = entries.iter();
+                    let members = members.map(|it| (it.key.clone(), self.doc(&it.value).named(it.key_span)));
+                    whole(DocData::Map(members.collect(), None))
+                }
+            },
+        }
+    }
+
+    fn value(&self, node: &Node) -> Value {
+        self.doc(node).value()
+    }
+
+    fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> DocValue {
+        let at = node.span;
+        let value = match (node.text(), node.flag()) {
+            (None, _) => Value::null(at),
+            (_, Some(flag)) => Value::bool(flag, at),
+            _ => match Number::parse(text).filter(|_| plain) {
+                Some(number) => Value::number(number, at),
+                None if text.contains("${") => return DocValue::spread_out(self.filled(text, at), at),
+                None => Value::text(text.replace("$$", "$"), at),
+            },
+        };
+        DocValue::known(value, true)
+    }
+
+    /// A text with `${name.property[0]}`; one that is nothing else is what it names.
+    fn filled(&self, text: &str, at: Span) -> Value {
+        let (mut parts, mut rest, mut literal) = (Vec::new(), text, String::new());
+        while let Some(place) = rest.find('$') {
+            literal.push_str(rest.get(..place).unwrap_or_default());
+            let behind = rest.get(place + 1..).unwrap_or_default();
+            if let Some(after) = behind.strip_prefix('$') {
+                literal.push('$');
+                rest = after;
+            } else if let Some((name, after)) = behind.strip_prefix('{').and_then(|it| it.split_once('}')) {
+                if !literal.is_empty() {
+                    parts.push(Value::text(std::mem::take(&mut literal), at));
+                }
+                parts.push(self.access(name.trim(), at));
+                rest = after;
+            } else {
+                literal.push('$');
+                rest = behind;
+            }
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            parts.push(Value::text(literal, at));
+        }
+        match parts.as_slice() {
+            [only] => only.clone(),
+            parts => joined(parts, "", at),
+        }
+    }
+
+    /// `name.property["key"][0]`
+    fn access(&self, path: &str, at: Span) -> Value {
+        let steps = path.split(['.', '[', ']']).map(|it| it.trim_matches('"')).filter(|it| !it.is_empty());
+        let steps: Vec<&str> = steps.collect();
+        let Some((name, rest)) = steps.split_first() else { return Value::refused("`${}` names nothing", at) };
+        let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
+        if let Some(entry) = resource {
+            return self.of_resource(entry, rest, at);
+        }
+        match (*name, rest) {
+            ("pulumi", ["stack"]) => {
+                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is not known", at))
+            }
+            ("pulumi", ["project"]) => Value::text(self.program.project.clone(), at),
+            ("pulumi", _) => Value::unknown("it is known where the program runs", at),
+            _ => match self.named(name, at).find(rest) {
+                PathTarget::Value(value) => value.clone(),
+                PathTarget::Unknown(cause) => Value::because(&cause, at),
+                PathTarget::Absent => Value::null(at),
+            },
+        }
+    }
+
+    /// What a program gives to a resource is known; all else the provider says.
+    fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> Value {
+        self.referred.borrow_mut().push((entry.key.clone(), at));
+        let given = path.iter().try_fold(entry.value.get("properties"), |of, key| Some(of?.get(key)));
+        if let Some(node) = given.flatten().filter(|_| !path.is_empty() && path != ["id"]) {
+            return self.once(&entry.key, at, &|| self.value(node));
+        }
+        let computed_by = Some(Computed { address: entry.key.clone(), attribute: path.join(".").into() });
+        let why = format!("`{}` is known once the program ran", entry.key);
+        Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
+    }
+
+    /// A variable of the program, or what is configured.
+    fn named(&self, name: &str, at: Span) -> Value {
+        let project = &self.program.project;
+        let variable = self.program.root.get("variables").and_then(|it| it.entry(name));
+        if let Some(entry) = variable {
+            return self.once(&entry.key, at, &|| self.value(&entry.value));
+        }
+        let given = [format!("{project}:{name}"), name.to_owned()];
+        if let Some(given) = given.iter().find_map(|it| self.stack.values.get(&**it)) {
+            return given.clone();
+        }
+        let sections = ["config", "configuration"].iter().filter_map(|it| self.program.root.get(it));
+        let declared = sections.filter_map(|it| it.get(name).or_else(|| it.get(&format!("{project}:{name}")))).next();
+        match declared {
+            Some(node) if !node.is_map() && node.text().is_some() => self.value(node),
+            Some(node) => match node.get("default").or_else(|| node.get("value")) {
+                Some(default) => self.value(default),
+                None => Value::unknown(format!("the configuration `{name}` has no value"), at),
+            },
+            None => Value::refused(format!("nothing is called `{name}` here"), at),
+        }
+    }
+
+    fn once(&self, name: &Arc<str>, at: Span, value: &dyn Fn() -> Value) -> Value {
+        let place = format!("{name}@{}", at.start).into();
+        match self.known.borrow().get(&place) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => return Value::refused(format!("`{name}` depends on itself"), at),
+            None => {}
+        }
+        self.known.borrow_mut().insert(Arc::clone(&place), None);
+        let value = value();
+        self.known.borrow_mut().insert(place, Some(value.clone()));
+        value
+    }
+
+    fn function(&self, entry: &NodeEntry) -> Value {
+        let (name, at) = (entry.key.trim_start_matches("fn::").to_ascii_lowercase(), entry.span());
+        if matches!(
+            name.as_str(),
+            "invoke" | "stackreference" | "readfile" | "remoteasset" | "fileasset" | "filearchive"
+        ) {
+            return Value::unknown("it is known where the program runs", at);
+        }
+        let given = self.value(&entry.value);
+        if let Some(cause) = given.cause() {
+            return Value::because(cause, at);
+        }
+        let made = match (name.as_str(), given.items()) {
+            ("join", [between, list]) => between.as_text().map(|it| joined(list.items(), &it, at)),
+            ("select", [place, list]) => {
+                place.as_number().and_then(|it| it.as_usize()).and_then(|it| list.items().get(it)).cloned()
+            }
+            ("split", [by, text]) => by
+                .as_text()
+                .zip(text.as_text())
+                .filter(|(by, _)| !by.is_empty())
+                .map(|(by, text)| Value::tuple(text.split(&*by).map(|part| Value::text(part, at)).collect(), at)),
+            ("tojson", _) => json(&given).map(|it| Value::text(it.to_string(), at)),
+            ("tobase64", _) => given.as_text().map(|it| Value::text(to_base64(it.as_bytes()), at)),
+            ("frombase64", _) => {
+                let bytes = given.as_text().and_then(|it| from_base64(it.bytes()));
+                bytes.and_then(|it| String::from_utf8(it).ok()).map(|it| Value::text(it, at))
+            }
+            ("secret", _) => Some(given.clone().marked(true)),
+            ("stringasset", _) => Some(given.clone()),
+            _ => Some(Value::unknown("a provider says it where the program runs", at)),
+        };
+        made.unwrap_or_else(|| match given.any_cause() {
+            Some(cause) => Value::because(cause, at),
+            None => Value::refused(format!("`fn::{name}` is given what it does not take"), at),
+        })
+    }
+}
+
+fn is_function(key: &str) -> bool {
+    key.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("fn::"))
+}
+
+fn json(value: &Value) -> Option<serde_json::Value> {
+    use serde_json::Value as Json;
+    Some(match &value.data {
+        Data::Null => Json::Null,
+        Data::Bool(flag) => Json::Bool(*flag),
+        Data::Text(text) => Json::String(text.to_string()),
+        Data::Number(number) => match number.as_i64() {
+            Some(n) => n.into(),
+            None => serde_json::Number::from_f64(number.as_f64())?.into(),
+        },
+        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
+            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
+        }
+        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
+            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
+            Json::Object(members.collect::<Option<_>>()?)
+        }
+        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
+    })
+}

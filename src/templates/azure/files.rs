@@ -1,0 +1,84 @@
+//! Which files are templates, and which of them another one means.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::languages::azure::{AzureLibrary, AzureTemplate, without_comments};
+use crate::languages::hcl::value::Value;
+use crate::languages::yaml;
+use crate::source::{FileId, Sources, Span, each, join, parent};
+
+use super::given;
+use crate::templates::located::meant;
+use crate::templates::reading::TemplateReading;
+
+/// By their paths.
+pub(super) type AzureTemplates = BTreeMap<String, Arc<AzureTemplate>>;
+
+/// How files of Bicep end.
+pub(super) const BICEP: &str = ".bicep";
+
+/// The templates among files that look like some.
+pub(super) fn parse(sources: &Sources, candidates: &[String], reading: &mut TemplateReading) -> AzureTemplates {
+    let mut all = AzureTemplates::new();
+    let opened: Vec<(&String, FileId)> = candidates
+        .iter()
+        .filter(|it| !it.ends_with(given::BICEP))
+        .filter_map(|path| Some((path, sources.open(path).ok()?)))
+        .collect();
+    for parsed in each(opened, |(path, file)| Parsed::read(sources, path, file)) {
+        let Some(template) = parsed.template else { continue };
+        all.insert(parsed.path.to_owned(), Arc::new(template));
+        reading.comments.extend(parsed.comments);
+        reading.inventory.diagnostics.extend(parsed.diagnostics);
+    }
+    all
+}
+
+struct Parsed<'p> {
+    path: &'p str,
+    template: Option<AzureTemplate>,
+    comments: Vec<Span>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'p> Parsed<'p> {
+    fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
+        let text = sources.text(file);
+        if path.ends_with(BICEP) {
+            let (template, comments, diagnostics) = AzureTemplate::of_bicep(file, &text);
+            return Parsed { path, template: Some(template), comments, diagnostics };
+        }
+        let (text, comments) = without_comments(file, &text);
+        let stream = yaml::read_within(file, &text, sources.limits());
+        let template = stream.documents.first().and_then(|it| AzureTemplate::of_json(&it.root));
+        Parsed { path, template, comments, diagnostics: stream.diagnostics }
+    }
+}
+
+/// The templates of the tree, for those that one of them deploys.
+pub(super) struct Shelf<'s> {
+    pub(super) sources: &'s Sources,
+    pub(super) templates: &'s AzureTemplates,
+    /// A template that deploys itself has no end.
+    pub(super) outermost: &'s str,
+    /// Those that were taken.
+    pub(super) taken: RefCell<BTreeSet<String>>,
+}
+
+impl AzureLibrary for Shelf<'_> {
+    fn template(&self, location: &Value) -> Option<Arc<AzureTemplate>> {
+        let folder = parent(&self.sources.path(location.span.file)).to_owned();
+        let path = meant(location, &folder, self.templates).filter(|path| *path != self.outermost)?;
+        self.taken.borrow_mut().insert(path.to_owned());
+        self.templates.get(path).cloned()
+    }
+
+    fn text(&self, location: &Value) -> Option<Arc<str>> {
+        let folder = parent(&self.sources.path(location.span.file)).to_owned();
+        let file = self.sources.open(&join(&folder, &location.as_text()?)?).ok()?;
+        Some((*self.sources.text(file)).into())
+    }
+}

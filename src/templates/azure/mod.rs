@@ -1,0 +1,109 @@
+//! AzureTemplates of Azure Resource Manager and files of Bicep → inventory: which files are some, which of them deploy which, and
+//! with which parameters each is deployed.
+
+mod files;
+mod given;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::inventory::{Run, RunKind};
+use crate::languages::azure::{AzureDeployment, AzurePlace, AzureTemplate};
+use crate::languages::document::DocResource;
+use crate::languages::hcl::value::Value;
+use crate::source::{Sources, file_name, parent};
+
+use super::located::beside;
+use super::names::AZURE;
+use super::reading::{TemplateOptions, TemplateReading};
+use super::resources::Applied;
+use files::{AzureTemplates, Shelf};
+use given::GivenParameters;
+
+/// Something that is deployed by itself: a template and what it is given.
+struct Deployment<'t> {
+    path: &'t str,
+    template: &'t Arc<AzureTemplate>,
+    given: BTreeMap<Arc<str>, Value>,
+    /// The file of its parameters.
+    parameters: Option<&'t str>,
+}
+
+/// Reads the templates among `candidates`, which look like some; `paths` are all files of the tree.
+pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
+    let mut reading = TemplateReading::default();
+    let templates = files::parse(sources, candidates, &mut reading);
+    if templates.is_empty() {
+        return reading;
+    }
+    let given = given::find(sources, paths, &templates, &mut reading);
+    let deployments: Vec<Deployment<'_>> =
+        templates.iter().flat_map(|(path, template)| deployments_of(path, template, &given)).collect();
+    let made: Vec<_> = deployments.iter().map(|it| it.make(sources, &templates)).collect();
+    // What another template deploys is made with what that one gives it, and not by itself.
+    let nested: BTreeSet<&str> = made.iter().flat_map(|(_, nested)| nested).map(String::as_str).collect();
+    for (deployment, (resources, inputs)) in deployments.iter().zip(&made) {
+        if !nested.contains(deployment.path) {
+            deployment.add(resources, inputs, options, &mut reading);
+        }
+    }
+    reading.taken.extend(templates.into_keys());
+    reading
+}
+
+/// A template is deployed once with each file of parameters that is for it, or once with its defaults.
+fn deployments_of<'t>(
+    path: &'t str,
+    template: &'t Arc<AzureTemplate>,
+    given: &'t [GivenParameters],
+) -> Vec<Deployment<'t>> {
+    let deployment = |given: Option<&'t GivenParameters>| Deployment {
+        path,
+        template,
+        given: given.map(|it| it.values.clone()).unwrap_or_default(),
+        parameters: given.map(|it| it.path.as_str()),
+    };
+    let mut all: Vec<_> = given.iter().filter(|it| it.template == path).map(|it| deployment(Some(it))).collect();
+    if all.is_empty() {
+        all.push(deployment(None));
+    }
+    all
+}
+
+impl Deployment<'_> {
+    /// What it makes, and the other files that it is made of.
+    fn make(&self, sources: &Sources, templates: &AzureTemplates) -> (Vec<DocResource>, BTreeSet<String>) {
+        let shelf = Shelf { sources, templates, outermost: self.path, taken: RefCell::default() };
+        let steps = sources.limits().evaluation_steps;
+        let (template, given) = (self.template.clone(), self.given.clone());
+        let deployment = AzureDeployment::new(template, given, AzurePlace::default(), &shelf, steps);
+        let resources = deployment.resources();
+        drop(deployment);
+        (resources, shelf.taken.into_inner())
+    }
+
+    fn add(
+        &self,
+        resources: &[DocResource],
+        nested: &BTreeSet<String>,
+        options: &TemplateOptions,
+        reading: &mut TemplateReading,
+    ) {
+        let variant = match self.parameters {
+            Some(parameters) => format!("{}, {}", file_name(self.path), beside(parameters, parent(self.path))),
+            None => file_name(self.path).to_owned(),
+        };
+        let inputs = nested.iter().map(String::as_str).chain([self.path]).chain(self.parameters);
+        let run = Run::new(RunKind::Stack, parent(self.path), Some(&variant)).reading(inputs);
+        let applied = Applied {
+            table: &*AZURE,
+            provider: "azurerm",
+            settings: Vec::new(),
+            run: &run.id,
+            span: self.template.span(),
+        };
+        applied.add(resources, options.adjust.as_deref(), reading);
+        reading.inventory.runs.push(run);
+    }
+}

@@ -1,0 +1,91 @@
+//! Which document of the tree is meant where another one names it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::languages::hcl::value::Value;
+use crate::source::{file_name, is_below, join, parent};
+
+/// The document that a location means: a path, or the end of an address whose beginning only the cloud knows.
+pub(super) fn meant<'m, T>(location: &Value, folder: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
+    let known = location.as_text();
+    let text = match (&known, location.cause()) {
+        (Some(text), _) => text.as_ref(),
+        (None, cause) => last_known(cause?.outline.as_deref()?)?,
+    };
+    let is_address = known.is_none() || text.contains("://");
+    if !is_address {
+        return at(&join(folder, text)?, all);
+    }
+    let path = text.split_once("://").map_or(text, |(_, rest)| rest).split('?').next()?;
+    let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+    let ends = (0..steps.len()).filter_map(|first| Some(steps.get(first..)?.join("/")));
+    ends.into_iter().find_map(|end| at(&join(folder, &end)?, all).or_else(|| only_with(&end, all)))
+}
+
+/// What is known at the end of a text, before a word that only opens a door.
+fn last_known(outline: &str) -> Option<&str> {
+    let known = outline.split("${").map(|part| part.rsplit('}').next().unwrap_or_default());
+    known.filter(|part| !part.is_empty()).last()
+}
+
+fn at<'m, T>(path: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
+    all.get_key_value(path).map(|(path, _)| path.as_str())
+}
+
+/// The only one whose path ends so.
+fn only_with<'m, T>(end: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
+    let is_one = |path: &&String| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let mut all = all.keys().filter(is_one);
+    all.next().filter(|_| all.next().is_none()).map(String::as_str)
+}
+
+/// The parameters of a document, with whether each has a value of its own.
+pub(super) type DeclaredParameters<'t> = BTreeMap<&'t str, bool>;
+
+/// The document that a file of parameters is for. Nothing in such a file names it: it is one that has all of them, and where
+/// several have, the one whose name it repeats, or that lies beside it.
+pub(super) fn parameters_of<'t>(
+    path: &str,
+    given: &BTreeSet<&str>,
+    declared: impl Iterator<Item = (&'t str, DeclaredParameters<'t>)>,
+) -> Option<&'t str> {
+    let folder = parent(path);
+    let is_near =
+        |at: &str| parent(at).is_empty() || is_below(path, parent(at)) || parent(parent(at)) == parent(folder);
+    let fits = |declared: &DeclaredParameters<'_>| {
+        let is_complete = declared.iter().all(|(name, has_default)| *has_default || given.contains(name));
+        is_complete && given.iter().all(|name| declared.contains_key(name))
+    };
+    let all: Vec<&str> = declared.filter(|(at, it)| is_near(at) && fits(it)).map(|(at, _)| at).collect();
+    let only = |is_it: &dyn Fn(&str) -> bool| {
+        let mut those = all.iter().filter(|at| is_it(at));
+        those.next().copied().filter(|_| those.next().is_none())
+    };
+    match all.as_slice() {
+        [] => None,
+        [only] => Some(only),
+        _ => only(&|at| names(path, stem(at)) && parent(at) == folder)
+            .or_else(|| only(&|at| names(path, stem(at))))
+            .or_else(|| only(&|at| parent(at) == folder)),
+    }
+}
+
+/// Whether the name of a file, or of the folder that it lies in, repeats that of a template.
+fn names(path: &str, template: &str) -> bool {
+    let is_it = |name: &str| {
+        name.strip_prefix(template).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            || name.strip_suffix(template).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    };
+    is_it(stem(path)) || is_it(file_name(parent(path)))
+}
+
+/// `a/gpu.template.yaml` is `gpu`.
+fn stem(path: &str) -> &str {
+    let name = file_name(path);
+    name.split('.').next().unwrap_or(name)
+}
+
+/// A path as somebody says it who stands in the folder.
+pub(super) fn beside<'p>(path: &'p str, folder: &str) -> &'p str {
+    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/'))
+}

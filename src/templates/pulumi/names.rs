@@ -1,0 +1,70 @@
+//! What types of Pulumi are called in rows.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::languages::document::DocResource;
+use crate::templates::names::{AZURE, CLOUDFORMATION, Names, TypeNames, small};
+
+/// The names of Pulumi, which follow from those of the rows.
+pub(super) struct Pulumi;
+
+/// Packages whose types begin otherwise in Terraform (registry of Pulumi, 2026-11). All others begin alike.
+const PREFIXES: [(&str, &str); 5] = [
+    ("gcp", "google"),
+    ("azure", "azurerm"),
+    ("azure-native", "azurerm"),
+    ("aws-native", "aws"),
+    ("google-native", "google"),
+];
+
+/// The types of rows by their letters alone.
+static TYPES: LazyLock<HashMap<String, &'static str>> =
+    LazyLock::new(|| crate::terraform::types().map(|it| (letters(it), it)).collect());
+
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// `aws` of `aws:ec2/instance:Instance`.
+pub(super) fn package(kind: &str) -> &str {
+    kind.split(':').next().unwrap_or(kind)
+}
+
+/// What Terraform calls a provider. Of a package that no row is about it does not matter.
+pub(super) fn provider(package: &str) -> &'static str {
+    let renamed = PREFIXES.iter().find(|(name, _)| *name == package).map(|(_, prefix)| *prefix);
+    renamed.unwrap_or_else(|| {
+        let start = format!("{package}_");
+        let of_package = crate::terraform::types().find(|it| it.starts_with(&start));
+        of_package.and_then(|it| it.split('_').next()).unwrap_or_default()
+    })
+}
+
+impl Names for Pulumi {
+    fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
+        let kind = &*resource.kind;
+        let mut parts = kind.split(':');
+        let (package, module, name) =
+            (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let module = module.split('/').next().unwrap_or_default();
+        let native = match package {
+            "azure-native" => AZURE.type_of(&format!("Microsoft.{module}/{name}"), letters).map(TypeNames::lifted),
+            "aws-native" => CLOUDFORMATION.type_of(&format!("AWS::{module}::{name}"), letters).cloned(),
+            _ => None,
+        };
+        if let Some(native) = native {
+            return Cow::Owned(native);
+        }
+        let prefix = provider(package);
+        let candidates = [format!("{prefix}{module}{name}"), format!("{prefix}{name}")];
+        let known = candidates.iter().find_map(|it| TYPES.get(&letters(it)).copied().map(str::to_owned));
+        let is_outer = matches!(module, "ec2" | "index" | "core" | "compute" if prefix != "google");
+        let guessed = || match is_outer {
+            true => format!("{prefix}_{}", small(name)),
+            false => format!("{prefix}_{}_{}", small(module), small(name)),
+        };
+        Cow::Owned(TypeNames::as_terraform(&known.unwrap_or_else(guessed)))
+    }
+}

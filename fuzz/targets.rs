@@ -61,7 +61,9 @@ pub fn kubernetes(data: &[u8]) {
 }
 
 pub fn template(data: &[u8]) {
-    holds::everything(tree("template.yaml", data));
+    for path in ["template.yaml", "template.json", "main.bicep", "Pulumi.yaml"] {
+        holds::everything(tree(path, data));
+    }
 }
 
 /// Text with some of everything, for inputs that are about other things.

@@ -32,6 +32,9 @@ pub(crate) trait AzureLibrary {
     fn text(&self, location: &Value) -> Option<Arc<str>>;
 }
 
+/// What kind of thing is worked out once, and its name.
+type Known = (&'static str, Arc<str>);
+
 /// Steps that are left, and how deep values of values of values stand that are being worked out.
 struct Budget {
     steps: Cell<u64>,
@@ -53,7 +56,7 @@ pub(crate) struct AzureDeployment<'l> {
     /// What all deployments of one root may take together.
     budget: Rc<Budget>,
     /// What is being worked out is nothing yet: it depends on itself.
-    pub(super) known: RefCell<HashMap<(&'static str, Arc<str>), Option<Value>>>,
+    pub(super) known: RefCell<HashMap<Known, Option<Value>>>,
     pub(super) placed: OnceCell<Rc<Vec<Placed>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,

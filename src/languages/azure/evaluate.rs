@@ -10,6 +10,9 @@ use super::deployment::AzureDeployment;
 use super::functions;
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
+/// In the order of the text.
+type DocMembers = Vec<(Arc<str>, DocValue)>;
+
 /// What names mean inside of loops and functions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AzureNames {
@@ -92,8 +95,8 @@ impl AzureDeployment<'_> {
         DocValue { key: at, at, literal: true, data: DocData::List(all) }
     }
 
-    fn members(&self, entries: &[AzureEntry], names: &AzureNames) -> (Vec<(Arc<str>, DocValue)>, Option<Arc<Cause>>) {
-        let (mut all, mut rest) = (Vec::<(Arc<str>, DocValue)>::new(), None);
+    fn members(&self, entries: &[AzureEntry], names: &AzureNames) -> (DocMembers, Option<Arc<Cause>>) {
+        let (mut all, mut rest) = (DocMembers::new(), None);
         for entry in entries {
             if let AzureKind::Spread(inner) = &entry.value.kind {
                 match self.doc(inner, names).data {

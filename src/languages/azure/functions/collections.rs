@@ -347,8 +347,8 @@ impl AzureDeployment<'_> {
             "loadjsoncontent" => {
                 let Ok(json) = serde_json::from_str(&text) else { return Value::refused("that file is no JSON", at) };
                 let steps = within.as_ref().and_then(Value::as_text).unwrap_or_default().into_owned();
-                let steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
-                let found = steps.fold(Some(value_of(&json, at)), |of, key| member(&of?, &Value::text(key, at), at));
+                let mut steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
+                let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &Value::text(key, at), at));
                 found.unwrap_or_else(|| Value::unknown("a part of that file is named in a way that is not read", at))
             }
             _ => Value::unknown("a file of YAML says it", at),

@@ -10,10 +10,10 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::Span;
 use crate::terraform::{Attribute, Block, Provider};
 
-use super::names::{Names, Taken, TypeNames, small};
+use super::names::{Taken, TypeNames, TypeNaming, small};
 
 /// The block that a resource is for the rows.
-pub(super) fn block(resource: &DocResource, table: &dyn Names, provider: &Arc<Provider>) -> Block {
+pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &Arc<Provider>) -> Block {
     let names = &*table.of(resource);
     let mut body = BlockBody::default();
     Reader { names }.members(&resource.properties, "", &mut body);

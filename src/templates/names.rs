@@ -16,7 +16,7 @@ pub(super) static CLOUDFORMATION: LazyLock<NameTable> = LazyLock::new(|| table(i
 pub(super) static AZURE: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("azure.toml")));
 
 /// How a language calls the types and attributes of rows.
-pub(super) trait Names: Sync {
+pub(super) trait TypeNaming: Sync {
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames>;
 }
 
@@ -68,7 +68,7 @@ pub(super) enum Taken {
     AsJson,
 }
 
-impl Names for NameTable {
+impl TypeNaming for NameTable {
     /// A type that the table does not name keeps its own name, which no row has.
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
         let named = self.get(&resource.kind, &resource.properties);

@@ -11,7 +11,7 @@ use crate::source::Span;
 use crate::terraform::{self, Attribute, Block, Provider};
 
 use super::blocks;
-use super::names::Names;
+use super::names::TypeNaming;
 use super::reading::TemplateReading;
 
 /// What begins a remark that silences a rule; annotations of Kubernetes say it in the same words.
@@ -19,7 +19,7 @@ const IGNORES: &str = "gpulint.dev/ignore.";
 
 /// Documents that are applied together, and where.
 pub(super) struct Applied<'d> {
-    pub(super) table: &'d dyn Names,
+    pub(super) table: &'d dyn TypeNaming,
     /// What the provider is called in rows.
     pub(super) provider: &'static str,
     /// What is set for all of them: the region.

@@ -9,8 +9,9 @@
 //! Refused: nothing; what Azure would refuse is a value that is not known. Evaluation has a budget, and deployments inside
 //! each other have a depth. Types of one's own are read over.
 //!
-//! Judged by `bicep snapshot`, which evaluates deployments without a cloud: `tests/corpus/templates_of_azure.py`. No crate
-//! evaluates a template with places and values that are not known.
+//! Bicep is judged by the templates that its own compiler made of the same files, which are worked out by the same evaluator:
+//! `tests/corpus/templates_of_azure.py`. The functions themselves have no outside judge yet. No crate evaluates a template
+//! with places and values that are not known.
 
 mod bicep;
 mod chains;

@@ -10,22 +10,24 @@ use crate::languages::hcl::value::Value;
 use crate::languages::yaml;
 use crate::source::{FileId, Sources, Span, each, join, parent};
 
-use super::given;
 use crate::templates::located::meant;
 use crate::templates::reading::TemplateReading;
 
 /// By their paths.
 pub(super) type AzureTemplates = BTreeMap<String, Arc<AzureTemplate>>;
 
+/// How files of parameters in Bicep end.
+pub(super) const PARAMETERS: &str = ".bicepparam";
+
 /// How files of Bicep end.
-pub(super) const BICEP: &str = ".bicep";
+const BICEP: &str = ".bicep";
 
 /// The templates among files that look like some.
 pub(super) fn parse(sources: &Sources, candidates: &[String], reading: &mut TemplateReading) -> AzureTemplates {
     let mut all = AzureTemplates::new();
     let opened: Vec<(&String, FileId)> = candidates
         .iter()
-        .filter(|it| !it.ends_with(given::BICEP))
+        .filter(|it| !it.ends_with(PARAMETERS))
         .filter_map(|path| Some((path, sources.open(path).ok()?)))
         .collect();
     for parsed in each(opened, |(path, file)| Parsed::read(sources, path, file)) {

@@ -11,7 +11,7 @@ use crate::source::{Sources, is_below, parent, those};
 use crate::templates::located::{meant, parameters_of};
 use crate::templates::reading::TemplateReading;
 
-use super::files::{AzureTemplates, Shelf};
+use super::files::{AzureTemplates, PARAMETERS, Shelf};
 
 /// What is given for the parameters of a template.
 pub(super) struct GivenParameters {
@@ -22,8 +22,6 @@ pub(super) struct GivenParameters {
 
 /// Stands in every file of parameters in JSON.
 const MARK: &[u8] = b"eploymentParameters.json";
-/// How files of parameters in Bicep end.
-pub(super) const BICEP: &str = ".bicepparam";
 
 /// The files of parameters in the folders of templates and around them, sorted.
 pub(super) fn find(
@@ -34,14 +32,14 @@ pub(super) fn find(
 ) -> Vec<GivenParameters> {
     let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
     let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
-    let is_called_so = |path: &str| path.ends_with(BICEP) || path.ends_with(".json");
+    let is_called_so = |path: &str| path.ends_with(PARAMETERS) || path.ends_with(".json");
     let mut files: Vec<&String> =
         paths.iter().filter(|path| is_called_so(path) && !templates.contains_key(*path) && is_near(path)).collect();
     files.sort();
     files.dedup();
     let is_one = |path: &&String| {
         let has_mark = |text: &[u8]| memchr::memmem::find(text, MARK).is_some();
-        path.ends_with(BICEP) || sources.glance(path, has_mark).unwrap_or(false)
+        path.ends_with(PARAMETERS) || sources.glance(path, has_mark).unwrap_or(false)
     };
     let mut all = Vec::new();
     for path in those(files, is_one) {
@@ -65,7 +63,7 @@ pub(super) fn find(
 fn given(sources: &Sources, path: &str, templates: &AzureTemplates) -> Option<GivenByFile> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
-    if path.ends_with(BICEP) {
+    if path.ends_with(PARAMETERS) {
         let shelf = Shelf { sources, templates, outermost: path, taken: RefCell::default() };
         return Some(given_by_bicep(file, &text, &shelf, sources.limits().evaluation_steps));
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::languages::document::DocResource;
-use crate::templates::names::{AZURE, CLOUDFORMATION, Names, TypeNames, small};
+use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames, TypeNaming, small};
 
 /// The names of Pulumi, which follow from those of the rows.
 pub(super) struct Pulumi;
@@ -42,7 +42,7 @@ pub(super) fn provider(package: &str) -> &'static str {
     })
 }
 
-impl Names for Pulumi {
+impl TypeNaming for Pulumi {
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
         let kind = &*resource.kind;
         let mut parts = kind.split(':');

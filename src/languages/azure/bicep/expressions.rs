@@ -212,6 +212,7 @@ impl Cursor<'_> {
 
     fn named(&mut self, start: usize) -> BicepParsed<AzureExpr> {
         let name = self.name();
+        self.skip(false);
         let kind = match name {
             "true" => AzureKind::Bool(true),
             "false" => AzureKind::Bool(false),

@@ -290,12 +290,12 @@ def joins(it):
 
 def adoption(it):
     n = "count(*) filter ({})"
-    asked = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
+    # Each is a column by its name, or two of them.
     tests = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
     counts = it.rows(
         f"select {', '.join(n.format(f'({test}) and resources > 0') for test in tests)}, count(*) filter (resources > 0) from repositories"
     )[0]
-    rows = [(name, count) for name, count in zip(asked, counts)]
+    rows = [(name, count) for name, count in zip(tests, counts)]
     accepted = it.rows("""select rule, count(*) filter (suppressed), count(*) filter (baseline is not null), min(suppressed_until)::varchar
       from findings where suppressed or baseline is not null group by rule order by count(*) desc, rule""")
     ending = it.rows(

@@ -163,22 +163,16 @@ def counting_git(directory):
     return directory / "fetches"
 
 
+def scan_command(store, gpulint):
+    program = [sys.executable, "-m", "gpulint_fleet", "scan"]
+    return [*program, "--store", str(store.root), "--date", DATE, "--gpulint", gpulint]
+
+
 def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpulint, tmp_path):
     fetches = counting_git(tmp_path)
     store = planned()
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    command = [
-        sys.executable,
-        "-m",
-        "gpulint_fleet",
-        "scan",
-        "--store",
-        str(store.root),
-        "--date",
-        DATE,
-        "--gpulint",
-        gpulint,
-    ]
+    command = scan_command(store, gpulint)
     driver = subprocess.Popen(
         [*command, "--ray", "local"], env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -198,18 +192,7 @@ def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpuli
 
 def test_two_scans_of_one_plan_do_not_disturb_each_other(planned, expected, gpulint):
     store = planned()
-    command = [
-        sys.executable,
-        "-m",
-        "gpulint_fleet",
-        "scan",
-        "--store",
-        str(store.root),
-        "--date",
-        DATE,
-        "--gpulint",
-        gpulint,
-    ]
+    command = scan_command(store, gpulint)
     twins = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
     torn = 0
     while any(it.poll() is None for it in twins):

@@ -216,7 +216,7 @@ fn a_keystroke_evaluates_only_the_roots_that_see_it() {
     workspace.set("one/main.tf", Some(text.into_bytes()));
     let after = workspace.judge().unwrap();
     let shared = &before.session.settings.terraform.shared;
-    assert_eq!(shared.copies_taken(), 2);
+    assert_eq!(shared.times_taken(), 2);
     assert_ne!(said(&before), said(&after));
     assert!(Arc::ptr_eq(&workspace.base.as_ref().unwrap().judged, &before));
     // What was there again is not judged again.

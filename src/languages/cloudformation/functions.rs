@@ -3,10 +3,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
-use crate::languages::document::joined;
-use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::document::{as_json, joined};
+use crate::languages::hcl::value::{Cause, Number, Value};
 use crate::languages::yaml::Node;
 use crate::source::{Span, to_base64};
 
@@ -65,7 +63,7 @@ impl StackInstance<'_> {
                 Some(text) => Value::text(to_base64(text.as_bytes()), at).marked(argument.sensitive),
                 None => unknown(argument, at),
             },
-            ("ToJsonString", _) => match json(argument) {
+            ("ToJsonString", _) => match as_json(argument) {
                 Some(json) => Value::text(json.to_string(), at).marked(argument.any_sensitive()),
                 None => unknown(argument, at),
             },
@@ -173,26 +171,6 @@ fn select(index: &Value, list: &Value, at: Span) -> Value {
     let members = cause.candidates.iter().map(|list| list.items().get(place).cloned());
     let candidates = members.collect::<Option<Vec<_>>>().unwrap_or_default();
     Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
-}
-
-fn json(value: &Value) -> Option<Json> {
-    Some(match &value.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => Json::Bool(*flag),
-        Data::Text(text) => Json::String(text.to_string()),
-        Data::Number(number) => match number.as_i64() {
-            Some(n) => n.into(),
-            None => serde_json::Number::from_f64(number.as_f64())?.into(),
-        },
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
-        }
-        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
-            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
-            Json::Object(members.collect::<Option<_>>()?)
-        }
-        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
-    })
 }
 
 /// Blocks of addresses inside of a block, each with so many bits for its hosts.

@@ -4,6 +4,7 @@
 //! Follows no program: languages that are written as data (templates of clouds) are evaluated to this, and it is all that
 //! those need who make rows of it. What is not known is a value that says why; it is never a default of a type.
 
+mod json;
 mod texts;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::Span;
 
+pub(crate) use json::as_json;
 pub(crate) use texts::joined;
 
 /// A value, with where the document says it.

@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::languages::document::{DocData, DocResource, DocValue, Presence, joined};
-use crate::languages::hcl::value::{Cause, Computed, Data, Number, PathTarget, Value};
+use crate::languages::document::{DocData, DocResource, DocValue, Presence, as_json, joined};
+use crate::languages::hcl::value::{Cause, Computed, Number, PathTarget, Value};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
 
@@ -265,7 +265,7 @@ impl ProgramRun<'_> {
                 .zip(text.as_text())
                 .filter(|(by, _)| !by.is_empty())
                 .map(|(by, text)| Value::tuple(text.split(&*by).map(|part| Value::text(part, at)).collect(), at)),
-            ("tojson", _) => json(&given).map(|it| Value::text(it.to_string(), at)),
+            ("tojson", _) => as_json(&given).map(|it| Value::text(it.to_string(), at)),
             ("tobase64", _) => given.as_text().map(|it| Value::text(to_base64(it.as_bytes()), at)),
             ("frombase64", _) => {
                 let bytes = given.as_text().and_then(|it| from_base64(it.bytes()));
@@ -284,25 +284,4 @@ impl ProgramRun<'_> {
 
 fn is_function(key: &str) -> bool {
     key.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("fn::"))
-}
-
-fn json(value: &Value) -> Option<serde_json::Value> {
-    use serde_json::Value as Json;
-    Some(match &value.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => Json::Bool(*flag),
-        Data::Text(text) => Json::String(text.to_string()),
-        Data::Number(number) => match number.as_i64() {
-            Some(n) => n.into(),
-            None => serde_json::Number::from_f64(number.as_f64())?.into(),
-        },
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
-        }
-        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
-            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
-            Json::Object(members.collect::<Option<_>>()?)
-        }
-        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
-    })
 }

@@ -23,7 +23,7 @@ struct MadeRoots {
     all: Vec<MadeRoot>,
     by_directory: HashMap<String, Vec<usize>>,
     #[cfg(test)]
-    copies: usize,
+    taken: usize,
 }
 
 #[derive(Debug)]
@@ -98,21 +98,15 @@ impl SharedTerraform {
         let planned = if self.modules.is_lasting() { made.planned.clone() } else { made.planned.take() };
         #[cfg(test)]
         {
-            roots.copies += 1;
+            roots.taken += 1;
         }
         Some((planned?, modules))
     }
 
-    /// How many roots the second state took.
+    /// How many roots other states took.
     #[cfg(test)]
-    pub(in crate::terraform) fn times_taken(&self) -> usize {
-        lock(&self.roots).all.iter().filter(|it| it.planned.is_none()).count()
-    }
-
-    /// How often a copy of a root was taken.
-    #[cfg(test)]
-    pub(crate) fn copies_taken(&self) -> usize {
-        lock(&self.roots).copies
+    pub(crate) fn times_taken(&self) -> usize {
+        lock(&self.roots).taken
     }
 
     /// Takes the blocks of the first state. It needs no more than the calls of modules; those are given back.

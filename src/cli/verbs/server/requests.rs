@@ -31,7 +31,7 @@ impl Server<'_> {
             | "textDocument/codeLens"
             | "textDocument/hover"
             | "textDocument/codeAction"
-            | "textDocument/completion" => self.about_a_text(request),
+            | "textDocument/completion" => self.about_a_text(Instant::now(), request),
             "codeAction/resolve" => self.resolve(request),
             method => {
                 let why = format!("there is no `{method}` here");
@@ -40,14 +40,15 @@ impl Server<'_> {
         }
     }
 
-    fn about_a_text(&mut self, request: Request) {
+    /// Answers what is about a text, or lets it wait for what is not known yet.
+    fn about_a_text(&mut self, since: Instant, request: Request) {
         let uri = request.params.get("textDocument").and_then(|it| it.get("uri")).and_then(Value::as_str);
         let Some(uri) = uri.map(str::to_owned) else {
             return self.refuse(request.id, ErrorCode::InvalidParams, "the text is not named");
         };
         match self.known(&uri) {
             Known::Now(about) => self.answer_about(request, &uri, &about),
-            Known::Later => self.waiting.push((Instant::now(), request)),
+            Known::Later => self.waiting.push((since, request)),
             Known::Never => self.answer(request.id, &Value::Null),
         }
     }
@@ -74,13 +75,7 @@ impl Server<'_> {
     /// Something new is known: whoever waited for it is answered.
     pub(super) fn ask_again(&mut self) {
         for (since, request) in std::mem::take(&mut self.waiting) {
-            let uri = request.params.get("textDocument").and_then(|it| it.get("uri")).and_then(Value::as_str);
-            let uri = uri.unwrap_or_default().to_owned();
-            match self.known(&uri) {
-                Known::Now(about) => self.answer_about(request, &uri, &about),
-                Known::Later => self.waiting.push((since, request)),
-                Known::Never => self.answer(request.id, &Value::Null),
-            }
+            self.about_a_text(since, request);
         }
     }
 

@@ -204,8 +204,11 @@ impl<'j> Teller<'j> {
 
     /// What matters and was not judged.
     fn unjudged(&mut self, lowest: Level) {
-        let all = self.judged.analysis.inventory.unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore);
-        for it in all.filter(|_| lowest <= Level::Note) {
+        if lowest > Level::Note {
+            return;
+        }
+        let all = self.judged.analysis.inventory.unjudged.iter();
+        for it in all.filter(|it| it.standing != UnjudgedStatus::AsBefore) {
             let cure = it.cure.as_deref().map(|cure| format!("\n{}", one_line(cure))).unwrap_or_default();
             let diagnostic = Diagnostic {
                 severity: Some(DiagnosticSeverity::Information),

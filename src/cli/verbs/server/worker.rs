@@ -197,14 +197,10 @@ impl Worker {
     }
 
     fn settle(&mut self) {
-        for (folder, of) in &mut self.folders {
-            if of.workspace.has_drifted()
-                && let Err(failure) = guarded(|| of.workspace.settle())
-            {
-                let why = failure.in_short();
-                let _ = self.news.send(News::Failed { folder: folder.clone(), why, places: Vec::new() });
-            }
-        }
+        let drifted = self.folders.iter_mut().filter(|(_, of)| of.workspace.has_drifted());
+        let settled = drifted.map(|(folder, of)| (folder.clone(), guarded(|| of.workspace.settle())));
+        let failed: Vec<_> = settled.filter_map(|(folder, done)| Some((folder, done.err()?))).collect();
+        failed.into_iter().for_each(|(folder, failure)| self.fail(folder, &failure));
     }
 
     /// The edits of an action, as they are now; nothing where it is gone, or does something else than it should.

@@ -10,7 +10,7 @@ mod texts;
 
 use std::sync::Arc;
 
-use crate::languages::document::joined;
+use crate::languages::document::{as_json, joined};
 use crate::languages::hcl::value::{Cause, Data, Number, Value};
 use crate::source::Span;
 
@@ -248,7 +248,7 @@ pub(super) fn shown(value: Value) -> Value {
     match &value.data {
         Data::Bool(flag) => value.with(Data::Text(if *flag { "True" } else { "False" }.into())),
         Data::Null => value.with(Data::Text("".into())),
-        Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_) => match texts::json(&value) {
+        Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_) => match as_json(&value) {
             // In a text objects stand with single quotes, as Azure writes them there.
             Some(json) => value.with(Data::Text(json.to_string().replace('"', "'").into())),
             None => unknown(std::slice::from_ref(&value), value.span),

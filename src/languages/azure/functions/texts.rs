@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use std::sync::Arc;
 
-use crate::languages::document::joined;
+use crate::languages::document::{as_json, joined};
 use crate::languages::hcl::value::{Data, Entries, Number, Value};
 use crate::source::{Span, from_base64, to_base64};
 
@@ -18,7 +18,7 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
         "string" => Some(match &arguments.first()?.data {
             Data::Text(_) => arguments.first()?.clone(),
             Data::Bool(_) | Data::Number(_) => shown(arguments.first()?.clone()),
-            _ => Value::text(json(arguments.first()?)?.to_string(), at),
+            _ => Value::text(as_json(arguments.first()?)?.to_string(), at),
         }),
         "tolower" => text(given(0)?.to_lowercase()),
         "toupper" => text(given(0)?.to_uppercase()),
@@ -154,26 +154,6 @@ fn in_form(value: &Value, form: &str) -> Value {
         (Some(width), Some(number)) => value.with(Data::Text(format!("{:0>width$}", number.to_string()).into())),
         _ => shown(value.clone()),
     }
-}
-
-pub(super) fn json(value: &Value) -> Option<Json> {
-    Some(match &value.data {
-        Data::Null => Json::Null,
-        Data::Bool(flag) => Json::Bool(*flag),
-        Data::Text(text) => Json::String(text.to_string()),
-        Data::Number(number) => match number.as_i64() {
-            Some(n) => n.into(),
-            None => serde_json::Number::from_f64(number.as_f64())?.into(),
-        },
-        Data::List(items) | Data::Set(items) | Data::Tuple(items) => {
-            Json::Array(items.iter().map(json).collect::<Option<_>>()?)
-        }
-        Data::Map(entries) | Data::Object(entries) if entries.rest.is_none() => {
-            let members = entries.iter().map(|(key, value)| Some((key.to_string(), json(value)?)));
-            Json::Object(members.collect::<Option<_>>()?)
-        }
-        Data::Map(_) | Data::Object(_) | Data::Unknown(_) => return None,
-    })
 }
 
 pub(super) fn value_of(json: &Json, at: Span) -> Value {

@@ -2,10 +2,9 @@
 # Keeps the comment up to date. A comment that cannot be written is a warning: the report is in the summary of the job too.
 set -euo pipefail
 
+if [ -n "${GPULINT_WORKING_DIRECTORY:-}" ]; then cd "$GPULINT_WORKING_DIRECTORY"; fi
 arguments=(--report "$GPULINT_REPORT" "--tag=$GPULINT_TAG" "--mode=$GPULINT_MODE")
-if [ "$GPULINT_REVIEW" = true ]; then
-  arguments+=(--review "--directory=$(git rev-parse --show-prefix 2>/dev/null || true)")
-fi
+[ "$GPULINT_REVIEW" != true ] || arguments+=(--review)
 if [ -n "${GPULINT_PAGE_URL:-}" ]; then
   arguments+=("--page=$GPULINT_PAGE_URL")
 fi

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Compares the change with its base, or checks everything where there is no base. Does not fail: `decide.sh` does.
+# It starts no git: `gpulint base` does, so that there is one place that starts git without programs of a repository's choice.
 set -euo pipefail
 
 reports=$RUNNER_TEMP/gpulint/reports
@@ -14,77 +15,24 @@ give_up() {
   exit 0
 }
 
-# A shallow clone has the commit of the build and not the one to compare with.
-have() {
-  git cat-file -e "$1^{commit}" 2>/dev/null && return
-  git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && git cat-file -e "$1^{commit}" 2>/dev/null
-}
-
-is_there() { git show-ref --verify --quiet "$1"; }
-
-# The commit that somebody's reference, or a name with steps from it, is.
-parsed() { git rev-parse --quiet --verify --end-of-options "$1^{commit}" 2>/dev/null; }
-
-fetched() { git fetch --quiet --no-tags --depth=1 origin "$1" 2>/dev/null && parsed FETCH_HEAD; }
-
-# The commit that a name means; a branch need not exist locally. A name that is both a branch and a tag means neither: whoever
-# may push the one could take the place of the other.
-commit_of() {
-  local name=${1%%[~^:@]*} steps branch='' tag='' reference remote
-  steps=${1#"$name"}
-  if [[ $1 == -* || $1 == *$'\n'* ]]; then
-    return 1
-  elif [[ $name == HEAD || $name == '' || $name =~ ^([0-9a-f]{40}|[0-9a-f]{64})$ ]]; then
-    parsed "$1"
-    return
-  elif [[ $name == refs/* ]]; then
-    if is_there "$name"; then parsed "$1"; else [ -z "$steps" ] && fetched "$name"; fi
-    return
-  fi
-  for reference in "refs/heads/$name" "refs/remotes/$name" "refs/remotes/origin/$name"; do
-    [ -n "$branch" ] || ! is_there "$reference" || branch=$reference
-  done
-  ! is_there "refs/tags/$name" || tag=refs/tags/$name
-  if [ -z "$branch" ]; then
-    if ! remote=$(git ls-remote origin "refs/heads/$name" "refs/tags/$name" 2>/dev/null | cut -f2) && [ -n "$tag" ]; then
-      say "\`$name\` is a tag, and the origin does not tell whether it is a branch as well: write $tag"
-      return 1
-    fi
-    ! grep -Fqx "refs/heads/$name" <<<"$remote" || branch=refs/heads/$name
-    ! grep -Fqx "refs/tags/$name" <<<"$remote" || tag=refs/tags/$name
-  fi
-  if [[ -n $branch && -n $tag ]]; then
-    say "\`$name\` is a branch and a tag: write refs/heads/$name or $tag"
-    return 1
-  fi
-  reference=$branch$tag
-  if [ -z "$reference" ]; then
-    parsed "$1" # a part of an id
-  elif is_there "$reference"; then
-    parsed "$reference$steps"
-  else
-    [ -z "$steps" ] && fetched "$reference"
-  fi
-}
-
-# What was checked out is usually the merge of the change: its first parent is the base as it is now. The base that the event
-# names may be older, and comparing with it would blame the change for what others did meanwhile.
-base_of_change() {
-  if [ -n "$GPULINT_BASE" ]; then
-    commit_of "$GPULINT_BASE"
-  elif [[ ${GITHUB_REF:-} == refs/pull/*/merge && "$(git rev-parse HEAD)" == "${GITHUB_SHA:-}" ]]; then
-    # A clone of one commit does not know that this parent is one.
-    git fetch --quiet --no-tags --depth=2 origin "$GITHUB_SHA" 2>/dev/null || true
-    git cat-file -p HEAD | sed -n 's/^parent //p' | sed -n 1p
-  elif [ -n "$GPULINT_EVENT_BASE" ]; then
-    git merge-base "$GPULINT_EVENT_BASE" HEAD 2>/dev/null || printf '%s\n' "$GPULINT_EVENT_BASE"
-  fi
-}
-
-base=$(base_of_change) || give_up "the base \`$GPULINT_BASE\` is no commit that this clone has or can fetch"
-if [ -n "$base" ] && ! have "$base"; then
-  give_up "the base $base is not in this clone and cannot be fetched; check out with fetch-depth: 0"
+# Runners start a step behind links. The path as it was written shows whether the change made one of them.
+if [ -n "${GPULINT_WORKING_DIRECTORY:-}" ]; then
+  cd "$GPULINT_WORKING_DIRECTORY" || give_up "the working-directory \`$GPULINT_WORKING_DIRECTORY\` cannot be entered"
 fi
+
+# `commit_of NAME ARGUMENTS…` sets NAME to a commit; it stays empty if the build is about no pull request.
+commit_of() {
+  local name=$1 code=0 answer
+  shift
+  answer=$(gpulint base "--head=${GPULINT_HEAD:-}" "--tip=${GPULINT_EVENT_BASE:-}" "$@") || code=$?
+  case $code in
+    0) printf -v "$name" %s "$answer" ;;
+    3) printf -v "$name" %s '' ;;
+    *) give_up "the scan needs the commits of the pull request; the line above says what is missing" ;;
+  esac
+}
+
+commit_of base -- "${GPULINT_BASE:-}"
 
 arguments=(
   --format json --output "$reports/report.json"
@@ -103,18 +51,17 @@ if [ "${GPULINT_PAGE:-}" = true ]; then
   [ -z "${GITHUB_REPOSITORY:-}" ] || arguments+=("--title=$GITHUB_REPOSITORY")
 fi
 case $GPULINT_POLICY_REF in
-  head) ;;
-  base) [ -z "$base" ] || arguments+=(--policy-ref "$base") ;;
-  *)
-    policy=$(commit_of "$GPULINT_POLICY_REF") || give_up "policy-ref \`$GPULINT_POLICY_REF\` is no commit of this repository"
-    arguments+=(--policy-ref "$policy")
-    ;;
+  head) policy= ;;
+  base) if [ -n "$base" ]; then commit_of policy --policy -- "${GPULINT_BASE:-}"; else policy=; fi ;;
+  *) commit_of policy -- "$GPULINT_POLICY_REF" ;;
 esac
+[ -z "$policy" ] || arguments+=(--policy-ref "$policy")
 [ -z "$GPULINT_FAIL_ON" ] || arguments+=("--fail-on=$GPULINT_FAIL_ON")
 [ "${GPULINT_FAIL_ON_UNREAD:-}" != true ] || arguments+=(--fail-on-unread)
 # As GitHub tells them with the event; who may set one may triage.
 [ -z "${GPULINT_CHANGE_LABELS:-}" ] || arguments+=("--change-labels=$GPULINT_CHANGE_LABELS")
 [ "$GPULINT_ALLOW_EMPTY" != true ] || arguments+=(--allow-empty)
+paths=()
 while IFS= read -r path; do
   [ -z "${path//[[:space:]]/}" ] || paths+=("$path")
 done <<<"$GPULINT_PATHS"
@@ -122,11 +69,7 @@ done <<<"$GPULINT_PATHS"
 verb=(check)
 if [ -n "$base" ]; then
   verb=(diff --base "$base")
-  # A name that is no part of an address leaves the report without links.
-  place=$(git rev-parse --show-prefix)
-  if [[ -n $GPULINT_HEAD && $place =~ ^[A-Za-z0-9._~/+=,@-]*$ ]]; then
-    verb+=(--files-url "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$GPULINT_HEAD/$place")
-  fi
+  [ -z "${GPULINT_HEAD:-}" ] || verb+=("--repository-url=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/blob/$GPULINT_HEAD")
 fi
 code=0
 gpulint "${verb[@]}" "${arguments[@]}" -- "${paths[@]:-.}" || code=$?

@@ -56,6 +56,7 @@ fn run(arguments: Arguments) -> Result<Outcome, Failure> {
     match arguments.verb {
         None => verbs::check::run(&arguments.check),
         Some(Verb::Check(check)) => verbs::check::run(&check),
+        Some(Verb::Base(base)) => verbs::base::run(&base),
         Some(Verb::Cost(cost)) => verbs::cost::run(&cost),
         Some(Verb::Files(files)) => verbs::files::run(&files),
         Some(Verb::Plan(plan)) => verbs::plan::run(&plan),

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::lost::Undecided;
 use super::outgrown::{self, Outgrown, States};
+use super::state::State;
 use super::tokens::note_token_costs;
-use super::{Gate, Spent, State, budgets, difference, lost};
+use super::{Gate, Spent, budgets, difference, lost};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::decide::{self, Decided, Decision, Growth, Verdict};
@@ -78,7 +79,9 @@ pub(crate) fn reconsider(
     let undecided = lost::undecided(stopped, change, base.sources, (head.sources, after, &later.findings));
     after.inventory.unjudged.extend(undecided);
     let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
-    let Reconsidered { mut delta, grown, .. } = Reconsidered::without_text(gate, &was, &is);
+    let mut delta = change.clone();
+    lost::lose(&mut delta, was.side(), is.side());
+    let grown = grown(&delta, gate.growth, &was, &is);
     note_token_costs(&mut delta, before, after);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
     let states = States { before: &was, earlier: old, after: &is, later: new, delta: &delta, grown: &grown };
@@ -142,10 +145,14 @@ pub(crate) fn findings(
         let all = after.undetermined.iter();
         all.filter_map(|it| Some((it.rule.as_str(), Undecided::now(it, &selves, after.sources)?))).collect()
     };
-    // What nobody can say any more is not cured.
+    // What is not known any more is not cured.
+    let lost: HashSet<ResourceId> = delta.changes.iter().filter(|it| it.lost).filter_map(|it| it.before).collect();
     let is_undecided = |at: &usize| {
         let finding = before.findings.get(*at).map(|it| &it.finding);
-        finding.is_some_and(|it| undecided.contains(&(it.rule.as_str(), Undecided::of_finding(it, before.sources))))
+        finding.is_some_and(|it| {
+            it.resource.is_some_and(|id| lost.contains(&id))
+                || undecided.contains(&(it.rule.as_str(), Undecided::of_finding(it, before.sources)))
+        })
     };
     let (new, grown) = (after.counting(new), after.counting([worse, more].concat()));
     let counting = new.iter().chain(&grown).filter_map(|at| after.findings.get(*at));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::State;
+use super::state::State;
 use crate::analysis::Analysis;
 use crate::decide::{self, Decided};
 use crate::front_ends::files;

@@ -7,71 +7,38 @@
 //! 4. `findings` pairs the findings of both and closes the gate, or does not.
 
 mod budgets;
+mod elsewhere;
 mod findings;
 mod gate;
+mod links;
 mod lost;
 mod outgrown;
+mod state;
 mod tokens;
 mod uncounted;
 mod unexplained;
 mod unjudged;
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
-use crate::Settings;
 use crate::analysis::Analysis;
-use crate::catalog::Money;
 use crate::inventory::UnjudgedStatus;
 use crate::pricing::{Delta, Side, delta};
 use crate::rules::{Earlier, World};
-use crate::source::Sources;
 
 pub use budgets::{Spent, budgets};
 pub(crate) use findings::{Judged, Reconsidered, findings, reconsider};
 pub(crate) use gate::{Gate, Threshold};
 pub(crate) use lost::{mark_saved, settle_saved, text_of};
+pub(crate) use state::{State, Touched};
 pub(crate) use unjudged::note as note_unjudged;
-
-/// One state of a tree, as it is read.
-pub(crate) struct State<'a> {
-    pub(crate) sources: &'a Sources,
-    /// Sorted, each once.
-    pub(crate) files: &'a [String],
-    pub(crate) settings: &'a Settings,
-    /// Files of an earlier state that are as they are later.
-    pub(crate) same: &'a HashSet<String>,
-    /// A path as people see it.
-    pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
-    /// An amount as people read it.
-    pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
-}
-
-impl State<'_> {
-    /// The text of a file, as it is held where somebody has read it.
-    fn text(&self, path: &str) -> Option<Arc<str>> {
-        if self.sources.has(path) {
-            return self.sources.open(path).ok().map(|file| self.sources.text(file));
-        }
-        let bytes = self.sources.tree().read(path).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into())
-    }
-}
-
-/// What a change touches, by paths of both states.
-#[derive(Default)]
-pub(crate) struct Touched {
-    /// Files that may differ, or that only one state has.
-    pub(crate) files: BTreeSet<String>,
-    /// Submodules that stand at another commit.
-    pub(crate) submodules: BTreeSet<String>,
-}
 
 /// What became of the resources. In the later state, what rules say of the change as a whole joins the findings, and what
 /// the change does and nobody explains what was not judged.
 pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
     lost::settle(base, before, head, after);
-    let change = difference(before.side(base.sources), after.side(head.sources));
+    let mut change = difference(before.side(base.sources), after.side(head.sources));
+    let elsewhere = elsewhere::lose((base, before), (head, after), &mut change, touched);
     let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
     let world = World { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
     let judgement = head.settings.rules.judge_change(&world);
@@ -82,6 +49,7 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     lost::mark(&mut after.inventory.unjudged, &gone, head.sources);
     let uncounted = uncounted::grown(base, before, head, after, &change);
     after.inventory.unjudged.extend(uncounted);
+    after.inventory.unjudged.extend(elsewhere);
     let mut unjudged = std::mem::take(&mut after.inventory.unjudged);
     let states = unexplained::States { base, before, head, after };
     let not_explained = unexplained::not_explained(&states, touched, &mut unjudged);

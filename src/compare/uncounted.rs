@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::State;
+use super::state::State;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::complete::plain;

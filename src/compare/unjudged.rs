@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::State;
+use super::state::State;
 use crate::analysis::Analysis;
 use crate::decide::{self, Call, Seen};
 use crate::inventory::Unjudged;

@@ -87,6 +87,11 @@ impl Tree for NotedTree {
         note(|asked| asked.lists.extend([directory.to_owned()]));
         self.0.list(directory)
     }
+
+    fn link(&self, path: &str) -> Option<String> {
+        file(path);
+        self.0.link(path)
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ pub trait Tree: Send + Sync {
     }
     /// The entries of a directory, sorted by name; empty where there is no such directory.
     fn list(&self, directory: &str) -> Vec<Entry>;
+    /// Where the link at a path leads, as it is written; nothing if no link is there.
+    fn link(&self, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,6 +9,7 @@ mod install;
 mod recipes;
 mod runner;
 pub(crate) mod sandbox;
+mod stranger;
 mod supply;
 
 use std::collections::BTreeMap;
@@ -319,7 +320,7 @@ fn a_tag_that_is_called_like_the_base_is_refused() {
     sandbox::git(&author, &["tag", "main", "change"]);
     let run = situation.run();
     assert_eq!((run.failed.as_deref(), run.outputs["exit-code"].as_str()), (Some("Decide"), "2"), "{}", run.log);
-    assert!(run.log.contains("is a branch and a tag: write refs/heads/main"), "{}", run.log);
+    assert!(run.log.contains("write refs/heads/main or refs/tags/main"), "{}", run.log);
     // The clone has the tag only.
     sandbox::git(&situation.runner.workspace, &["fetch", "--quiet", "origin", "refs/tags/main:refs/tags/main"]);
     let run = situation.run();

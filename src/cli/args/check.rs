@@ -58,6 +58,9 @@ pub(in crate::cli) struct Diff {
     /// Address of this directory at the commit under review, for links: https://github.com/OWNER/NAME/blob/SHA
     #[arg(long, value_name = "URL", value_parser = files_url)]
     pub(in crate::cli) files_url: Option<Head>,
+    /// The same of the repository's root; the links of a folder lead below it
+    #[arg(long, value_name = "URL", value_parser = files_url, conflicts_with = "files_url")]
+    pub(in crate::cli) repository_url: Option<Head>,
     #[command(flatten)]
     pub(in crate::cli) input: Input,
     #[command(flatten)]

@@ -26,9 +26,9 @@ pub(in crate::cli) struct Comment {
     /// Put notes with a button on changed lines for which a finding knows what to write
     #[arg(long, requires = "report")]
     pub(in crate::cli) review: bool,
-    /// Where the paths of the report start, from the root of the repository
-    #[arg(long, value_name = "DIR", requires = "report", default_value = "", hide_default_value = true)]
-    pub(in crate::cli) directory: String,
+    /// Where the paths of the report start, from the root of the repository [default: the running directory]
+    #[arg(long, value_name = "DIR", requires = "report")]
+    pub(in crate::cli) directory: Option<String>,
     /// The repository: owner/name, project/repository on Azure [default: the one of this build]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) repo: Option<String>,

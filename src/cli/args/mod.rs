@@ -2,6 +2,7 @@
 
 mod accept;
 mod ask;
+mod base;
 mod catalog;
 mod check;
 mod comment;
@@ -24,6 +25,7 @@ use crate::report::Format;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
 pub(super) use ask::{Fit, Price};
+pub(super) use base::BaseCommit;
 pub(super) use catalog::{CatalogVerb, Fetch, Show, Verify};
 pub(super) use check::{Check, Cost, Diff, Explain, Inspect, Purchases, Reconcile, Render};
 pub(super) use comment::Comment;
@@ -74,6 +76,8 @@ pub(super) enum Verb {
     Check(Box<Check>),
     /// What a change does to cost and to findings: new, fixed, unchanged
     Diff(Box<Diff>),
+    /// Print the commit that a pull request is compared with; fetch it from origin if the clone lacks it
+    Base(BaseCommit),
     /// The bill: every accelerator resource with floor, expected and ceiling
     Cost(Box<Cost>),
     /// How much of what always runs to commit to, for how long, and what to leave to spot and on demand
@@ -188,7 +192,8 @@ impl Arguments {
                 | Verb::Suppressions(SuppressionsVerb::List { output, .. }),
             ) => output,
             Some(
-                Verb::Baseline(_)
+                Verb::Base(_)
+                | Verb::Baseline(_)
                 | Verb::Rules(_)
                 | Verb::Explain(_)
                 | Verb::Catalog(_)

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::look::names_of;
 use super::remembered::StagedFiles;
-use super::{absent, discover, touched, tracked};
+use super::{absent, discover, links, touched, tracked};
 use crate::cli::Failure;
 use crate::cli::args::Diff;
 use crate::cli::session::Session;
@@ -128,6 +128,7 @@ fn commit(
         }
         None => base.tree()?.up_to(largest).over(&repository),
     };
+    links::demand_old(&head.scope.written, &repository, &tree)?;
     if !is_staged {
         let mut tracked = tracked::left_out(&repository, &head.files)?;
         tracked.retain(|file| is_wanted(head, file));
@@ -289,6 +290,10 @@ impl Tree for Shifted {
 
     fn list(&self, directory: &str) -> Vec<Entry> {
         self.there.list(&self.relative(directory))
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.there.link(&self.relative(path))
     }
 }
 

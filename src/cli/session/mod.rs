@@ -11,6 +11,7 @@ pub(super) mod imagined;
 mod in_force;
 pub(super) mod judged;
 pub(super) mod known;
+pub(super) mod links;
 mod look;
 mod names;
 mod nobodys;
@@ -20,6 +21,7 @@ pub(super) mod policy;
 pub(super) mod prices;
 pub(super) mod remembered;
 pub(super) mod settings;
+pub(super) mod target;
 pub(super) mod touched;
 mod tracked;
 pub(super) mod variables;
@@ -93,6 +95,8 @@ pub(super) struct SessionScope {
     only: Option<BTreeSet<String>>,
     /// The directories and files that were named, as paths of the tree.
     pub(super) named: Vec<String>,
+    /// The same as it was written, absolute.
+    pub(super) written: Vec<PathBuf>,
     pub(super) root: PathBuf,
     /// The running directory, as a path of the tree; the root where it lies outside.
     pub(super) here: String,
@@ -534,6 +538,7 @@ impl SessionScope {
         SessionScope {
             only: names_files.then_some(only),
             named: place.named.iter().filter_map(|path| place.in_tree(path)).collect(),
+            written: links::written(&input.paths, place),
             root: place.root.clone(),
             here: place.in_tree(&place.here).unwrap_or_default(),
             allowed: place.allowed.clone(),

@@ -87,4 +87,11 @@ impl Tree for PolicyTree {
             None => self.here.list(directory),
         }
     }
+
+    fn link(&self, path: &str) -> Option<String> {
+        match self.policy_path(path) {
+            Some((tree, path)) => tree.link(path),
+            None => self.here.link(path),
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::cli::world::ci;
 use crate::cli::world::ci::{Environment, Surroundings};
 use crate::cli::world::network;
 use crate::cli::world::network::SystemClock;
-use crate::cli::world::{output, secrets};
+use crate::cli::world::{output, place, secrets};
 use crate::cli::{Failure, Outcome};
 use crate::forge::{self, CodeHost, CommentTarget, LineNote, Reviewed, Wire};
 use crate::http::{Credential, HttpSettings, Secret};
@@ -108,7 +108,8 @@ fn of_report(arguments: &Comment, file: &Path, taken: usize) -> Result<PreparedC
 fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNote {
     let Note { suggestion, body, key } = note;
     let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
-    let path = format!("{}/{}", arguments.directory, suggestion.path);
+    let directory = arguments.directory.clone().unwrap_or_else(running_directory);
+    let path = format!("{directory}/{}", suggestion.path);
     LineNote {
         path: normalize(&path).unwrap_or(suggestion.path),
         first_line: line(suggestion.first_line),
@@ -117,6 +118,14 @@ fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNo
         replacement: Some(suggestion.replacement),
         key,
     }
+}
+
+/// The running directory, from the root of its repository.
+fn running_directory() -> String {
+    let here = std::env::current_dir().and_then(|it| it.canonicalize()).unwrap_or_default();
+    let below =
+        place::repository(&here).and_then(|it| Some(here.strip_prefix(it).ok()?.to_string_lossy().into_owned()));
+    below.unwrap_or_default().replace('\\', "/")
 }
 
 fn tell_review(reviewed: &Reviewed) {

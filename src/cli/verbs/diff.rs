@@ -32,8 +32,13 @@ pub(in crate::cli) fn run(arguments: Diff) -> Result<Outcome, Failure> {
 /// As git has it: `diff main` and `diff main infra/` name a commit first, where nothing on the disk is called so.
 fn with_base(mut arguments: Diff) -> Result<Diff, Failure> {
     let is_named = arguments.base.is_some() || arguments.base_dir.is_some() || arguments.base_file.is_some();
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = std::env::current_dir().and_then(|it| it.canonicalize()).unwrap_or_default();
     let repository = place::repository(&here);
+    if let Some(root) = arguments.repository_url.take() {
+        // A name that is no part of an address leaves the report without links.
+        let below = repository.and_then(|it| here.strip_prefix(it).ok()?.to_str());
+        arguments.files_url = below.and_then(|below| root.below(below));
+    }
     if repository.is_none() && !is_named && !arguments.staged && arguments.input.paths.is_empty() {
         return Err(Failure::new("this is no git repository").with_help(WITHOUT_GIT));
     }

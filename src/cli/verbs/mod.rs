@@ -1,6 +1,7 @@
 //! The verbs: a file each, from its arguments to an exit code.
 
 pub(super) mod add_ignore;
+pub(super) mod base;
 pub(super) mod baseline;
 pub(super) mod blame;
 pub(super) mod blocks;

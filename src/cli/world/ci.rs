@@ -39,6 +39,20 @@ pub(in crate::cli) fn surroundings(host: CodeHost, environment: Environment, eve
     }
 }
 
+/// The branch that the pull request of this build wants to change.
+pub(in crate::cli) fn target_branch(environment: Environment) -> Option<String> {
+    const NAMES: [&str; 5] = [
+        "GITHUB_BASE_REF",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
+        "BITBUCKET_PR_DESTINATION_BRANCH",
+        "SYSTEM_PULLREQUEST_TARGETBRANCH",
+        // Atlantis
+        "BASE_BRANCH_NAME",
+    ];
+    let name = NAMES.iter().find_map(|name| environment(name))?;
+    Some(name.strip_prefix("refs/heads/").map_or(name.clone(), str::to_owned))
+}
+
 /// Which variables may hold the token, for the message that there is none.
 pub(in crate::cli) fn token_variables(host: CodeHost) -> &'static str {
     match host {

@@ -171,6 +171,13 @@ impl Tree for DiskTree {
         entries.dedup();
         entries
     }
+
+    fn link(&self, path: &str) -> Option<String> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let place = self.allowed(self.real(directory).ok()?).ok()?.join(&*os_name(name));
+        let target = fs::read_link(place).ok()?;
+        Some(named(target.as_os_str().as_encoded_bytes()).into_owned())
+    }
 }
 
 impl DiskTree {

@@ -13,7 +13,7 @@ use super::git_program::{ask, is_commit};
 use super::memory::{Memory, id_of};
 use super::{git_files, git_index, reference};
 use crate::cli::Failure;
-use crate::source::{Differing, Entry, Limits, ReadError, Tree, demand_text, join, parent};
+use crate::source::{Differing, Entry, Limits, ReadError, Tree, demand_text, join, named, parent};
 
 pub(in crate::cli) use super::git_entries::Entries;
 
@@ -365,6 +365,15 @@ impl Tree for GitTree {
         entries.sort();
         entries.dedup();
         entries
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        let path = match path.rsplit_once('/') {
+            Some((directory, name)) => format!("{}/{name}", self.resolve(directory).ok()?),
+            None => path.to_owned(),
+        };
+        let object = self.entries.0.get(&path).filter(|it| it.kind == GitEntryKind::Link)?;
+        Some(named(&self.object(&path, object).ok()?).into_owned())
     }
 }
 

@@ -14,58 +14,105 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// How much of what git complains is read.
 const MOST_COMPLAINTS: u64 = 64 << 10;
 
-/// git as it may be run on a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
+/// Settings by which every git that gpulint starts runs no program of a repository's choice. The command line outranks the
+/// settings of the repository. A bare repository inside of a checkout is a folder like any other.
+const HARDENED: [&str; 5] = [
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=:",
+    "log.showSignature=false",
+];
+
+/// The same in variables. Replace references and grafts change the history that people reviewed.
+const HARDENED_ENVIRONMENT: [(&str, &str); 8] = [
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", ""),
+    ("GIT_PAGER", "cat"),
+    ("LC_ALL", "C"),
+];
+
+/// What a fetch must not do beside fetching.
+const ONLY_FETCHING: [&str; 5] = [
+    "fetch.recurseSubmodules=false",
+    "fetch.bundleURI=",
+    "submodule.recurse=false",
+    "maintenance.auto=false",
+    "gc.auto=0",
+];
+
+/// Protocols that start no program of the other side's choice.
+const PROTOCOLS: &str = "https:ssh:file";
+
+/// Reads a repository that is not trusted: no network, no prompt, no lock, no program of its settings.
 pub(super) fn git(repository: &Path) -> Result<Command, Failure> {
+    let mut command = hardened(repository, &[])?;
+    command.env("GIT_ALLOW_PROTOCOL", "none");
+    Ok(command)
+}
+
+/// Fetches another repository into an empty one, with the user's own credentials and proxies.
+pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
+    let mut command = hardened(repository, &ONLY_FETCHING)?;
+    command.args(["-c", "fetch.fsckObjects=true"]);
+    for name in ["GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
+        command.env_remove(name);
+    }
+    Ok(over_network(command))
+}
+
+/// Asks the origin of a repository that is not trusted. Its settings say where the origin is and with which header to ask,
+/// and start nothing: helpers for passwords come from the user's own settings, and `GIT_SSH_COMMAND` says how to use ssh.
+pub(super) fn asking_origin(repository: &Path) -> Result<Command, Failure> {
+    let mut command = hardened(repository, &ONLY_FETCHING)?;
+    // An empty helper takes back all before it.
+    command.args(["-c", "credential.helper="]);
+    for setting in helpers_of_user(repository)? {
+        command.arg("-c").arg(setting);
+    }
+    if std::env::var_os("GIT_SSH_COMMAND").is_none() && std::env::var_os("GIT_SSH").is_none() {
+        command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
+    }
+    Ok(over_network(command))
+}
+
+/// The user's helpers for passwords, each as a setting for the command line.
+fn helpers_of_user(repository: &Path) -> Result<Vec<String>, Failure> {
+    let mut helpers = Vec::new();
+    for scope in ["--system", "--global"] {
+        let listed = run(repository, &["config", scope, "--null", "--get-regexp", r"^credential\..*helper$"])?;
+        let settings = listed.stdout.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+        // `key`, a line end, and the value.
+        helpers.extend(settings.map(|it| String::from_utf8_lossy(it).replacen('\n', "=", 1)));
+    }
+    Ok(helpers)
+}
+
+fn over_network(mut command: Command) -> Command {
+    for (name, value) in
+        [("GIT_ALLOW_PROTOCOL", PROTOCOLS), ("GIT_HTTP_LOW_SPEED_LIMIT", "1000"), ("GIT_HTTP_LOW_SPEED_TIME", "60")]
+    {
+        command.env(name, value);
+    }
+    command
+}
+
+fn hardened(repository: &Path, settings: &[&str]) -> Result<Command, Failure> {
     let mut command = program(repository)?;
     // A repository that is broken must not be taken for the one around it.
     if let Some(around) = repository.parent() {
         command.env("GIT_CEILING_DIRECTORIES", around);
     }
-    command.arg("-C").arg(repository).args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath="]);
-    forget_repository(&mut command);
-    for (name, value) in [
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_ALLOW_PROTOCOL", "none"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_NO_REPLACE_OBJECTS", "1"),
-        ("LC_ALL", "C"),
-    ] {
-        command.env(name, value);
-    }
-    Ok(command)
-}
-
-/// git as it fetches another repository into an empty one: with the user's own credentials and proxies, over protocols that
-/// start no program of the other side's choice, without hooks and submodules.
-pub(in crate::cli) fn fetching(repository: &Path) -> Result<Command, Failure> {
-    let mut command = program(repository)?;
     command.arg("-C").arg(repository);
-    for setting in [
-        "core.fsmonitor=false",
-        "core.hooksPath=/dev/null",
-        "fetch.fsckObjects=true",
-        "fetch.recurseSubmodules=false",
-        "fetch.bundleURI=",
-        "submodule.recurse=false",
-        "maintenance.auto=false",
-        "gc.auto=0",
-    ] {
+    for setting in HARDENED.iter().chain(settings) {
         command.args(["-c", setting]);
     }
     forget_repository(&mut command);
-    for name in ["GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"] {
-        command.env_remove(name);
-    }
-    for (name, value) in [
-        ("GIT_ALLOW_PROTOCOL", "https:ssh:file"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_HTTP_LOW_SPEED_LIMIT", "1000"),
-        ("GIT_HTTP_LOW_SPEED_TIME", "60"),
-        ("LC_ALL", "C"),
-    ] {
-        command.env(name, value);
-    }
+    command.envs(HARDENED_ENVIRONMENT);
     Ok(command)
 }
 
@@ -106,7 +153,13 @@ pub(super) fn run_on(repository: &Path, arguments: &[&str], index: Option<PathBu
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments);
+    finish(command, arguments)
+}
+
+/// Runs git to its end, within the time that there is.
+pub(super) fn finish(mut command: Command, arguments: &[&str]) -> Result<Output, Failure> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut started = Started::start(&mut command).map_err(not_started)?;
     let printed = read(started.child.stdout.take(), u64::MAX);
     let complaints = read(started.child.stderr.take(), MOST_COMPLAINTS);

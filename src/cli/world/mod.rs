@@ -14,6 +14,7 @@ pub(super) mod git_files;
 pub(super) mod git_index;
 pub(super) mod git_log;
 pub(super) mod git_objects;
+pub(super) mod git_origin;
 pub(super) mod git_program;
 pub(super) mod kept;
 pub(super) mod largest;

@@ -16,7 +16,8 @@ use crate::source::named;
 pub(in crate::cli) struct Place {
     /// The running directory.
     pub(in crate::cli) here: PathBuf,
-    /// The files and directories to check, absolute and with links followed.
+    /// The files and directories to check, absolute and with links followed. A file that is a link into its own repository stays
+    /// at its own place: it is part of what lies there.
     pub(in crate::cli) named: Vec<PathBuf>,
     /// The root of the tree: what all allowed directories have in common.
     pub(in crate::cli) root: PathBuf,
@@ -34,7 +35,7 @@ impl Place {
                 .and_then(|directory| directory.canonicalize())
                 .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?,
         };
-        let named = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>, _>>()?;
+        let named = paths.iter().map(|path| at_its_place(path)).collect::<Result<Vec<_>, _>>()?;
         named.iter().try_for_each(|path| demand_inside(path))?;
         let mut allowed: Vec<PathBuf> = named.iter().map(|path| boundary(path, &here)).collect();
         for path in beside {
@@ -105,6 +106,20 @@ pub(in crate::cli) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
         std::io::ErrorKind::NotFound => missing(path),
         _ => Failure::new(format!("path `{}` cannot be read: {error}", path.display())),
     })
+}
+
+/// The place of what was named.
+fn at_its_place(path: &Path) -> Result<PathBuf, Failure> {
+    let real = canonical(path)?;
+    let own = || {
+        let (directory, name) = (path.parent()?, path.file_name()?);
+        let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        let directory = directory.canonicalize().ok()?;
+        let is_inside = repository(&directory).is_some_and(|it| real.starts_with(it));
+        Some(directory.join(name)).filter(|_| is_inside)
+    };
+    let is_link = real.is_file() && path.is_symlink();
+    Ok(is_link.then(own).flatten().unwrap_or(real))
 }
 
 /// A path that is not there may be a verb that was misspelt.

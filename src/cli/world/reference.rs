@@ -41,7 +41,7 @@ pub(in crate::cli) fn in_full(repository: &Path, written: &str) -> Result<Option
 }
 
 /// A name, and the steps from it: `main` and `~2`.
-fn split(written: &str) -> (&str, &str) {
+pub(in crate::cli) fn split(written: &str) -> (&str, &str) {
     let end = [written.find(['~', '^', ':']), written.find("@{")].into_iter().flatten().min();
     written.split_at(end.unwrap_or(written.len()))
 }

@@ -5,7 +5,7 @@ use regex::Regex;
 
 use super::change::{Changed, Line, Role};
 use crate::catalog::Catalog;
-use crate::compare::State;
+use crate::compare::state::State;
 use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::compare::State;
+use crate::compare::state::State;
 use crate::front_ends::files;
 use crate::source::{Hunk, changes, file_name, lines_with_offsets};
 

@@ -23,8 +23,8 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::State;
-use super::Touched;
+use super::links;
+use super::state::{State, Touched};
 use crate::analysis::Analysis;
 use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
@@ -61,7 +61,9 @@ pub(in crate::compare) fn not_explained(
         told.look_at_what_is_taken(&files, &speaking);
         told.look_at_submodules(touched);
     }
-    told.of.into_values().collect()
+    let mut all: Vec<Unjudged> = told.of.into_values().collect();
+    all.extend(links::moved(states.base, states.head, touched, &speaking));
+    all
 }
 
 /// One thing of each file.

@@ -14,6 +14,13 @@ impl Head {
         (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
     }
 
+    /// The address of a directory below; nothing if its name is no part of an address.
+    pub(crate) fn below(&self, directory: &str) -> Option<Head> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/@+=,".contains(c);
+        let url = format!("{}/{directory}", self.url);
+        directory.chars().all(plain).then(|| Head { url: url.trim_end_matches('/').to_owned() })
+    }
+
     /// Without a slash at the end.
     pub(in crate::report) fn url(&self) -> &str {
         &self.url

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Before the target of a symbolic link, in the place of a text.
+pub(crate) const LINK: &str = "-> ";
+
 /// Files of a tree: path and text; a text of nothing deletes the file.
 pub(super) type Files<'a> = &'a [(&'a str, &'a str)];
 
@@ -81,7 +84,16 @@ pub(crate) fn write(directory: &Path, files: Files) {
     for (path, text) in files {
         let path = directory.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        if text.is_empty() { fs::remove_file(path).unwrap() } else { fs::write(path, text).unwrap() }
+        let _ = fs::remove_file(&path);
+        match text.strip_prefix(LINK) {
+            Some(target) => {
+                // A link takes the place of a folder, too.
+                let _ = fs::remove_dir_all(&path);
+                std::os::unix::fs::symlink(target, path).unwrap();
+            }
+            None if text.is_empty() => {}
+            None => fs::write(path, text).unwrap(),
+        }
     }
 }
 

@@ -77,4 +77,9 @@ impl Tree for TracedTree {
         self.note(|trace| trace.directories.extend([directory.to_owned()].into_iter().chain(elsewhere)));
         self.tree.list(directory)
     }
+
+    fn link(&self, path: &str) -> Option<String> {
+        self.note(|trace| trace.files.extend([path.to_owned()]));
+        self.tree.link(path)
+    }
 }

@@ -1,0 +1,113 @@
+//! Links on the way to what was named. A change must not lead a path of the workflow to another directory.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::cli::Failure;
+use crate::cli::world::git::GitTree;
+use crate::cli::world::place::Place;
+use crate::source::{Tree, named};
+
+use super::look::names_of;
+
+/// More links one after the other lead nowhere.
+const MOST_LINKS: usize = 40;
+
+/// Refuses a path that leads through a link which the base does not have as it is now.
+pub(super) fn demand_old(written: &[PathBuf], root: &Path, base: &GitTree) -> Result<(), Failure> {
+    for path in written {
+        for Link { path: link, target } in links(path) {
+            let Ok(inside) = link.strip_prefix(root) else { continue };
+            let inside = names_of(inside);
+            let target = named(target.as_os_str().as_encoded_bytes()).into_owned();
+            if base.link(&inside).as_ref() != Some(&target) {
+                return Err(Failure::new(format!("`{inside}` is a link to `{target}` that this change makes, and a path that was named leads through it"))
+                    .with_help("name the directory itself, or change the link in a pull request of its own"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was named, as it was written.
+pub(super) fn written(paths: &[PathBuf], place: &Place) -> Vec<PathBuf> {
+    let here = here(place);
+    let paths = paths.iter().filter(|it| it.as_os_str() != "-").map(|it| here.join(it));
+    let all: Vec<PathBuf> = paths.collect();
+    if all.is_empty() { vec![here] } else { all }
+}
+
+/// The running directory as whoever entered it wrote it, if a shell tells.
+fn here(place: &Place) -> PathBuf {
+    let told = std::env::var_os("PWD").map(PathBuf::from).filter(|it| it.is_absolute());
+    told.filter(|it| it.canonicalize().is_ok_and(|real| real == place.here)).unwrap_or_else(|| place.here.clone())
+}
+
+/// A link, at its place without other links on the way.
+struct Link {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+/// The links to directories that lie on the way along an absolute path, and on the ways behind those.
+fn links(path: &Path) -> Vec<Link> {
+    let mut found = Vec::new();
+    let mut real = PathBuf::new();
+    let mut open: Vec<PathBuf> = parts(path);
+    open.reverse();
+    while let Some(part) = open.pop() {
+        match part.components().next() {
+            Some(Component::ParentDir) => drop(real.pop()),
+            Some(Component::CurDir) | None => {}
+            Some(Component::Normal(_)) => {
+                let next = real.join(&part);
+                match fs::read_link(&next).ok().filter(|_| found.len() < MOST_LINKS && next.is_dir()) {
+                    Some(target) => {
+                        open.extend(parts(&target).into_iter().rev());
+                        found.push(Link { path: next, target });
+                    }
+                    None => real = next,
+                }
+            }
+            Some(Component::RootDir | Component::Prefix(_)) => real = PathBuf::from(part),
+        }
+    }
+    found
+}
+
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let mut parts = Vec::new();
+    let mut root = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::RootDir | Component::Prefix(_) => root.push(part),
+            _ => parts.push(PathBuf::from(part.as_os_str())),
+        }
+    }
+    if !root.as_os_str().is_empty() {
+        parts.insert(0, root);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_behind_links_are_found() {
+        use std::os::unix::fs::symlink;
+
+        let directory = std::env::temp_dir()
+            .canonicalize()
+            .unwrap_or_default()
+            .join(format!("gpulint-links-{}", std::process::id()));
+        fs::create_dir_all(directory.join("a/b")).unwrap_or_default();
+        symlink("a", directory.join("one")).unwrap_or_default();
+        symlink(directory.join("one/b"), directory.join("two")).unwrap_or_default();
+        let found: Vec<PathBuf> = links(&directory.join("two/../b")).into_iter().map(|it| it.path).collect();
+        assert_eq!(found, [directory.join("two"), directory.join("one")]);
+        fs::remove_dir_all(directory).unwrap_or_default();
+    }
+}

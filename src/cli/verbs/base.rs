@@ -1,0 +1,31 @@
+//! `gpulint base`: the commit that a pull request is compared with, and the commit whose settings judge it.
+
+use crate::cli::args::BaseCommit;
+use crate::cli::session::target::{Build, Target, repository};
+use crate::cli::world::{ci, output};
+use crate::cli::{Failure, Outcome};
+
+pub(in crate::cli) fn run(arguments: &BaseCommit) -> Result<Outcome, Failure> {
+    let here = std::env::current_dir()
+        .and_then(|it| it.canonicalize())
+        .map_err(|error| Failure::new(format!("the current directory cannot be read: {error}")))?;
+    let repository = repository(&here)?;
+    let known = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
+    let (head, tip) = (known(&arguments.head), known(&arguments.tip));
+    let build = Build { head, tip, ..Build::of(&ci::process_variable) };
+    let target = Target { repository: &repository, build: &build };
+    let commit = match (known(&arguments.reference), arguments.policy) {
+        (Some(written), _) => Some(target.named(&written)?),
+        (None, true) => target.policy()?,
+        (None, false) => target.base()?,
+    };
+    match commit {
+        Some(commit) => output::print(&format!("{commit}\n")).map(|()| Outcome::Passed),
+        None => {
+            output::complain(
+                "this build is about no pull request: name a branch, as in `gpulint base refs/heads/main`",
+            );
+            Ok(Outcome::Empty)
+        }
+    }
+}

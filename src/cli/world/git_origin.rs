@@ -1,0 +1,35 @@
+//! The origin of a repository: which branches and tags it has, and commits that this clone lacks.
+
+use std::path::Path;
+use std::process::Output;
+
+use super::git_program::{asking_origin, finish};
+use crate::cli::Failure;
+
+/// The program that the other side starts, whatever the settings of the repository say.
+const SENDER: &str = "--upload-pack=git-upload-pack";
+
+/// Fetches the last commits of a reference, or of a commit by its id; whether that worked. `FETCH_HEAD` is then the first of
+/// them, and no reference of the repository moves.
+pub(in crate::cli) fn fetch(repository: &Path, what: &str, depth: u32) -> Result<bool, Failure> {
+    let depth = format!("--depth={depth}");
+    let options = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--refmap=", SENDER, &depth];
+    Ok(ask(repository, &[&options[..], &["--", "origin", what]].concat())?.status.success())
+}
+
+/// The references of those names that the origin has; none if it cannot be asked.
+pub(in crate::cli) fn references(repository: &Path, names: &[&str]) -> Result<Option<Vec<String>>, Failure> {
+    let listed = ask(repository, &[&["ls-remote", "--quiet", SENDER, "--", "origin"], names].concat())?;
+    if !listed.status.success() {
+        return Ok(None);
+    }
+    // `<id>`, a tab, and the name.
+    let text = String::from_utf8_lossy(&listed.stdout);
+    Ok(Some(text.lines().filter_map(|line| Some(line.split_once('\t')?.1.to_owned())).collect()))
+}
+
+fn ask(repository: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+    let mut command = asking_origin(repository)?;
+    command.args(arguments);
+    finish(command, arguments)
+}

@@ -1,0 +1,298 @@
+//! Resources that disappear while code appears that is not in this tree: they may run there, so that their cost is no longer
+//! known. It is no saving, and the change does not pass.
+//!
+//! Code elsewhere is one of these, whatever the front end:
+//!
+//! 1. what a reader misses: a module that is not on disk, a template, a language that gpulint does not read;
+//! 2. what a deployment tool fetches: the source of an Application, a HelmRelease or a kustomization, a chart of a registry;
+//! 3. the target of a `moved` block, if it is in a module that is not on disk.
+//!
+//! The first two count if the base does not have them; of a call that is in the base, a changed body counts for resources of
+//! the same directory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use regex::Regex;
+
+use super::state::{State, Touched};
+use crate::analysis::Analysis;
+use crate::catalog::Money;
+use crate::front_ends::files;
+use crate::inventory::{Resource, ResourceId, Skipped, Unjudged, UnjudgedStatus};
+use crate::pricing::{Change, Delta, Side};
+use crate::source::{Span, file_name, join, parent, static_regex};
+
+/// More of them are of no use to a reader.
+const MOST_SHOWN: usize = 20;
+
+/// Marks resources that may run elsewhere as lost, and returns where.
+pub(super) fn lose(
+    (base, before): (&State, &Analysis),
+    (head, after): (&State, &Analysis),
+    change: &mut Delta,
+    touched: &Touched,
+) -> Vec<Unjudged> {
+    let earlier = before.side(base.sources);
+    let gone: BTreeSet<ResourceId> = change.changes.iter().filter_map(|it| vanished(it, &earlier)).collect();
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let states = [(base, before), (head, after)];
+    let mut told = moved(states, &gone, change, touched);
+    let left: Vec<ResourceId> = change.changes.iter().filter_map(|it| vanished(it, &earlier)).collect();
+    if !left.is_empty() {
+        let appeared = appeared(states, touched, &left);
+        told.extend(lost(&appeared, &left, change, &earlier, head));
+    }
+    told
+}
+
+/// A resource that a sum counted and that is in no later state.
+fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
+    let id = change.before.filter(|_| change.after.is_none() && !change.lost)?;
+    earlier.resource(id).is_added().then_some(id)
+}
+
+/// What the later state names and does not hold.
+#[derive(Debug, Clone)]
+struct Elsewhere {
+    path: String,
+    span: Option<Span>,
+    /// What is named, for people.
+    what: String,
+    /// It is not new: its text differs, which counts for resources of its own directory.
+    is_changed_only: bool,
+}
+
+fn lost(found: &[Elsewhere], left: &[ResourceId], change: &mut Delta, earlier: &Side, head: &State) -> Vec<Unjudged> {
+    let path_of = |id: ResourceId| earlier.sources.path(earlier.sources.origin(earlier.resource(id).span).file);
+    let may_hold = |it: &Elsewhere, id: ResourceId| !it.is_changed_only || parent(&it.path) == parent(&path_of(id));
+    let lost: BTreeSet<ResourceId> =
+        left.iter().copied().filter(|id| found.iter().any(|it| may_hold(it, *id))).collect();
+    change.lose(earlier, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
+    let shown = found.iter().filter(|it| lost.iter().any(|id| may_hold(it, *id))).take(MOST_SHOWN);
+    shown.map(|it| told(it, &lost, earlier, head)).collect()
+}
+
+fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &State) -> Unjudged {
+    let expected = |id: &ResourceId| earlier.item(*id).and_then(|item| item.monthly).map(|it| it.expected);
+    let money: Money = lost.iter().filter_map(expected).fold(Money::ZERO, |sum, it| sum + it);
+    let cost = if money > Money::ZERO { format!(", {} a month,", (head.amount)(money)) } else { String::new() };
+    let resources = match lost.len() {
+        1 => {
+            let address = lost.first().map(|id| earlier.resource(*id).address.as_str()).unwrap_or_default();
+            format!("{address}{cost} disappears and may run there")
+        }
+        n => format!("{n} resources{cost} disappear and may run there"),
+    };
+    let cure = "check that they are gone: the sums neither count nor save them";
+    let unjudged = Unjudged::new(it.path.clone(), format!("{}: {resources}", it.what)).with_cure(cure);
+    Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
+}
+
+/// Resources that a `moved` block sends into a module that is not on disk.
+fn moved(
+    states: [(&State, &Analysis); 2],
+    gone: &BTreeSet<ResourceId>,
+    change: &mut Delta,
+    touched: &Touched,
+) -> Vec<Unjudged> {
+    let [(base, before), (head, _)] = states;
+    let earlier = before.side(base.sources);
+    let mut told_of = Vec::new();
+    for path in touched.files.iter().filter(|path| files::is_terraform(path)) {
+        let Some(text) = head.text(path) else { continue };
+        for found in MOVED.captures_iter(&text) {
+            let Some((from, to)) = from_and_to(&found) else { continue };
+            let is_meant = |id: &ResourceId| {
+                let Resource { address, .. } = earlier.resource(*id);
+                let rest = address
+                    .strip_prefix(from)
+                    .or_else(|| address.find(&format!(".{from}")).and_then(|at| address.get(at + 1 + from.len()..)));
+                to.starts_with("module.") && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            let lost: BTreeSet<ResourceId> = gone.iter().copied().filter(is_meant).collect();
+            if lost.is_empty() {
+                continue;
+            }
+            change.lose(&earlier, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
+            let what = format!("`moved` sends {from} to {to}, which is not read");
+            let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
+            told_of.push(told(&place, &lost, &earlier, head));
+        }
+    }
+    told_of
+}
+
+fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
+    let part = |at: usize| found.get(at).map(|it| it.as_str());
+    Some((part(1).or(part(4))?, part(2).or(part(3))?))
+}
+
+/// Code elsewhere that only the later state names, or names with another body.
+fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
+    let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
+    for (it, body) in missed(before) {
+        known.entry((it.path, it.what)).or_default().insert(body);
+    }
+    let mut found = Vec::new();
+    for (it, body) in missed(after) {
+        match known.get(&(it.path.clone(), it.what.clone())) {
+            None => found.push(it),
+            Some(bodies) if !bodies.contains(&body) => found.push(Elsewhere { is_changed_only: true, ..it }),
+            Some(_) => {}
+        }
+    }
+    let earlier: BTreeSet<String> = fetched(before.0, touched).into_keys().collect();
+    let new = fetched(after.0, touched).into_iter().filter(|(source, _)| !earlier.contains(source));
+    let new: Vec<(String, Elsewhere)> = new.collect();
+    if !new.is_empty() && !left.is_empty() {
+        let sources: Vec<&str> = new.iter().map(|(source, _)| source.as_str()).collect();
+        let known = named_anywhere(before.0, &sources);
+        found.extend(new.into_iter().filter(|(source, _)| !known.contains(source)).map(|(_, it)| it));
+    }
+    found
+}
+
+/// What readers miss, with the text of its call.
+fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
+    let sources = state.sources;
+    let bodies: HashMap<Span, Span> =
+        analysis.blocks.iter().filter(|it| it.keyword == "module").map(|it| (it.span, it.body)).collect();
+    let place = |span: Span| sources.path(sources.origin(span).file);
+    let diagnostics = analysis.inventory.diagnostics.iter().filter(|it| it.unread.is_some());
+    let calls = diagnostics.filter_map(|it| {
+        let span = it.span?;
+        let body = bodies.get(&span).map(|body| sources.snippet(*body)).unwrap_or_default();
+        let found = Elsewhere { path: place(span), span: Some(span), what: it.message.clone(), is_changed_only: false };
+        Some((found, body))
+    });
+    let of_file = |path: &str, what: String| {
+        (Elsewhere { path: path.to_owned(), span: None, what, is_changed_only: false }, String::new())
+    };
+    let skipped =
+        analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.reason != Skipped::UNCALLED);
+    let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
+    let foreign =
+        analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is not read", it.language.name)));
+    calls.chain(skipped).chain(foreign).collect()
+}
+
+/// What deployment tools fetch, by what touched files name.
+fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
+    let mut found = BTreeMap::new();
+    for path in &touched.files {
+        let is_code = files::is_terraform(path);
+        if !is_code && ![".yaml", ".yml", ".json", ".gotmpl"].iter().any(|ending| path.ends_with(ending)) {
+            continue;
+        }
+        let Some(text) = state.text(path).filter(|text| is_code || fetches(path, text)) else { continue };
+        for named in SOURCES.captures_iter(&text) {
+            let (Some(key), Some(value)) = (named.get(1), named.get(2)) else { continue };
+            let is_chart = key.as_str().to_ascii_lowercase().contains("chart");
+            if is_chart && !is_here(state, path, value.as_str()) || is_address(value.as_str()) {
+                found
+                    .entry(value.as_str().to_owned())
+                    .or_insert_with(|| fetched_at(state, path, value.range(), value.as_str()));
+            }
+        }
+        for entry in
+            ENTRIES.captures_iter(&text).filter_map(|it| it.get(1)).filter(|it| !is_code && is_address(it.as_str()))
+        {
+            found
+                .entry(entry.as_str().to_owned())
+                .or_insert_with(|| fetched_at(state, path, entry.range(), entry.as_str()));
+        }
+    }
+    found
+}
+
+fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
+    let span = state.sources.open(path).ok().map(|file| Span::new(file, range.start, range.end));
+    let what = format!("a deployment tool fetches `{named}`, which is not in this tree");
+    Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
+}
+
+/// Whether a text is for a tool that fetches what it deploys.
+fn fetches(path: &str, text: &str) -> bool {
+    const FILES: [&str; 6] =
+        ["kustomization.", "Kustomization", "Chart.yaml", "helmfile", "fleet.yaml", "requirements.yaml"];
+    FILES.iter().any(|name| file_name(path).starts_with(name)) || DEPLOYERS.is_match(text)
+}
+
+fn is_address(value: &str) -> bool {
+    const STARTS: [&str; 6] = ["git@", "git::", "github.com/", "gitlab.com/", "bitbucket.org/", "s3::"];
+    (value.contains("://") && !value.starts_with("file://") || STARTS.iter().any(|it| value.starts_with(it)))
+        && !value.starts_with("https://kubernetes.default")
+}
+
+/// A chart is a directory of the tree.
+fn is_here(state: &State, path: &str, chart: &str) -> bool {
+    let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
+    chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
+}
+
+/// Those of some texts that any file of a state holds.
+fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for path in state.files {
+        let _ = state.sources.glance(path, |text: &[u8]| {
+            found.extend(
+                texts
+                    .iter()
+                    .filter(|it| memchr::memmem::find(text, it.as_bytes()).is_some())
+                    .map(|it| (*it).to_owned()),
+            );
+        });
+    }
+    found
+}
+
+static_regex!(
+/// In either order.
+static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
+static_regex!(
+/// Groups of objects that say what is to be deployed from elsewhere.
+static DEPLOYERS: Regex = r"argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|kustomize\.config\.k8s\.io|coreos\.com|crossplane\.io|upbound\.io");
+static_regex!(
+/// Keys under which tools name what they fetch.
+static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
+static_regex!(
+/// Entries of lists.
+static ENTRIES: Regex = r#"(?m)^\s*-\s+["']?([^\s"'#]+)|[\[,]\s*["']?([^\s,"'\]]+://[^\s,"'\]]+)"#);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moved_blocks_are_read_in_either_order() {
+        for text in [
+            "moved {\n  from = aws_instance.a[0]\n  to   = module.b.aws_instance.a\n}",
+            "moved { to = module.b.aws_instance.a\n from = aws_instance.a[0] }",
+        ] {
+            let found = MOVED.captures(text);
+            assert_eq!(
+                found.as_ref().and_then(from_and_to),
+                Some(("aws_instance.a[0]", "module.b.aws_instance.a")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_tools_fetch_is_an_address_or_a_chart() {
+        let named = |text: &'static str| {
+            SOURCES
+                .captures_iter(text)
+                .filter_map(|it| Some((it.get(1)?.as_str(), it.get(2)?.as_str())))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            named("  source: {repoURL: https://charts.example.com, chart: x}"),
+            [("repoURL", "https://charts.example.com"), ("chart", "x")]
+        );
+        assert_eq!(named("  chart = \"./charts/a\""), [("chart", "./charts/a")]);
+        assert!(is_address("https://github.com/acme/x//y?ref=v1") && !is_address("./a") && !is_address("file://../a"));
+    }
+}

@@ -1,0 +1,67 @@
+//! Links to directories that a change makes, or leads elsewhere. gpulint reads a directory at its own place and not once more
+//! through each link, so that the sums do not show what is deployed through a link.
+
+use std::collections::BTreeSet;
+
+use super::state::{State, Touched};
+use crate::inventory::Unjudged;
+use crate::source::{Tree, is_below, join, parent};
+
+/// More links one after the other lead nowhere.
+const MOST_LINKS: usize = 16;
+
+const CURE: &str =
+    "name the directory itself, or look at what is deployed through the link; `exclude` in gpulint.toml leaves it out";
+
+/// Links that lead to other directories than before, if something with accelerators is there or was there.
+pub(super) fn moved(base: &State, head: &State, touched: &Touched, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
+    touched.files.iter().filter_map(|path| told(path, base, head, speaking)).collect()
+}
+
+fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> Option<Unjudged> {
+    let (earlier, later) = (base.sources.tree(), head.sources.tree());
+    let target = later.link(path)?;
+    let was = earlier.link(path);
+    if was.as_ref() == Some(&target) {
+        return None;
+    }
+    let speaks = |directory: &str| speaking.iter().any(|it| is_below(it, directory));
+    // A reader that went through the link has told what it found.
+    if speaks(path) && head.files.iter().all(|it| !is_below(it, path)) {
+        return None;
+    }
+    let was_folder = was.is_none() && !earlier.list(path).is_empty();
+    let place = resolved(later, path);
+    let matters = match &place {
+        Some(directory) => !later.list(directory).is_empty() && speaks(directory),
+        // It leads out of the tree.
+        None => {
+            base.files.iter().any(|it| is_below(it, path) && speaking.contains(it))
+                || resolved(earlier, path).is_some_and(|it| it != path && speaks(&it))
+        }
+    };
+    if !matters {
+        return None;
+    }
+    let before = match was {
+        Some(was) => format!("it led to `{was}` before"),
+        None if was_folder => "it was a folder before".to_owned(),
+        None => "it is new".to_owned(),
+    };
+    let reason =
+        format!("this link leads to `{target}`, and {before}: the sums do not show what is deployed through it");
+    Some(Unjudged::new(path, reason).with_cure(CURE))
+}
+
+/// Where a path leads behind all links; nothing if it leads out of the tree or round.
+fn resolved(tree: &dyn Tree, path: &str) -> Option<String> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let link = ends.filter_map(|end| Some((end, tree.link(path.get(..end)?)?))).next();
+        let Some((end, target)) = link else { return Some(path) };
+        let (link, rest) = path.split_at(end);
+        path = join(parent(link), &format!("{target}{rest}")).filter(|_| !target.starts_with('/'))?;
+    }
+    None
+}

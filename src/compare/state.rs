@@ -1,0 +1,42 @@
+//! What is compared: two states of a tree, and the files that a change touches.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::Settings;
+use crate::catalog::Money;
+use crate::source::Sources;
+
+/// One state of a tree, as it is read.
+pub(crate) struct State<'a> {
+    pub(crate) sources: &'a Sources,
+    /// Sorted, each once.
+    pub(crate) files: &'a [String],
+    pub(crate) settings: &'a Settings,
+    /// Files of an earlier state that are as they are later.
+    pub(crate) same: &'a HashSet<String>,
+    /// A path as people see it.
+    pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
+    /// An amount as people read it.
+    pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
+}
+
+impl State<'_> {
+    /// The text of a file, as it is held where somebody has read it.
+    pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
+        if self.sources.has(path) {
+            return self.sources.open(path).ok().map(|file| self.sources.text(file));
+        }
+        let bytes = self.sources.tree().read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into())
+    }
+}
+
+/// What a change touches, by paths of both states.
+#[derive(Default)]
+pub(crate) struct Touched {
+    /// Files that may differ, or that only one state has.
+    pub(crate) files: BTreeSet<String>,
+    /// Submodules that stand at another commit.
+    pub(crate) submodules: BTreeSet<String>,
+}

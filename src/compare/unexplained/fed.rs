@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::States;
 use super::change::{Changed, Role};
+use super::states::States;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
 

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::States;
 use super::change::{Changed, Line, Role, lines};
+use super::states::States;
 use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::States;
 use super::asks::chart_around;
 use super::change::{Changed, Role};
+use super::states::States;
 use crate::inventory::{Skipped, Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 

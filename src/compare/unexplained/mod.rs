@@ -18,26 +18,19 @@ mod fed;
 mod handed;
 mod inputs;
 mod objects;
+mod states;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::links;
-use super::state::{State, Touched};
-use crate::analysis::Analysis;
+use super::state::Touched;
 use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
 use crate::source::{Span, parent};
 use change::{Changed, Role};
-
-/// Both states of what changed.
-pub(in crate::compare) struct States<'a> {
-    pub(in crate::compare) base: &'a State<'a>,
-    pub(in crate::compare) before: &'a Analysis,
-    pub(in crate::compare) head: &'a State<'a>,
-    pub(in crate::compare) after: &'a Analysis,
-}
+pub(in crate::compare) use states::States;
 
 const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what something is applied, `exclude` what is not, and \
                     `unexplained = \"tell\"` lets it pass";

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::States;
 use super::asks::{AcceleratorSearch, is_of_chart};
 use super::change::{Changed, Line, Role, lines};
+use super::states::States;
 use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{is_below, is_example, join, parent, static_regex};

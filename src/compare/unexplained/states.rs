@@ -1,0 +1,12 @@
+//! Both states of a tree, with what was found in each.
+
+use crate::analysis::Analysis;
+use crate::compare::state::State;
+
+/// Both states of what changed.
+pub(in crate::compare) struct States<'a> {
+    pub(in crate::compare) base: &'a State<'a>,
+    pub(in crate::compare) before: &'a Analysis,
+    pub(in crate::compare) head: &'a State<'a>,
+    pub(in crate::compare) after: &'a Analysis,
+}

@@ -11,7 +11,7 @@ use crate::fit::Assessment;
 use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Role, Run, RunKind};
 use crate::measured::Measured;
 use crate::pricing::{Bill, Period};
-use crate::rules::{Rules, Total, Undetermined};
+use crate::rules::{Finding, Rules, Total, Undetermined};
 use crate::source::{Date, Sources};
 
 /// Everything that a report may tell.
@@ -94,6 +94,12 @@ impl<'a> Report<'a> {
     }
 
     /// Resources whose region is a setting and not in the text, and which setting.
+    /// Where a finding stands, to sort by: a path and a byte. The numbers of files depend on which one was read first.
+    pub(in crate::report) fn order(&self, finding: &Finding) -> (String, u32) {
+        let span = self.sources.origin(finding.span);
+        (self.sources.path(span.file), span.start)
+    }
+
     pub(super) fn assumed(&self) -> impl Iterator<Item = (&'a Resource, &'a str)> {
         self.inventory.resources.iter().filter_map(|it| match it.fact(Key::Region).origin()? {
             Origin::Assumed(why) => Some((it, why.as_ref())),

@@ -76,6 +76,7 @@ mod templates;
 mod terraform;
 mod terraform_resources;
 mod terragrunt;
+mod twins;
 mod unexplained;
 mod unseen;
 mod usage;

@@ -1,10 +1,9 @@
 //! The state that a change started from: a commit, a directory, or a file.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::PoisonError;
 
-use super::look::names_of;
 use super::remembered::StagedFiles;
 use super::{absent, discover, links, touched, tracked};
 use crate::cli::Failure;
@@ -13,6 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::world::file_tree::{DiskTree, below, read_limited};
 use crate::cli::world::git::{Base, Entries, GitTree};
 use crate::cli::world::place;
+use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
@@ -269,9 +269,8 @@ impl Shifted {
             here.next();
             path.next();
         }
-        let up = here.map(|_| "..");
-        let relative: PathBuf = up.chain(path).collect();
-        relative.to_string_lossy().replace('\\', "/")
+        // Not by way of the system's own paths: on Unix a backslash is a letter of a name.
+        here.map(|_| "..").chain(path).collect::<Vec<_>>().join("/")
     }
 }
 
@@ -303,7 +302,8 @@ mod tests {
 
     #[test]
     fn paths_lead_from_the_one_directory_as_from_the_other() {
-        let shifted = |here: &str| Shifted { here: here.to_owned(), there: DiskTree::new(PathBuf::new(), Vec::new()) };
+        let shifted =
+            |here: &str| Shifted { here: here.to_owned(), there: DiskTree::new(std::path::PathBuf::new(), Vec::new()) };
         assert_eq!(shifted("").relative("a/main.tf"), "a/main.tf");
         assert_eq!(shifted("infra").relative("infra/main.tf"), "main.tf");
         assert_eq!(shifted("infra").relative("modules/x"), "../modules/x");

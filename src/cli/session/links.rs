@@ -8,7 +8,7 @@ use crate::cli::world::git::GitTree;
 use crate::cli::world::place::Place;
 use crate::source::{Tree, named};
 
-use super::look::names_of;
+use crate::cli::world::place::names_of;
 
 /// More links one after the other lead nowhere.
 const MOST_LINKS: usize = 40;

@@ -16,7 +16,7 @@ use crate::cli::world::largest::LargestFile;
 use crate::cli::world::place::{self, Place};
 use crate::front_ends::files;
 use crate::inventory::Skipped;
-use crate::source::{Limits, join, named};
+use crate::source::{Limits, join};
 use crate::terraform;
 
 /// What lies there, before anything of it is read.
@@ -152,12 +152,6 @@ impl Found {
         }
         files
     }
-}
-
-/// A path below the root as a path of the tree.
-pub(super) fn names_of(inside: &Path) -> String {
-    let names: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
-    names.join("/")
 }
 
 /// The directories that a list of submodules names: whoever asks about the list asks about them.

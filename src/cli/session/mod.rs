@@ -37,7 +37,7 @@ use super::world::file_tree::{self};
 use super::world::outcome::Outcome;
 use super::world::progress::Progress;
 use super::world::{clock, deadline, output};
-use crate::cli::world::place::Place;
+use crate::cli::world::place::{Place, names_of};
 use crate::compare::{State, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
@@ -50,7 +50,7 @@ use crate::report::{Paths, Report};
 use crate::rules::{self, Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
 use crate::{Analysis, Settings};
-use look::{Found, FoundInput, find_input, names_of, with_given};
+use look::{Found, FoundInput, find_input, with_given};
 use packs::Pack;
 
 /// The input of one run: what is read, what holds for it, and what was asked.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::look::names_of;
 use super::{Session, discover};
 use crate::cli::Failure;
 use crate::cli::world::file_tree::below;
 use crate::cli::world::git::{Entries, GitTree};
+use crate::cli::world::place::names_of;
 use crate::compare::Touched;
 
 /// Between a commit and the work tree, or what is staged.

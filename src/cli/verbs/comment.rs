@@ -123,9 +123,8 @@ fn line_note(note: Note, arguments: &Comment, credential: &Credential) -> LineNo
 /// The running directory, from the root of its repository.
 fn running_directory() -> String {
     let here = std::env::current_dir().and_then(|it| it.canonicalize()).unwrap_or_default();
-    let below =
-        place::repository(&here).and_then(|it| Some(here.strip_prefix(it).ok()?.to_string_lossy().into_owned()));
-    below.unwrap_or_default().replace('\\', "/")
+    let below = place::repository(&here).and_then(|it| here.strip_prefix(it).ok());
+    below.map(place::names_of).unwrap_or_default()
 }
 
 fn tell_review(reviewed: &Reviewed) {

@@ -88,7 +88,7 @@ impl Place {
         }
         let common = shared(&self.here, &self.root);
         let up = self.here.strip_prefix(&common).map_or(0, |rest| rest.components().count());
-        let down = self.root.strip_prefix(&common).unwrap_or(&self.root).to_string_lossy().replace('\\', "/");
+        let down = names_of(self.root.strip_prefix(&common).unwrap_or(&self.root));
         let down = if down.is_empty() { down } else { format!("{down}/") };
         Paths::through(&format!("{}{down}", "../".repeat(up)))
     }
@@ -183,6 +183,12 @@ fn boundary(path: &Path, here: &Path) -> PathBuf {
         None if directory.starts_with(here) => here.to_owned(),
         None => directory.to_owned(),
     }
+}
+
+/// A path below the root as a path of the tree.
+pub(in crate::cli) fn names_of(inside: &Path) -> String {
+    let names: Vec<_> = inside.components().map(|part| named(part.as_os_str().as_encoded_bytes())).collect();
+    names.join("/")
 }
 
 /// The nearest directory above that git keeps.

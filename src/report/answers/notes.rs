@@ -3,6 +3,7 @@
 use crate::decide::{Decided, fingerprints};
 use crate::report::formats::markdown;
 use crate::report::suggestion;
+use crate::report::views::markup::Markdown;
 use crate::report::{Difference, Suggestion};
 
 /// A note on a line of a change.
@@ -22,9 +23,9 @@ pub fn notes(difference: &Difference) -> Vec<Note> {
     let keys = fingerprints(&new, after.sources, after.inventory);
     let note = |(decided, key): (&Decided, String)| {
         let suggestion = suggestion(after, &decided.finding)?;
-        let mut body = String::new();
+        let mut body = Markdown::default();
         markdown::remark(&mut body, after, decided);
-        Some(Note { suggestion, body, key: format!("{}:{key}", decided.finding.rule) })
+        Some(Note { suggestion, body: body.into_string(), key: format!("{}:{key}", decided.finding.rule) })
     };
     new.iter().zip(keys).filter_map(note).collect()
 }

@@ -11,7 +11,7 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::formats::csv::text as cell;
 use crate::report::formats::json::{VERSION, print};
 use crate::report::formats::text::TextTable;
-use crate::report::views::markup::plain;
+use crate::report::views::markup::{self, Markdown, markdown};
 use crate::report::views::reconcile::{
     AskedMonths, Reconciled, ReconciledMonth, discounts, reconcile as months, summed,
 };
@@ -150,28 +150,38 @@ fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
 }
 
 fn markdown(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
+    const LONGEST: usize = 500;
     if months.is_empty() {
         return nothing(report).to_owned();
     }
-    let row = |cells: Vec<String>| {
-        format!("| {} |\n", cells.iter().map(|it| plain(it).replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+    let heading = |text: &mut Markdown, names: &[&'static str]| {
+        text.push("|");
+        names.iter().for_each(|name| markdown!(text, " ", *name, " |"));
+        text.push("\n|");
+        names.iter().for_each(|_| text.push(" --- |"));
+        text.push("\n");
     };
-    let heading = |names: &[&str]| format!("| {} |\n|{}\n", names.join(" | "), " --- |".repeat(names.len()));
-    let mut text = String::new();
+    let row = |text: &mut Markdown, cells: Vec<String>| {
+        text.push("|");
+        cells.iter().for_each(|cell| markdown!(text, " ", markup::text(cell, LONGEST), " |"));
+        text.push("\n");
+    };
+    let mut text = Markdown::default();
     for it in months {
-        let _ = writeln!(text, "### {}\n", it.month);
+        markdown!(text, "### ", markup::figures(&it.month.to_string()), "\n\n");
         for line in summed(it) {
-            let _ = writeln!(text, "{}\n", plain(&line));
+            markdown!(text, markup::text(&line, LONGEST), "\n\n");
         }
-        text.push_str(&heading(&HEADINGS));
-        it.lines.iter().for_each(|line| text.push_str(&row(cells(report, line))));
+        heading(&mut text, &HEADINGS);
+        it.lines.iter().for_each(|line| row(&mut text, cells(report, line)));
         if !it.left.is_empty() {
-            let _ = write!(text, "\n{}", heading(&["paid for, and not found here", "charge", "hours", "paid", "why"]));
-            it.left.iter().for_each(|(it, why)| text.push_str(&row(left(it, why))));
+            text.push("\n");
+            heading(&mut text, &["paid for, and not found here", "charge", "hours", "paid", "why"]);
+            it.left.iter().for_each(|(it, why)| row(&mut text, left(it, why)));
         }
-        text.push('\n');
+        text.push("\n");
     }
-    text
+    text.into_string()
 }
 
 const COLUMNS: &str = "month,open,address,kind,team,expected_usd,expected_hours,measured_usd,paid_usd,list_usd,hours,on_demand_hours,\

@@ -160,12 +160,12 @@ impl<'a> Difference<'a> {
 }
 
 /// What fails before what does not, then the most money.
-fn most_important_first<'a>(findings: &[&'a Decided]) -> Vec<&'a Decided> {
+fn most_important_first<'a>(report: &Report, findings: &[&'a Decided]) -> Vec<&'a Decided> {
     let mut findings = findings.to_vec();
-    findings.sort_by_key(|decided| {
+    findings.sort_by_cached_key(|decided| {
         let finding = &decided.finding;
         let saves = finding.saves.map(|saves| saves.expected);
-        (Reverse(finding.level), Reverse(saves), finding.span, finding.rule.clone())
+        (Reverse(finding.level), Reverse(saves), report.order(finding), finding.rule.clone())
     });
     findings
 }

@@ -53,7 +53,7 @@ fn message(it: &Difference) -> Message {
     const MOST: usize = 5;
     let headline = Headline::new(it);
     let brought: Vec<&Decided> = it.brought().collect();
-    let told = most_important_first(&brought).into_iter().take(MOST).map(|decided| {
+    let told = most_important_first(&it.after, &brought).into_iter().take(MOST).map(|decided| {
         let finding = &decided.finding;
         let at = it.after.paths.locate(it.after.sources, finding.span);
         let saved = it.after.currency.saved(finding).map(|saved| format!(", saves {saved}")).unwrap_or_default();

@@ -6,6 +6,7 @@ use super::table::{MOST_BYTES, MOST_ROWS};
 use crate::decide::Decided;
 use crate::report::formats::text;
 use crate::report::views::entries::Choice;
+use crate::report::views::markup::Address;
 use crate::report::{Head, Report, escape, suggestion};
 use crate::rules::{Finding, Safety, link};
 
@@ -97,9 +98,8 @@ fn place(page: &mut Html, report: &Report, head: Option<&Head>, finding: &Findin
     let shown = format!("{}:{}", escape::shortened(&at.path, 300), at.line);
     match head {
         Some(head) => {
-            let address =
-                format!("{}/{}#L{}", head.url(), crate::report::formats::markdown::linkable(&at.path), at.line);
-            page.element("a", &[("href", &address)], |page| page.leaf("code", &[], &shown));
+            let address = Address::of_line(head.url(), &at.path, at.line);
+            page.element("a", &[("href", address.as_str())], |page| page.leaf("code", &[], &shown));
         }
         None => page.leaf("code", &[], &shown),
     }

@@ -6,11 +6,14 @@ use super::content::Review;
 use crate::report::Style;
 use crate::report::escape::{one_line, shortened};
 use crate::report::message::Message;
-use crate::report::views::markup::plain;
+use crate::report::views::markup::{self, Address, Markdown, markdown};
 use crate::report::views::scorecard::Scorecard;
 
 /// Characters of one entry.
 const LONGEST: usize = 400;
+
+/// Characters of a sentence.
+const LONGEST_LINE: usize = 2_000;
 
 pub(super) fn text(review: &Review, style: Style) -> String {
     let message = review.message();
@@ -32,21 +35,23 @@ pub(super) fn text(review: &Review, style: Style) -> String {
 
 pub(super) fn markdown(review: &Review) -> String {
     let Message { title, lines, lists, url, footer } = review.message();
-    let mut text = format!("### {}\n\n", plain(&title));
+    let mut text = Markdown::default();
+    markdown!(text, "### ", markup::text(&title, LONGEST_LINE), "\n\n");
     for line in lines {
-        let _ = writeln!(text, "{}\n", plain(&line));
+        markdown!(text, markup::text(&line, LONGEST_LINE), "\n\n");
     }
     for (heading, lines) in lists {
-        let _ = writeln!(text, "#### {heading}\n");
+        markdown!(text, "#### ", markup::text(&heading, LONGEST_LINE), "\n\n");
         for line in lines {
-            let _ = writeln!(text, "- {}", plain(&shortened(&line, LONGEST)));
+            markdown!(text, "- ", markup::text(&line, LONGEST), "\n");
         }
-        text.push('\n');
+        text.push("\n");
     }
-    text.push_str(&Scorecard::new(review.report).markdown());
+    text.push(Scorecard::new(review.report).markdown());
     if let Some(url) = url {
-        let _ = write!(text, "\n[The whole report]({url})\n");
+        let page = markup::linked(markup::figures("The whole report"), &Address::new(&url));
+        markdown!(text, "\n", page, "\n");
     }
-    let _ = write!(text, "\n{}\n", plain(&footer));
-    text
+    markdown!(text, "\n", markup::text(&footer, LONGEST_LINE), "\n");
+    text.into_string()
 }

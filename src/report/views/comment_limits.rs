@@ -1,6 +1,6 @@
 //! How much a code host takes in one comment.
 
-use std::fmt::Write;
+use super::markup::{Markdown, markdown};
 
 /// What a comment may be where it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,15 +30,14 @@ impl Room {
         Room { characters: self.characters.saturating_sub(characters), ..self }
     }
 
-    pub(in crate::report) fn open_fold(self, text: &mut String, summary: &str) {
-        let _ = if self.folds {
-            writeln!(text, "<details><summary>{summary}</summary>\n")
-        } else {
-            writeln!(text, "**{summary}**\n")
-        };
+    pub(in crate::report) fn open_fold(self, text: &mut Markdown, summary: Markdown) {
+        match self.folds {
+            true => markdown!(text, "<details><summary>", summary, "</summary>\n\n"),
+            false => markdown!(text, "**", summary, "**\n\n"),
+        }
     }
 
-    pub(in crate::report) fn close_fold(self, text: &mut String) {
-        text.push_str(if self.folds { "\n</details>\n\n" } else { "\n" });
+    pub(in crate::report) fn close_fold(self, text: &mut Markdown) {
+        text.push(if self.folds { "\n</details>\n\n" } else { "\n" });
     }
 }

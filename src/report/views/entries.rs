@@ -161,8 +161,9 @@ impl Choice {
 
     fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {
         let path = |it: &Decided| report.sources.path(report.sources.origin(it.finding.span).file);
-        let least =
-            |it: &Decided| (it.finding.risk, Reverse(it.finding.level), it.finding.span, it.finding.rule.clone());
+        let least = |it: &Decided| {
+            (it.finding.risk, Reverse(it.finding.level), report.order(&it.finding), it.finding.rule.clone())
+        };
         match self.sort {
             Sort::Money => {
                 // What is said of one resource stands together, at its dearest.
@@ -181,10 +182,13 @@ impl Choice {
                     (Reverse(weight(it)), it.finding.resource.map(|id| id.0), Reverse(money(it)), least(it))
                 });
             }
-            Sort::Path => findings.sort_by_cached_key(|it| (path(it), it.finding.span, it.finding.rule.clone())),
+            Sort::Path => {
+                findings.sort_by_cached_key(|it| (path(it), report.order(&it.finding), it.finding.rule.clone()))
+            }
             Sort::Rule => {
-                findings
-                    .sort_by_cached_key(|it| (it.finding.rule.clone(), Reverse(money(it)), path(it), it.finding.span));
+                findings.sort_by_cached_key(|it| {
+                    (it.finding.rule.clone(), Reverse(money(it)), path(it), report.order(&it.finding))
+                });
             }
             Sort::Risk => findings.sort_by_cached_key(|it| (it.finding.risk, Reverse(money(it)), least(it))),
         }

@@ -17,7 +17,9 @@ use crate::rules::Finding;
 fn first<'a>(report: &'a Report) -> Vec<&'a Finding> {
     let expected = |it: &Finding| it.saves.map_or(Money::ZERO, |it| it.expected);
     let mut all: Vec<&Finding> = saving(report).filter(|it| expected(it) > Money::ZERO).collect();
-    all.sort_by_key(|it| (it.risk, Reverse(it.per == Period::Month), Reverse(expected(it)), it.span, it.rule.clone()));
+    all.sort_by_cached_key(|it| {
+        (it.risk, Reverse(it.per == Period::Month), Reverse(expected(it)), report.order(it), it.rule.clone())
+    });
     let mut most: BTreeMap<(Option<ResourceId>, Period), Money> = BTreeMap::new();
     all.retain(|it| {
         let known = most.entry((it.resource, it.per)).or_default();
@@ -55,8 +57,8 @@ pub(in crate::report) fn advice<'a>(report: &'a Report) -> Vec<Advice<'a>> {
             None => all.push(Advice { finding, resources: 1, saves, is_estimated: finding.is_estimated }),
         }
     }
-    all.sort_by_key(|it| {
-        (it.finding.risk, Reverse(it.finding.per == Period::Month), Reverse(it.saves), it.finding.span)
+    all.sort_by_cached_key(|it| {
+        (it.finding.risk, Reverse(it.finding.per == Period::Month), Reverse(it.saves), report.order(it.finding))
     });
     all
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::markup;
+use super::markup::{self, Markdown, markdown};
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{Report, Room};
@@ -76,32 +76,34 @@ pub(in crate::report) fn text(text: &mut String, report: &Report) {
 }
 
 /// The same in a comment. What the change leaves as it was is folded.
-pub(in crate::report) fn in_markdown(text: &mut String, report: &Report, room: Room, with_details: bool) {
+pub(in crate::report) fn in_markdown(text: &mut Markdown, report: &Report, room: Room, with_details: bool) {
     let (as_before, open): (Vec<&Unjudged>, Vec<_>) =
         listed(report).into_iter().partition(|it| it.standing == UnjudgedStatus::AsBefore);
     if !open.is_empty() {
-        let _ = writeln!(text, "#### Not judged: {}\n", open.len());
+        markdown!(text, "#### Not judged: ", open.len(), "\n\n");
         lines(text, report, &open);
-        text.push('\n');
+        text.push("\n");
     }
     if with_details && !as_before.is_empty() {
-        room.open_fold(text, &format!("Not judged, as before: {}", as_before.len()));
+        room.open_fold(text, markup::figures(&format!("Not judged, as before: {}", as_before.len())));
         lines(text, report, &as_before);
         room.close_fold(text);
     }
 }
 
-fn lines(text: &mut String, report: &Report, all: &[&Unjudged]) {
+fn lines(text: &mut Markdown, report: &Report, all: &[&Unjudged]) {
+    let mut last_cure = None;
     for it in all.iter().take(LISTED) {
-        let path = markup::code(&shortened(&place(report, it), 200));
         let lost = if it.standing == UnjudgedStatus::Lost { " **was known before**" } else { "" };
-        let _ = writeln!(text, "- {path}{lost} {}", markup::plain(&shortened(&it.reason, 400)));
-        if let Some(cure) = &it.cure {
-            let _ = writeln!(text, "  _{}_", markup::plain(&shortened(cure, 400)));
+        markdown!(text, "- ", markup::code(&place(report, it), 200), lost, " ", markup::text(&it.reason, 400), "\n");
+        // A cure that several have in common is told once.
+        if let Some(cure) = it.cure.as_ref().filter(|cure| last_cure != Some(*cure)) {
+            markdown!(text, "  _", markup::text(cure, 400), "_\n");
         }
+        last_cure = it.cure.as_ref();
     }
     if all.len() > LISTED {
-        let _ = writeln!(text, "- and {} more; the full report lists them", all.len() - LISTED);
+        markdown!(text, "- and ", all.len() - LISTED, " more; the full report lists them\n");
     }
 }
 

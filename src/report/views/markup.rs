@@ -1,9 +1,146 @@
-//! Text of others inside Markdown.
+//! Markdown that is put together so that nothing from a repository can become markup.
 
 use crate::report::escape;
 
-/// Text that Markdown shows as it is.
-pub(in crate::report) fn plain(text: &str) -> String {
+/// A piece of Markdown. Markup is what this program holds; whatever else is written becomes text, code or an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::report) struct Markdown(String);
+
+/// What `markdown!` takes: markup of our own, numbers, and pieces of Markdown. No text that was read can be `'static`.
+pub(in crate::report) trait Piece {
+    fn write(self, out: &mut String);
+}
+
+impl Piece for &'static str {
+    fn write(self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl Piece for usize {
+    fn write(self, out: &mut String) {
+        out.push_str(&self.to_string());
+    }
+}
+
+impl Piece for Markdown {
+    fn write(self, out: &mut String) {
+        out.push_str(&self.0);
+    }
+}
+
+impl<P: Piece> Piece for Option<P> {
+    fn write(self, out: &mut String) {
+        if let Some(piece) = self {
+            piece.write(out);
+        }
+    }
+}
+
+/// Adds pieces to Markdown, in their order.
+macro_rules! markdown {
+    ($out:expr, $($piece:expr),+ $(,)?) => {{
+        $($out.push($piece);)+
+    }};
+}
+pub(in crate::report) use markdown;
+
+impl Markdown {
+    pub(in crate::report) fn push(&mut self, piece: impl Piece) {
+        piece.write(&mut self.0);
+    }
+
+    /// Takes line ends and blanks from the end.
+    pub(in crate::report) fn trim_end(&mut self) {
+        self.0.truncate(self.0.trim_end().len());
+    }
+
+    pub(in crate::report) fn characters(&self) -> usize {
+        self.0.chars().count()
+    }
+
+    pub(in crate::report) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// Text that Markdown shows as it is, at most so many characters of it.
+pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
+    Markdown(plain(&escape::shortened(text, most)))
+}
+
+/// Text as code, at most so many characters of it.
+pub(in crate::report) fn code(text: &str, most: usize) -> Markdown {
+    Markdown(in_ticks(&escape::shortened(text, most)))
+}
+
+/// What this program says in figures and common words: it stays readable where the Markdown is read as it stands. Anything
+/// else in it is escaped like other text.
+pub(in crate::report) fn figures(text: &str) -> Markdown {
+    // Words that hosts make links of are no figures.
+    if ["www.", "http", "://"].iter().any(|it| text.to_ascii_lowercase().contains(it)) {
+        return Markdown(plain(text));
+    }
+    let mut shown = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        let next = letters.peek().copied();
+        let is_plain = match c {
+            // A formula begins at a dollar that no number follows.
+            '$' => next.is_some_and(|next| next.is_ascii_digit()),
+            ':' => next.is_none_or(|next| next == ' '),
+            '(' | ')' | '.' | ',' | ';' | '%' | '+' | '-' | '/' | '\'' | ' ' => true,
+            '€' | '£' | '¥' | '→' | '–' | '×' | '·' => true,
+            c => c.is_ascii_alphanumeric(),
+        };
+        if is_plain { shown.push(c) } else { shown.push_str(&plain(c.encode_utf8(&mut [0; 4]))) }
+    }
+    Markdown(shown)
+}
+
+/// A link with a text that is Markdown already.
+pub(in crate::report) fn linked(text: Markdown, address: &Address) -> Markdown {
+    Markdown(format!("[{}]({})", text.0, address.0))
+}
+
+/// An address in which nothing ends a link.
+pub(in crate::report) struct Address(String);
+
+impl Address {
+    /// Of parts that may hold anything: what is no part of an address is written as bytes.
+    pub(in crate::report) fn new(address: &str) -> Address {
+        let mut shown = String::with_capacity(address.len());
+        for byte in address.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => shown.push(char::from(byte)),
+                b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' | b'+' | b'=' | b',' | b'%' | b'#' | b'?' | b'&' => {
+                    shown.push(char::from(byte));
+                }
+                other => shown.push_str(&format!("%{other:02X}")),
+            }
+        }
+        Address(shown)
+    }
+
+    /// A line of a file below an address; the path may hold anything.
+    pub(in crate::report) fn of_line(base: &str, path: &str, line: usize) -> Address {
+        let path: String = path
+            .bytes()
+            .map(|byte| match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => char::from(byte).to_string(),
+                other => format!("%{other:02X}"),
+            })
+            .collect();
+        let Address(base) = Address::new(base);
+        Address(format!("{base}/{path}#L{line}"))
+    }
+
+    pub(in crate::report) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn plain(text: &str) -> String {
     let mut shown = String::new();
     let mut previous = ' ';
     for c in escape::one_line(text).chars() {
@@ -16,7 +153,7 @@ pub(in crate::report) fn plain(text: &str) -> String {
             // `https://…` and `www.…` would become links.
             ':' => shown.push_str("&#58;"),
             '.' if previous == 'w' || previous == 'W' => shown.push_str("&#46;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '$' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '$' | '^' => {
                 shown.push('\\');
                 shown.push(c);
             }
@@ -27,11 +164,48 @@ pub(in crate::report) fn plain(text: &str) -> String {
     shown
 }
 
-/// Text as code: in a fence longer than any run of backticks inside, without a character that splits a table.
-pub(in crate::report) fn code(text: &str) -> String {
+/// In a fence longer than any run of ticks inside, without a character that splits a table.
+fn in_ticks(text: &str) -> String {
     let text = escape::one_line(text).replace('|', "¦");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{fence}{space}{text}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_a_repository_becomes_markup() {
+        let hostile =
+            "@everyone </details> [x](javascript:alert(1)) www.evil.example https://evil ```\u{1b}[31m #1 $a$";
+        for shown in [text(hostile, 500), figures(hostile)] {
+            let Markdown(shown) = shown;
+            for markup in ["@e", "<", "](", "www.", "://", "``", "\u{1b}", "#1", " $a"] {
+                assert!(!shown.contains(markup), "{markup} in {shown}");
+            }
+        }
+        let code = |it: &str| code(it, 100).into_string();
+        assert_eq!(
+            (code("a`b"), code("`x`"), code("a|b\nc")),
+            ("``a`b``".into(), "`` `x` ``".into(), "`a¦b c`".into())
+        );
+    }
+
+    #[test]
+    fn figures_stay_readable() {
+        let shown = "at least $80,742 a month (+$281,254, +70%); 3 findings are new: see below";
+        assert_eq!(figures(shown).into_string(), shown);
+        assert_eq!(figures("~$5 of `a`: x:y").into_string(), "\\~$5 of \\`a\\`: x&#58;y");
+    }
+
+    #[test]
+    fn no_path_ends_a_link() {
+        let Address(address) = Address::of_line("https://h/o/r/blob/1", "d/[A](http:/evil) x/main.tf", 3);
+        assert_eq!(address, "https://h/o/r/blob/1/d/%5BA%5D%28http%3A/evil%29%20x/main.tf#L3");
+        let Address(address) = Address::new("https://h/a b)c");
+        assert_eq!(address, "https://h/a%20b%29c");
+    }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::diagnostic::Level;
+use crate::report::views::markup::{Markdown, code, figures, markdown};
 use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
@@ -15,6 +16,9 @@ const LINES_TOLD: usize = 20;
 
 /// Addresses, places and variants of the others that are listed.
 const NAMES_TOLD: usize = 4;
+
+/// Characters of one of them.
+const LONGEST_NAME: usize = 200;
 
 /// Each finding that is told, in the order given, with those that say the same: of other instances of its text, or about other
 /// lines of its file.
@@ -43,12 +47,41 @@ pub(in crate::report) fn grouped_repeats<'a>(
     entries
 }
 
+/// What is said of the others of an entry: words of our own around names of the repository.
+pub(in crate::report) struct Also {
+    before: String,
+    /// Each with our own words before it.
+    names: Vec<(String, String)>,
+    after: String,
+}
+
+impl Also {
+    /// For people at a terminal.
+    pub(in crate::report) fn text(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|(words, name)| format!("{words}{name}")).collect();
+        format!("{}{}{}", self.before, names.join(", "), self.after)
+    }
+
+    /// For a comment: names are code.
+    pub(in crate::report) fn markdown(&self) -> Markdown {
+        let mut text = figures(&self.before);
+        for (at, (words, name)) in self.names.iter().enumerate() {
+            let is_number = name.bytes().all(|it| it.is_ascii_digit());
+            let name = if is_number { figures(name) } else { code(name, LONGEST_NAME) };
+            markdown!(text, if at == 0 { "" } else { ", " }, figures(words), name);
+        }
+        markdown!(text, figures(&self.after));
+        text
+    }
+}
+
 /// `and 2 more, on lines 12, 22`; of one text `and for 3 more of it: …, saves $1,539/month together`.
-pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> String {
+pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> Also {
     let together = together(report, first, others);
     if others.iter().any(|it| place(report, it) != place(report, first)) {
         let file = place(report, first).file;
         let is_here = others.iter().all(|it| place(report, it).file == file);
+        let (most, what) = if is_here { (LINES_TOLD, "on lines") } else { (NAMES_TOLD, "at") };
         let mut shown: Vec<String> = Vec::new();
         for it in others {
             let at = report.paths.locate(report.sources, it.finding.span);
@@ -56,20 +89,21 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
             if !shown.contains(&at) {
                 shown.push(at);
             }
-            if shown.len() > LINES_TOLD {
+            if shown.len() > most {
                 break;
             }
         }
-        let most = if is_here { LINES_TOLD } else { NAMES_TOLD };
         let rest = if shown.len() > most { ", …" } else { "" };
         shown.truncate(most);
-        let what = if is_here { "on lines" } else { "at" };
-        return format!("and {} more, {what} {}{rest}{together}", others.len(), shown.join(", "));
+        let before = format!("and {} more, {what} ", others.len());
+        let names = shown.into_iter().map(|it| (String::new(), it)).collect();
+        return Also { before, names, after: format!("{rest}{together}") };
     }
     let names = names(report, first, others);
     let rest = if names.len() > NAMES_TOLD { ", …" } else { "" };
-    let names: Vec<String> = names.into_iter().take(NAMES_TOLD).collect();
-    format!("the same for {} more of this text: {}{rest}{together}", others.len(), names.join(", "))
+    let names = names.into_iter().take(NAMES_TOLD).collect();
+    let before = format!("the same for {} more of this text: ", others.len());
+    Also { before, names, after: format!("{rest}{together}") }
 }
 
 /// `; all 4 save $41,019/month`
@@ -84,8 +118,8 @@ fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     })
 }
 
-/// What tells the others from the first: the runs that they are in, else their addresses.
-fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<String> {
+/// What tells the others from the first, with our own words before each: the runs that they are in, else their addresses.
+fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, String)> {
     let run = |it: &Decided| {
         let run = report.resource(it.finding.resource)?.run.as_ref()?;
         Some(report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run)))
@@ -101,14 +135,14 @@ fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<String> {
     let elsewhere = runs.iter().any(|(name, _)| Some(name) != run(first).as_ref());
     if elsewhere {
         let is_one = runs.len() == 1;
-        let shown = runs.into_iter().map(|(name, times)| match times {
-            _ if is_one => format!("in {}", one_line(&name)),
-            1 => format!("in {}", one_line(&name)),
-            times => format!("{times} in {}", one_line(&name)),
-        });
-        return shown.collect();
+        let words = |times: usize| if is_one || times == 1 { "in ".to_owned() } else { format!("{times} in ") };
+        return runs.into_iter().map(|(name, times)| (words(times), one_line(&name))).collect();
     }
-    others.iter().filter_map(|it| it.finding.address(report.inventory)).map(one_line).collect()
+    others
+        .iter()
+        .filter_map(|it| it.finding.address(report.inventory))
+        .map(|it| (String::new(), one_line(it)))
+        .collect()
 }
 
 /// Where the text stands that the finding is about.

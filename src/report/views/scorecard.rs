@@ -9,6 +9,7 @@ use crate::catalog::{Currency, Money, grouped};
 use crate::inventory::{Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
 use crate::pricing::Period;
 use crate::report::Report;
+use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
 
 /// So many of so many that it could be.
@@ -236,14 +237,14 @@ impl Scorecard {
         text
     }
 
-    pub(in crate::report) fn markdown(&self) -> String {
+    pub(in crate::report) fn markdown(&self) -> Markdown {
+        let mut text = Markdown::default();
         let lines = self.lines();
-        if lines.is_empty() {
-            return String::new();
+        if !lines.is_empty() {
+            text.push("\n| scorecard | |\n|---|---|\n");
         }
-        let mut text = String::from("\n| scorecard | |\n|---|---|\n");
         for (name, value) in lines {
-            let _ = writeln!(text, "| {name} | {value} |");
+            markdown!(text, "| ", name, " | ", figures(&value), " |\n");
         }
         text
     }

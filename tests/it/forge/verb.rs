@@ -224,7 +224,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     let fix =
         json!({ "path": "main.tf", "first_line": 2, "last_line": 2, "replacement": "  instance_type = \"g5.xlarge\"" });
     let build = Build::new(&github.server.url(), &pull_request()).with_saved_report(Some(&fix));
-    let output = build.run(&["github", "--report", "report.json", "--review"]);
+    let output = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert!(told(&output).ends_with("1 notes on changed lines\n"), "{}", told(&output));
     let body = &github.bodies()[0];
@@ -235,7 +235,7 @@ fn a_saved_report_becomes_a_comment_and_notes_with_a_button() {
     assert!(note.ends_with("\n\n```suggestion\n  instance_type = \"g5.xlarge\"\n```\n"), "{note}");
     assert!(note.contains("**old-generation**"), "{note}");
 
-    let again = build.run(&["github", "--report", "report.json", "--review"]);
+    let again = build.run(&["github", "--report", "report.json", "--review", "--directory="]);
     assert!(told(&again).contains("unchanged") && told(&again).contains("1 stand there already"), "{}", told(&again));
     assert_eq!(github.server.writes(), 2, "one comment and one review");
     github.assert_as_described();

@@ -106,7 +106,7 @@ impl Renderer {
             let _ = writeln!(text, "  {}:{}: {}", escape::one_line(&at.path), at.line, escape::one_line(message));
         }
         if !others.is_empty() {
-            let _ = writeln!(text, "  {}", also(report, decided, others));
+            let _ = writeln!(text, "  {}", also(report, decided, others).text());
         }
         text.push('\n');
     }

@@ -235,7 +235,7 @@ fn a_signed_file_of_prices_is_taken_in() {
     if !are_there(&["python3", "openssl"]) {
         return;
     }
-    let sandbox = Sandbox::new("signed");
+    let sandbox = Sandbox::outside("signed");
     let place = sandbox.path(".");
     let (secret, public) = key(&sandbox, "ours");
     let before = price(&place);
@@ -269,7 +269,7 @@ fn an_earlier_signed_file_brings_nothing_back() {
     if !are_there(&["python3", "openssl"]) {
         return;
     }
-    let sandbox = Sandbox::new("replayed");
+    let sandbox = Sandbox::outside("replayed");
     let place = sandbox.path(".");
     let ((secret, public), (other, other_public)) = (key(&sandbox, "ours"), key(&sandbox, "other"));
     let before = price(&place);
@@ -322,7 +322,7 @@ fn prices_that_nobody_trusted_signed_are_not_taken_in() {
     if !are_there(&["python3", "openssl"]) {
         return;
     }
-    let sandbox = Sandbox::new("unsigned");
+    let sandbox = Sandbox::outside("unsigned");
     let place = sandbox.path(".");
     let (secret, public) = key(&sandbox, "ours");
     let (strange, _) = key(&sandbox, "strange");

@@ -299,3 +299,97 @@ fn what_is_remembered_is_the_text_that_git_has() {
     git(&work.directory, &["add", "--all", "--force"]);
     assert!(work.staged("second").contains("aws_instance.two"));
 }
+
+/// A seal that needs no key, as whoever may write the cache can make it.
+fn plain_seal(text: &[u8]) -> Vec<u8> {
+    let digest =
+        Command::new("sha256sum").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn();
+    let mut digest = digest.unwrap();
+    std::io::Write::write_all(&mut digest.stdin.take().unwrap(), text).unwrap();
+    let said = digest.wait_with_output().unwrap().stdout;
+    [&said[..64], b"\n", text].concat()
+}
+
+#[test]
+fn a_seal_that_somebody_else_made_is_no_seal() {
+    let sandbox = Sandbox::outside("sealed");
+    let here = sandbox.path("work");
+    fs::create_dir_all(&here).unwrap();
+    git(&here, &["init", "--quiet", "--initial-branch=main"]);
+    let machine = |kind: &str| format!("resource \"aws_instance\" \"a\" {{\n  instance_type = \"{kind}\"\n}}\n");
+    let maps: Vec<(String, String)> = (0..5)
+        .map(|n| (format!("p{n}.yaml"), format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a{n}}}\n")))
+        .collect();
+    let maps: Vec<(&str, &str)> = maps.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    write(&here, &maps);
+    write(&here, &[("main.tf", &machine("t3.micro"))]);
+    git(&here, &["add", "--all"]);
+    git(&here, &["commit", "--quiet", "--message", "all"]);
+    write(&here, &[("main.tf", &machine("p5.48xlarge"))]);
+    git(&here, &["add", "--all"]);
+    let (cache, state) = (sandbox.path("cache"), sandbox.path("state"));
+    let staged = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(&here).envs(GIT_ENVIRONMENT).env("GPULINT_CACHE_DIR", &cache).env("XDG_STATE_HOME", &state);
+        command.env("HOME", &state).args(["diff", "--staged", "--format", "outputs"]);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let expected = staged();
+    assert!(expected.contains("verdict=fail"), "{expected}");
+    let texts = cache.join("texts");
+    let [file] = fs::read_dir(&texts).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>().try_into().unwrap();
+    let whole = fs::read(&file).unwrap();
+    let text = &whole[whole.iter().position(|it| *it == b'\n').unwrap() + 1..];
+    let at = text.windows(11).position(|it| it == b"p5.48xlarge").expect("the text is remembered");
+    let forged = [&text[..at], b"t3.largexxx", &text[at + 11..]].concat();
+    for bytes in [plain_seal(&forged), [&whole[..65], &forged[..]].concat()] {
+        fs::write(&file, bytes).unwrap();
+        assert_eq!(staged(), expected);
+    }
+    // Another user's key, or one that others may read, seals nothing; without any, the answer is the same.
+    let key = state.join("gpulint/key");
+    assert_eq!(
+        fs::metadata(&key).map(|it| std::os::unix::fs::PermissionsExt::mode(&it.permissions()) & 0o777).unwrap(),
+        0o600
+    );
+    fs::write(&file, &whole).unwrap();
+    fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    assert_eq!(staged(), expected);
+    // What other programs keep there stays.
+    let others = ["notes.texts", "a.json", "0123456789abcdef.bak"];
+    for name in others {
+        fs::write(texts.join(name), "mine").unwrap();
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(400 * 86_400);
+        fs::File::options().write(true).open(texts.join(name)).unwrap().set_modified(old).unwrap();
+    }
+    fs::remove_file(&key).unwrap();
+    fs::remove_file(&file).unwrap();
+    assert_eq!(staged(), expected);
+    assert!(file.exists() && others.iter().all(|name| texts.join(name).exists()), "a sweep took files of others");
+}
+
+#[test]
+fn a_cache_inside_of_the_checkout_is_refused() {
+    let sandbox = Sandbox::outside("cache");
+    let here = sandbox.path("work");
+    fs::create_dir_all(here.join("below")).unwrap();
+    git(&here, &["init", "--quiet", "--initial-branch=main"]);
+    let header = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("pricing/aws.csv")).unwrap();
+    let cheap =
+        header.lines().find(|it| it.starts_with("p5.48xlarge,us-east-1")).unwrap().replacen("55.04", "0.526", 1);
+    let prices = format!("{}\n{cheap}\n", header.lines().next().unwrap());
+    let machine = "resource \"aws_instance\" \"a\" {\n  instance_type = \"p5.48xlarge\"\n}\n";
+    write(&here, &[("below/main.tf", machine), (".gc/prices/aws.csv", &prices)]);
+    symlink(here.join(".gc"), sandbox.path("link")).unwrap();
+    for cache in [".gc", "below/../.gc", "../work/.gc", "../link", "below/not-yet"] {
+        for directory in [&here, &here.join("below")] {
+            let cache = here.join(cache);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+            command.current_dir(directory).env("GPULINT_CACHE_DIR", &cache).args(["cost", "--format", "json"]);
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{}: {said}", cache.display());
+            assert!(said.contains("is inside of the repository"), "{said}");
+        }
+    }
+}

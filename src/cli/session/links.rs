@@ -69,7 +69,7 @@ fn links(path: &Path) -> Vec<Link> {
                     None => real = next,
                 }
             }
-            Some(Component::RootDir | Component::Prefix(_)) => real = PathBuf::from(part),
+            Some(Component::RootDir | Component::Prefix(_)) => real = part,
         }
     }
     found

@@ -26,7 +26,7 @@ pub(in crate::cli) fn catalog(named: Option<&Path>) -> Result<(Catalog, bool), F
             Ok((lay_over(Catalog::embedded(), word, &text, None)?, true))
         }
         _ => {
-            let directory = cache::directory(&ci::process_variable);
+            let directory = cache::directory(&ci::process_variable)?;
             let files = directory.map_or(Ok(Vec::new()), |directory| cache::read(&directory))?;
             Ok((cache::lay_over(Catalog::embedded(), &files)?, false))
         }

@@ -1,8 +1,8 @@
 //! What a comparison of the index remembers for the next one, by what git calls a text: what a manifest is good for, and small
 //! texts that were read. Of a repository with many files a commit changes few, and nothing of the others is looked at again.
 //!
-//! What is remembered cannot be wrong: a digest of the whole is looked at first, the file is for one build of this program and
-//! for the same questions, and each of its texts was called what it is kept by. Deleting it changes nothing but the time.
+//! What is remembered cannot be wrong: only this user's gpulint can seal it, the file is for one build of this program and for
+//! the same questions, and each of its texts was called what it is kept by. Deleting it changes nothing but the time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -122,6 +122,7 @@ fn sweep(written: &Path) {
     let Some(directory) = written.parent() else { return };
     let age = |path: &Path| fs::symlink_metadata(path).ok()?.modified().ok()?.elapsed().ok();
     let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let files = files.filter(|it| it.is_file() && sealed::is_called(it, "texts"));
     let mut files: Vec<(Duration, PathBuf)> = files.map(|it| (age(&it).unwrap_or_default(), it)).collect();
     files.sort();
     for (_, path) in

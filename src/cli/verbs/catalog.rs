@@ -34,7 +34,7 @@ fn show(arguments: &Show) -> Result<Outcome, Failure> {
     let (catalog, _) = prices::catalog(None)?;
     let mut text = in_short(&catalog, today);
     let _ = writeln!(text, "\ngpulint {}, prices as of {}", env!("CARGO_PKG_VERSION"), catalog.as_of());
-    let refreshed = cache::directory(&ci::process_variable).map(|directory| cache::read(&directory)).transpose()?;
+    let refreshed = cache::directory(&ci::process_variable)?.map(|directory| cache::read(&directory)).transpose()?;
     for (provider, rows) in refreshed.into_iter().flatten() {
         let rows = rows.lines().count().saturating_sub(1);
         let _ = writeln!(text, "{provider}: {rows} rows refreshed");
@@ -124,7 +124,7 @@ fn verify(arguments: &Verify) -> Result<Outcome, Failure> {
 }
 
 fn update(arguments: &Fetch) -> Result<Outcome, Failure> {
-    let directory = cache::directory(&ci::process_variable).ok_or_else(|| {
+    let directory = cache::directory(&ci::process_variable)?.ok_or_else(|| {
         Failure::new("there is no place for a cache")
             .with_help("name one: GPULINT_CACHE_DIR=/path gpulint catalog update")
     })?;

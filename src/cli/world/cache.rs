@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ci::Environment;
+use super::place;
 use super::replace::replace;
 use crate::catalog::{Catalog, CsvFile};
 use crate::cli::Failure;
@@ -17,24 +18,33 @@ const LONGEST_FILE_BYTES: u64 = 32 << 20;
 const TAKEN: &str = "signed.taken";
 
 /// Where refreshed prices are kept.
-pub(in crate::cli) fn directory(environment: Environment) -> Option<PathBuf> {
-    Some(home(environment)?.join("prices"))
+pub(in crate::cli) fn directory(environment: Environment) -> Result<Option<PathBuf>, Failure> {
+    Ok(home(environment)?.map(|it| it.join("prices")))
 }
 
 /// Where is kept what earlier states of trees cost.
 pub(in crate::cli) fn history_directory(environment: Environment) -> Option<PathBuf> {
-    Some(home(environment)?.join("history"))
+    Some(home(environment).ok()??.join("history"))
 }
 
 /// Where is kept what is known of the texts of repositories.
 pub(in crate::cli) fn remembered_directory(environment: Environment) -> Option<PathBuf> {
-    Some(home(environment)?.join("texts"))
+    Some(home(environment).ok()??.join("texts"))
 }
 
-/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again.
-fn home(environment: Environment) -> Option<PathBuf> {
-    if let Some(named) = environment("GPULINT_CACHE_DIR") {
-        return Some(PathBuf::from(named));
+/// `GPULINT_CACHE_DIR`, or where the system keeps what can be made again. Files of the repository are no cache: whoever
+/// writes a change could write prices.
+fn home(environment: Environment) -> Result<Option<PathBuf>, Failure> {
+    if let Some(named) = environment("GPULINT_CACHE_DIR").map(PathBuf::from) {
+        return match own_repository(&named) {
+            None => Ok(Some(named)),
+            Some(repository) => Err(Failure::new(format!(
+                "the cache `{}` is inside of the repository `{}`, whose files a change can choose",
+                named.display(),
+                repository.display()
+            ))
+            .with_help("set GPULINT_CACHE_DIR to a directory outside of the checkout")),
+        };
     }
     let home = || environment("HOME").map(PathBuf::from);
     let base = if cfg!(target_os = "windows") {
@@ -42,11 +52,37 @@ fn home(environment: Environment) -> Option<PathBuf> {
     } else if cfg!(target_os = "macos") {
         home().map(|home| home.join("Library").join("Caches"))
     } else {
-        // A relative path there is to be ignored, says the specification of these directories.
-        let named = environment("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        named.or_else(|| home().map(|home| home.join(".cache")))
+        absolute(environment, "XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
     };
-    Some(base?.join("gpulint"))
+    Ok(base.map(|it| it.join("gpulint")).filter(|it| own_repository(it).is_none()))
+}
+
+/// Where the system keeps what a program knows about itself, outside of its cache.
+pub(in crate::cli) fn state_directory(environment: Environment) -> Option<PathBuf> {
+    let home = || environment("HOME").map(PathBuf::from);
+    let base = if cfg!(target_os = "windows") {
+        environment("APPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library").join("Application Support"))
+    } else {
+        absolute(environment, "XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local").join("state")))
+    };
+    base.map(|it| it.join("gpulint")).filter(|it| own_repository(it).is_none())
+}
+
+/// A relative path there is to be ignored, says the specification of these directories.
+fn absolute(environment: Environment, name: &str) -> Option<PathBuf> {
+    environment(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The repository of the running directory, if a directory lies in it, wherever links lead.
+fn own_repository(directory: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+    let repository = place::repository(&here)?;
+    let directory = here.join(directory);
+    let real = directory.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)));
+    let real = real.map(|(known, real)| real.join(directory.strip_prefix(known).unwrap_or(Path::new(""))))?;
+    real.starts_with(repository).then(|| repository.to_owned())
 }
 
 /// The refreshed prices of a directory, by provider; none where there is no directory.
@@ -130,7 +166,9 @@ mod tests {
     #[test]
     fn the_directory_can_be_named() {
         let environment = |name: &str| (name == "GPULINT_CACHE_DIR").then(|| "/somewhere".to_owned());
-        assert_eq!(directory(&environment), Some(PathBuf::from("/somewhere/prices")));
-        assert_eq!(directory(&|_: &str| None), None);
+        assert_eq!(directory(&environment).ok().flatten(), Some(PathBuf::from("/somewhere/prices")));
+        assert_eq!(directory(&|_: &str| None).ok().flatten(), None);
+        let inside = |name: &str| (name == "GPULINT_CACHE_DIR").then(|| "target/../cache".to_owned());
+        assert!(directory(&inside).is_err() && remembered_directory(&inside).is_none());
     }
 }

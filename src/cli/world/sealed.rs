@@ -1,10 +1,22 @@
-//! Files of the cache that are taken for what they seem to be only if they are whole: a digest of all of it comes first, and
-//! what was torn, by whatever, is as if it were not there.
+//! Files of the cache that are taken for what they seem to be only if this user's gpulint wrote them, and whole: a seal comes
+//! first, and what was torn or made by somebody else is as if it were not there.
+//!
+//! The key of the seal lies outside of the cache: whoever may only write the cache, as a build that restores one, cannot seal.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::Write;
 use std::path::Path;
+use std::sync::OnceLock;
 
-use crate::source::{sha256, to_hex};
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::{cache, ci};
+use crate::source::to_hex;
+
+const KEY_BYTES: usize = 32;
+/// A seal as it is written: two digits a byte.
+const SEAL_LETTERS: usize = 64;
 
 /// The bytes of a file that is whole, no longer than this, and one's own.
 pub(in crate::cli) fn read(path: &Path, longest: u64) -> Option<Vec<u8>> {
@@ -13,28 +25,90 @@ pub(in crate::cli) fn read(path: &Path, longest: u64) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = fs::read(path).ok()?;
-    let end = memchr::memchr(b'\n', &bytes)?;
-    let (digest, rest) = bytes.split_at_checked(end)?;
-    let text = rest.get(1..)?;
-    if digest != to_hex(&sha256(text)).as_bytes() {
-        return None;
-    }
-    bytes.drain(..=end);
+    let text = bytes.get(SEAL_LETTERS + 1..)?;
+    let seal = seal_of(bytes.get(..SEAL_LETTERS)?)?;
+    hmac::verify(key()?, text, &seal).ok()?;
+    bytes.drain(..=SEAL_LETTERS);
     Some(bytes)
 }
 
-/// Replaces a file as a whole. Nobody is told where nothing can be kept: the next run takes longer. It need not be on the
-/// disk before its name is: what a crash leaves of it is not whole.
+/// Replaces a file as a whole. Where nothing can be kept, the next run takes longer. It need not be on the disk before its
+/// name is: what a crash leaves of it is not whole.
 pub(in crate::cli) fn write(path: &Path, bytes: &[u8]) {
+    let Some(key) = key() else { return };
     let beside = path.with_extension(format!("{}.new", std::process::id()));
-    let sealed = [to_hex(&sha256(bytes)).as_bytes(), b"\n", bytes].concat();
+    let sealed = [to_hex(hmac::sign(key, bytes).as_ref()).as_bytes(), b"\n", bytes].concat();
     let directory = path.parent().unwrap_or(path);
     let written = fs::create_dir_all(directory)
-        .and_then(|()| fs::write(&beside, sealed))
+        .and_then(|()| private(&beside).and_then(|mut file| file.write_all(&sealed)))
         .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         drop(fs::remove_file(&beside));
     }
+}
+
+/// Whether a file is called as this program calls those that it seals here: digits of digests, and an ending.
+pub(in crate::cli) fn is_called(path: &Path, ending: &str) -> bool {
+    let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    let (stem, rest) = name.split_once('.').unwrap_or((name, ""));
+    let is_digits = |part: &str| part.len() >= 16 && part.bytes().all(|it| it.is_ascii_hexdigit());
+    let is_left =
+        || rest.strip_suffix(".new").is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
+    stem.split('-').all(is_digits) && (rest == ending || is_left())
+}
+
+fn seal_of(letters: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(letters).ok()?;
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+}
+
+/// This user's key; made where there is none yet.
+fn key() -> Option<&'static hmac::Key> {
+    static KEY: OnceLock<Option<hmac::Key>> = OnceLock::new();
+    let known = KEY.get_or_init(|| {
+        let path = cache::state_directory(&ci::process_variable)?.join("key");
+        let bytes = read_key(&path).or_else(|| make_key(&path))?;
+        Some(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
+    });
+    known.as_ref()
+}
+
+fn read_key(path: &Path) -> Option<Vec<u8>> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let is_key = metadata.is_file() && metadata.len() == KEY_BYTES as u64 && is_own(&metadata) && is_private(&metadata);
+    is_key.then(|| fs::read(path).ok()).flatten()
+}
+
+/// Another run may make it at the same time: the one that is there then is the key.
+fn make_key(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = [0; KEY_BYTES];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    fs::create_dir_all(path.parent()?).ok()?;
+    let written = private(&beside).and_then(|mut file| file.write_all(&bytes));
+    let linked = written.and_then(|()| fs::hard_link(&beside, path));
+    drop(fs::remove_file(&beside));
+    if linked.is_err() { read_key(path) } else { Some(bytes.to_vec()) }
+}
+
+/// A new file that nobody else reads or writes.
+fn private(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    drop(fs::remove_file(path));
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn is_private(found: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(found) & 0o077 == 0
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Metadata) -> bool {
+    true
 }
 
 /// What another user put there may say anything.
@@ -54,4 +128,27 @@ pub(in crate::cli) fn program() -> String {
     let metadata = std::env::current_exe().and_then(fs::metadata);
     let told = metadata.map(|it| format!("{} {:?}", it.len(), it.modified().ok()));
     format!("{} {}", env!("CARGO_PKG_VERSION"), told.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_files_are_called_so() {
+        let is_ours = |name: &str| is_called(Path::new(name), "texts");
+        assert!(
+            is_ours("/c/0123456789abcdef-0123456789abcdef.texts")
+                && is_ours("/c/0123456789abcdef-0123456789abcdef.77.new")
+        );
+        for other in [
+            "notes.texts",
+            "0123456789abcdef-x.texts",
+            "0123456789abcdef-0123456789abcdef.txt",
+            "0123456789abcdef.texts.bak",
+            ".texts",
+        ] {
+            assert!(!is_ours(other), "{other}");
+        }
+    }
 }

@@ -25,9 +25,18 @@ pub(super) struct Change {
 
 impl Sandbox {
     pub(crate) fn new(name: &str) -> Self {
+        Self::below(Path::new(env!("CARGO_TARGET_TMPDIR")), name)
+    }
+
+    /// Outside of this project's own repository, as a cache must be.
+    pub(crate) fn outside(name: &str) -> Self {
+        Self::below(&std::env::temp_dir(), &format!("gpulint-{name}"))
+    }
+
+    fn below(parent: &Path, name: &str) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("{name}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let directory = parent.join(name);
         fs::create_dir_all(&directory).unwrap();
         Sandbox { directory }
     }

@@ -107,7 +107,7 @@ impl KeptPoints {
             let is_used = path.file_stem().and_then(|it| it.to_str()).is_some_and(|it| used.contains(it));
             let age =
                 entry.metadata().ok().filter(fs::Metadata::is_file).and_then(|it| it.modified().ok()?.elapsed().ok());
-            if !is_used && age.is_some_and(|age| age > UNUSED) {
+            if !is_used && sealed::is_called(&path, "json") && age.is_some_and(|age| age > UNUSED) {
                 drop(fs::remove_file(path));
             }
         }
@@ -131,7 +131,7 @@ fn ground(session: &Session, asked: &str) -> String {
 /// The prices that were refreshed; a file that was named is among what was asked.
 fn prices() -> Vec<(String, String)> {
     let directory = cache::directory(&ci::process_variable);
-    directory.and_then(|it| cache::read(&it).ok()).unwrap_or_default()
+    directory.ok().flatten().and_then(|it| cache::read(&it).ok()).unwrap_or_default()
 }
 
 /// What a file says that was named on the command line and lies anywhere.

@@ -112,7 +112,6 @@ fn posted(thread: &str, comment: &Value) -> Option<Posted> {
         id: format!("{thread}/{}", comment.get("id")?.as_u64()?),
         body: text(comment, "/content").unwrap_or_default(),
         author: text(comment, "/author/id"),
-        automated: false,
         url: None,
         node: None,
     })

@@ -125,7 +125,6 @@ fn posted(comment: &Value) -> Option<Posted> {
         body: text(comment, "/content/raw").unwrap_or_default(),
         author: text(comment, "/user/uuid"),
         // Access tokens of a repository or a workspace write as a user of their own kind.
-        automated: text(comment, "/user/type").as_deref() == Some("app_user"),
         url: text(comment, "/links/html/href"),
         node: None,
     })

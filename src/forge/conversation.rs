@@ -96,10 +96,6 @@ pub(super) trait Conversation {
     fn head(&self) -> Result<Option<String>, Error>;
     /// Lets a little time pass, the more the more often it failed.
     fn pause(&self, attempt: u32);
-    /// Whether the host says which comments programs wrote, so that a token without a name finds its own.
-    fn names_programs(&self) -> bool {
-        false
-    }
     /// Who we are, in the same words as `Posted::author`; `None` when the token may not ask.
     fn viewer(&self) -> Result<Option<String>, Error>;
 
@@ -122,8 +118,6 @@ pub(super) struct Posted {
     pub(super) id: String,
     pub(super) body: String,
     pub(super) author: Option<String>,
-    /// Written by a program rather than by a person.
-    pub(super) automated: bool,
     pub(super) url: Option<String>,
     /// The host's other name for it, where hiding needs one.
     pub(super) node: Option<String>,

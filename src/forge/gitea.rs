@@ -146,7 +146,6 @@ fn posted(comment: &Value) -> Option<Posted> {
         id: comment.get("id")?.as_u64()?.to_string(),
         body: text(comment, "/body").unwrap_or_default(),
         author: text(comment, "/user/login"),
-        automated: false,
         url: text(comment, "/html_url"),
         node: None,
     })

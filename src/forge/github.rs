@@ -36,6 +36,15 @@ impl<'a> Github<'a> {
         request
     }
 
+    /// The answer of the other interface. Its refusals come as successes that hold errors.
+    fn graphql(&self, question: Value) -> Option<Value> {
+        let path = self.client.origin().path().trim_end_matches('/');
+        let base = path.strip_suffix("/v3").unwrap_or(path);
+        let client = self.client.at(base);
+        let request = HttpRequest::new(Method::Post, ["graphql"]);
+        client.send(&request.json(question)).ok()?.json().ok()
+    }
+
     /// The branch may have moved on, or belong to several pull requests: only the one with our commit is ours.
     pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
         let request = self.request(Method::Get, &["pulls"]);
@@ -91,18 +100,14 @@ impl Conversation for Github<'_> {
         self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
     }
 
-    /// Only the other interface, GraphQL, can do this. Its refusals come as successes that hold errors.
+    /// Only the other interface can do this.
     fn hide(&self, comment: &Posted) -> Result<bool, Error> {
         let Some(node) = &comment.node else { return Ok(false) };
-        let path = self.client.origin().path().trim_end_matches('/');
-        let base = path.strip_suffix("/v3").unwrap_or(path);
         let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \
                      { minimizedComment { isMinimized } } }";
-        let client = self.client.at(base);
-        let request = HttpRequest::new(Method::Post, ["graphql"]);
-        let reply = client.send(&request.json(json!({ "query": query, "variables": { "id": node } })));
-        let Ok(Ok(answer)) = reply.map(|reply| reply.json()) else { return Ok(false) };
-        Ok(answer.pointer("/data/minimizeComment/minimizedComment/isMinimized") == Some(&Value::Bool(true)))
+        let answer = self.graphql(json!({ "query": query, "variables": { "id": node } }));
+        let is_hidden = answer.and_then(|it| it.pointer("/data/minimizeComment/minimizedComment/isMinimized").cloned());
+        Ok(is_hidden == Some(Value::Bool(true)))
     }
 
     fn head(&self) -> Result<Option<String>, Error> {
@@ -114,18 +119,17 @@ impl Conversation for Github<'_> {
         self.client.pause(attempt);
     }
 
-    fn names_programs(&self) -> bool {
-        true
-    }
-
-    /// The token of a workflow may not ask who it is: it writes as a program, and needs not ask.
+    /// A token of an app or a workflow may not ask by this interface who it is, but by the other one.
     fn viewer(&self) -> Result<Option<String>, Error> {
         let mut request = HttpRequest::new(Method::Get, ["user"]);
         request.accept = "application/vnd.github+json";
         request.headers.push(("x-github-api-version", API_VERSION));
         match self.client.send(&request) {
             Ok(reply) => Ok(text(&reply.json()?, "/login")),
-            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => Ok(None),
+            Err(error) if matches!(error.status(), Some(401 | 403 | 404)) => {
+                let answer = self.graphql(json!({ "query": "query { viewer { login } }" }));
+                Ok(answer.and_then(|answer| text(&answer, "/data/viewer/login")))
+            }
             Err(error) => Err(error),
         }
     }
@@ -184,7 +188,6 @@ fn posted(comment: &Value) -> Option<Posted> {
         id: comment.get("id")?.as_u64()?.to_string(),
         body: text(comment, "/body").unwrap_or_default(),
         author: text(comment, "/user/login"),
-        automated: text(comment, "/user/type").as_deref() == Some("Bot"),
         url: text(comment, "/html_url"),
         node: text(comment, "/node_id"),
     })

@@ -142,7 +142,6 @@ fn posted(note: &Value) -> Option<Posted> {
         id: note.get("id")?.as_u64()?.to_string(),
         body: text(note, "/body").unwrap_or_default(),
         author: note.pointer("/author/id").and_then(Value::as_u64).map(|id| id.to_string()),
-        automated: false,
         url: None,
         node: None,
     })

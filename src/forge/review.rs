@@ -37,7 +37,13 @@ pub(super) fn review(
         reviewed.refused = Some(format!("notes on lines are not supported on {}", target.host.name()));
         return Ok(reviewed);
     };
-    let standing = host.line_notes()?;
+    let mut standing = host.line_notes()?;
+    if !standing.is_empty()
+        && let Some(viewer) = host.viewer()?
+    {
+        // A note of somebody else with our marker would silence ours.
+        standing.retain(|posted| posted.author.as_ref() == Some(&viewer));
+    }
     let mut placed = Vec::new();
     for note in notes {
         if standing.iter().any(|posted| marker::is_note(&posted.body, tag, &note.key)) {

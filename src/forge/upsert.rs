@@ -24,7 +24,10 @@ pub(super) fn upsert(
         return create_once(host, comment, body, &[]).map(|posted| CommentOutcome::Created { url: posted.url });
     }
     for _ in 0..MOST_ROUNDS {
-        let ours = ours(host, comment)?;
+        let ours = match earlier(host, comment)? {
+            Earlier::Ours(ours) => ours,
+            Earlier::OfAnybody(found) => return replace_by_own_name(host, comment, body, &found),
+        };
         let Some(first) = ours.first() else {
             if comment.only_if_present {
                 return Ok(CommentOutcome::NotNeeded);
@@ -55,18 +58,57 @@ pub(super) fn upsert(
     ))
 }
 
-/// Our comments with this tag, the oldest first. A person may have pasted our marker, and a token of a workflow may edit what
-/// people wrote: only what a program or we ourselves wrote is ours.
-fn ours(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Posted>, Error> {
+/// Comments with our marker and tag, the oldest first.
+enum Earlier {
+    Ours(Vec<Posted>),
+    /// The token may not ask who it is. Anybody may have written these: a person or another program can paste a marker.
+    OfAnybody(Vec<Posted>),
+}
+
+fn earlier(host: &dyn Conversation, comment: &Comment) -> Result<Earlier, Error> {
+    let mut found = with_our_marker(host, comment)?;
+    if found.is_empty() {
+        return Ok(Earlier::Ours(found));
+    }
+    Ok(match host.viewer()? {
+        None => Earlier::OfAnybody(found),
+        viewer => {
+            found.retain(|posted| posted.author == viewer);
+            Earlier::Ours(found)
+        }
+    })
+}
+
+fn with_our_marker(host: &dyn Conversation, comment: &Comment) -> Result<Vec<Posted>, Error> {
     let tag = comment.tag.to_string();
     let mut found = host.comments()?;
     found.retain(|posted| marker::read(&posted.body).is_some_and(|marker| marker.tag == tag));
-    if found.iter().any(|posted| !posted.automated) {
-        let viewer = host.viewer()?;
-        let unknown = viewer.is_none() && !host.names_programs();
-        found.retain(|posted| posted.automated || unknown || viewer.is_some() && posted.author == viewer);
-    }
     Ok(found)
+}
+
+/// A new comment has our name as its author. Earlier ones of that author make room for it.
+fn replace_by_own_name(
+    host: &dyn Conversation,
+    comment: &Comment,
+    body: &str,
+    found: &[Posted],
+) -> Result<CommentOutcome, Error> {
+    let posted = create_once(host, comment, body, found)?;
+    let ours: Vec<&Posted> = found.iter().filter(|it| it.author.is_some() && it.author == posted.author).collect();
+    if comment.only_if_present && ours.is_empty() {
+        return host.delete(&posted.id).map(|()| CommentOutcome::NotNeeded);
+    }
+    for old in ours {
+        put_away(host, comment, old)?;
+    }
+    Ok(CommentOutcome::Created { url: posted.url })
+}
+
+fn put_away(host: &dyn Conversation, comment: &Comment, old: &Posted) -> Result<(), Error> {
+    match comment.mode {
+        Mode::HideAndNew => hide(host, old),
+        _ => ignore_gone(host.delete(&old.id)),
+    }
 }
 
 /// The pull request's newest commit, when it is not ours but the one that the comment is about.
@@ -113,10 +155,7 @@ fn bring_up_to_date(
 fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {
-        match comment.mode {
-            Mode::HideAndNew => hide(host, old)?,
-            _ => ignore_gone(host.delete(&old.id))?,
-        }
+        put_away(host, comment, old)?;
     }
     Ok(CommentOutcome::Created { url: posted.url })
 }
@@ -138,7 +177,7 @@ fn create_once(host: &dyn Conversation, comment: &Comment, body: &str, earlier: 
             other => return other,
         }
         let known = |posted: &Posted| earlier.iter().any(|old| old.id == posted.id);
-        let found = ours(host, comment)?;
+        let found = with_our_marker(host, comment)?;
         let found = found.into_iter().rev().find(|posted| !known(posted));
         if let Some(found) = found.filter(|found| marker::content(&found.body) == marker::content(body)) {
             return Ok(found);
@@ -156,7 +195,8 @@ fn settle_created(
     posted: Posted,
     head: Option<&str>,
 ) -> Result<CommentOutcome, Error> {
-    let all = ours(host, comment)?;
+    let mut all = with_our_marker(host, comment)?;
+    all.retain(|it| it.id == posted.id || it.author.is_some() && it.author == posted.author);
     let Some((first, extras)) = all.split_first().filter(|(_, extras)| !extras.is_empty()) else {
         return Ok(CommentOutcome::Created { url: posted.url });
     };

@@ -289,6 +289,32 @@ fn a_person_who_pastes_our_marker_is_not_edited() {
 }
 
 #[test]
+fn comments_of_other_programs_are_neither_edited_nor_deleted() {
+    for may_ask_name in [true, false] {
+        for mode in [Mode::Update, Mode::DeleteAndNew, Mode::HideAndNew] {
+            let other = Remark { login: "evil[bot]", ..Remark::by_bot(2, ours("theirs", OLD)) };
+            let person = Remark::by_person(3, ours("pasted", OLD));
+            let github = Github::with(vec![other.clone(), person.clone(), Remark::by_bot(4, ours("old", OLD))]);
+            github.world.lock().unwrap().may_ask_name = may_ask_name;
+            github.upsert(&Comment { mode, ..comment("new") }).unwrap();
+            let bodies = github.bodies();
+            assert_eq!((&bodies[0], &bodies[1]), (&other.body, &person.body), "{mode:?} {may_ask_name}");
+            assert!(bodies.contains(&ours("new", HEAD)) && !bodies.contains(&ours("old", OLD)), "{mode:?}: {bodies:?}");
+            assert!(github.world.lock().unwrap().hidden.iter().all(|it| it == "IC_4"));
+        }
+        // With nothing of its own there, it writes one of its own, or none where there is nothing to tell.
+        let other = Remark { login: "evil[bot]", ..Remark::by_bot(2, ours("theirs", OLD)) };
+        let github = Github::with(vec![other.clone()]);
+        github.world.lock().unwrap().may_ask_name = may_ask_name;
+        let quiet = Comment { only_if_present: true, ..comment("all fixed") };
+        assert_eq!(github.upsert(&quiet).unwrap(), CommentOutcome::NotNeeded);
+        assert_eq!(github.bodies(), [other.body.clone()]);
+        github.upsert(&comment("new")).unwrap();
+        assert_eq!(github.bodies(), [other.body, ours("new", HEAD)]);
+    }
+}
+
+#[test]
 fn nothing_to_tell_writes_no_first_comment() {
     let quiet = Comment { only_if_present: true, ..comment("all fixed") };
     let github = Github::with(Vec::new());

@@ -145,6 +145,52 @@ fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
     assert!(said(&run).contains("has no attestation"), "{}", said(&run));
 }
 
+/// A `gh` that knows one attestation, of a run on this ref, and compares what it is asked to compare.
+fn attested_on(sandbox: &Sandbox, at: &str) {
+    let script = format!(
+        "#!/bin/sh\necho gh \"$@\" >&2\nwanted=\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = --source-ref ] && wanted=$2\n  shift\ndone\n\
+         [ -z \"$wanted\" ] || [ \"$wanted\" = {at} ]\n"
+    );
+    let gh = sandbox.path("tools/gh");
+    fs::write(&gh, script).unwrap();
+    fs::set_permissions(gh, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn an_attestation_of_another_branch_is_refused() {
+    let sandbox = Sandbox::new("branch");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, Some(0));
+    let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str())];
+    for (at, is_taken) in [
+        ("refs/heads/main", true),
+        ("refs/heads/change", false),
+        ("refs/tags/main", false),
+        ("refs/pull/7/merge", false),
+    ] {
+        attested_on(&sandbox, at);
+        let (run, there) = installed(&sandbox, &source, &known);
+        assert_eq!((run.status.success(), there), (is_taken, is_taken), "{at}: {}", said(&run));
+        assert!(said(&run).contains("--deny-self-hosted-runners"), "{}", said(&run));
+    }
+}
+
+/// An attestation vouches for bytes, whatever they are called: an earlier release is not installed as a later one.
+#[test]
+fn an_attested_archive_of_another_version_is_not_installed() {
+    let sandbox = Sandbox::new("renamed");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, Some(0));
+    let later = archive().replace(env!("CARGO_PKG_VERSION"), "99.0.0");
+    fs::copy(sandbox.path("release").join(archive()), sandbox.path("release").join(later)).unwrap();
+    let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str()), ("GPULINT_VERSION", "99.0.0")];
+    let (run, there) = installed(&sandbox, &source, &known);
+    assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+    assert!(said(&run).contains("holds no program of this version"), "{}", said(&run));
+}
+
 #[test]
 fn a_release_that_nothing_vouches_for_is_not_installed() {
     let sandbox = Sandbox::new("unvouched");

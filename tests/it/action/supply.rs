@@ -122,6 +122,60 @@ fn the_commit_that_a_release_tags_pins_its_bytes() {
     assert_eq!(again.status.code(), Some(2));
 }
 
+/// The files of a directory by their names, in order.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_sums_of_a_release_list_every_file() {
+    let sandbox = Sandbox::new("sums");
+    let directory = sandbox.path("release");
+    fs::create_dir_all(&directory).unwrap();
+    let wheel = format!("gpulint-{}-py3-none-win_amd64.whl", env!("CARGO_PKG_VERSION"));
+    let extension = format!("gpulint-vscode-{}-linux-x64.vsix", env!("CARGO_PKG_VERSION"));
+    for made_before in [&wheel, &extension] {
+        fs::write(directory.join(made_before), made_before).unwrap();
+    }
+    release(&sandbox);
+    let sums = fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
+    let mut listed: Vec<&str> = sums.lines().map(|line| &line[66..]).collect();
+    let archive = archive();
+    for file in [archive.as_str(), &wheel, &extension, "install.sh", "gpulint.rb", "Containerfile", "gpulint.cdx.json"]
+    {
+        assert!(listed.contains(&file), "{file} is not in:\n{sums}");
+    }
+    listed.push("SHA256SUMS");
+    listed.sort_unstable();
+    assert_eq!(listed, names(&directory));
+    let check = "(sha256sum --check SHA256SUMS || shasum -a 256 --check SHA256SUMS) >&2";
+    let check = Command::new("bash").args(["-c", check]).current_dir(&directory).output().unwrap();
+    assert!(check.status.success(), "{}", said(&check));
+
+    // What is not listed, is listed and not there, or has another sum is not sealed.
+    let source = sources(&sandbox);
+    let list = directory.join("SHA256SUMS");
+    let sealed = || run(&source, "seal.sh", &[list.to_str().unwrap()], &[]);
+    let refused = |words: &str| {
+        let seal = sealed();
+        assert_eq!(seal.status.code(), Some(2), "{}", said(&seal));
+        assert!(said(&seal).contains(words), "{}", said(&seal));
+    };
+    fs::write(directory.join("more.sh"), "echo more\n").unwrap();
+    refused("does not list the files beside it: more.sh");
+    fs::remove_file(directory.join("more.sh")).unwrap();
+    let installer = fs::read(directory.join("install.sh")).unwrap();
+    fs::remove_file(directory.join("install.sh")).unwrap();
+    refused("does not list the files beside it: install.sh");
+    fs::write(directory.join("install.sh"), [&installer[..], b"\n"].concat()).unwrap();
+    refused("lists a checksum that its file does not have");
+    fs::write(directory.join("install.sh"), installer).unwrap();
+    assert!(sealed().status.success());
+}
+
 #[test]
 fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
     let sandbox = Sandbox::new("attested");

@@ -331,6 +331,50 @@ fn every_crate_is_in_the_licences_and_the_bill_of_materials() {
     assert!(!sandbox.path("refused").exists());
 }
 
+/// What the workflow of a release does to the recipes once there is a commit to name.
+#[test]
+fn recipes_are_pinned_to_the_commit_of_a_release() {
+    let sandbox = Sandbox::new("pinned");
+    let source = sandbox.path("source");
+    for directory in ["docs/ci", "packaging"] {
+        fs::create_dir_all(source.join(directory)).unwrap();
+    }
+    let mut pages: Vec<String> =
+        names(&Path::new(PROJECT).join("docs/ci")).iter().map(|name| format!("docs/ci/{name}")).collect();
+    pages.push("README.md".to_owned());
+    for file in pages.iter().map(String::as_str).chain(["Cargo.toml", "packaging/pin.sh"]) {
+        fs::copy(Path::new(PROJECT).join(file), source.join(file)).unwrap();
+    }
+    let text = || pages.iter().map(|page| fs::read_to_string(source.join(page)).unwrap()).collect::<String>();
+    let pin = |arguments: &[&str]| run(&source, "pin.sh", arguments, &[]);
+    assert!(pin(&[]).status.success());
+    let before = text();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let pinned = pin(&[commit]);
+    assert!(pinned.status.success(), "{}", said(&pinned));
+    let version = env!("CARGO_PKG_VERSION");
+    for (placeholder, hash) in [
+        (
+            format!("uses: gpulint/gpulint@<commit of the release> # v{version}\n"),
+            format!("uses: gpulint/gpulint@{commit} # v{version}\n"),
+        ),
+        (
+            format!("rev: <commit of the release> # frozen: v{version}\n"),
+            format!("rev: {commit} # frozen: v{version}\n"),
+        ),
+    ] {
+        let count = before.matches(&placeholder).count();
+        assert!(count > 1 && text().matches(&hash).count() == count, "{placeholder}");
+        assert!(!text().contains(&placeholder), "{placeholder}");
+    }
+    assert!(pin(&[]).status.success());
+    assert!(text() == before, "nothing else has changed");
+    for wrong in ["main", "v0.1.0", "0123456", "0123456789abcdef0123456789abcdef0123456g"] {
+        assert_eq!(pin(&[wrong]).status.code(), Some(2), "{wrong}");
+    }
+    assert!(text() == before);
+}
+
 /// The workflows, as YAML reads them.
 fn workflows() -> Vec<(String, Value)> {
     let directory = Path::new(PROJECT).join(".github/workflows");

@@ -10,6 +10,7 @@ mod recipes;
 mod runner;
 pub(crate) mod sandbox;
 mod supply;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::fs;

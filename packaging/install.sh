@@ -155,13 +155,14 @@ from_release() {
   temporary=${TMPDIR:-/tmp}
   # What runs left behind that were killed; links are no directories to `find`.
   find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-install.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
-  work=$(mktemp -d "$temporary/gpulint-install.XXXXXX")
+  # The caller tests the result of this function, so `set -e` does not hold in here.
+  work=$(mktemp -d "$temporary/gpulint-install.XXXXXX") || fail "$temporary cannot be written; name another directory by TMPDIR"
   # shellcheck disable=SC2064 # the directory of now is meant
   trap "rm -rf '$work'" EXIT
   download "$from/$archive.tar.gz" "$work/$archive.tar.gz" || return 1
   verify "$1" "$work/$archive.tar.gz"
   mkdir -p "$install" || fail "$install cannot be made; name another directory by GPULINT_INSTALL"
-  tar -xzf "$work/$archive.tar.gz" -C "$work"
+  tar -xzf "$work/$archive.tar.gz" -C "$work" || fail "$archive.tar.gz cannot be unpacked: it is not installed"
   replace "$work/$archive"
   say "installed the release $1 for $target in $install"
 }

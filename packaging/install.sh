@@ -5,9 +5,9 @@
 #
 # A binary is installed only if something vouches for it: the checksums that lie in these sources (packaging/checksums/VERSION.txt,
 # in the commit that a release tags), those that this file itself holds where it is one of a release, or else the attestation of
-# the workflow that built it, which `gh` verifies. The list of checksums beside the files is not asked: whoever can replace the
-# files can replace it. That holds for the copy of this file in a release, too: whoever wants more than the release's word takes
-# this file from the tagged commit, or verifies it with `gh attestation verify install.sh`.
+# the workflow that built it on the branch `main`, which `gh` verifies. The list of checksums beside the files is not asked: whoever
+# can replace the files can replace it. That holds for the copy of this file in a release, too. If the release's word is not enough,
+# take this file from the tagged commit, or verify the copy first: docs/install.md has the command.
 #
 #   GPULINT_VERSION     default: the version of this file
 #   GPULINT_REPOSITORY  owner/name of the releases; without it there is nothing to download from
@@ -112,10 +112,12 @@ verify() {
   fi
   repository=$(repository)
   if [ -n "$repository" ] && have gh; then
-    gh attestation verify "$2" --repo "$repository" \
-      --signer-workflow "$repository/.github/workflows/release.yml" --deny-self-hosted-runners >&2 ||
-      fail "$name has no attestation of the release workflow of $repository"
-    say "$name has an attestation of the release workflow of $repository"
+    # Without the ref, a release workflow that somebody changed on another branch would vouch too.
+    gh attestation verify "$2" --repo "$repository" --signer-workflow "$repository/.github/workflows/release.yml" \
+      --source-ref refs/heads/main --deny-self-hosted-runners >&2 ||
+      fail "$name has no attestation of the release workflow on the branch main of $repository: it is not installed." \
+        "An old \`gh\` does not know the branch of an attestation: use 2.67.0 or newer"
+    say "$name has an attestation of the release workflow on the branch main of $repository"
     return
   fi
   fail "nothing vouches for $name: there are no checksums of $1 here, and there is no \`gh\` to verify its" \
@@ -124,14 +126,18 @@ verify() {
 
 # A program that runs is not written over: it is replaced.
 replace() {
+  is_there=
   for file in "$1"/gpulint "$1"/gpulint.exe; do
     [ -f "$file" ] || continue
+    is_there=1
     new=$install/.$(basename "$file").$$
     if ! { cp "$file" "$new" && chmod 755 "$new" && mv -f "$new" "$install/$(basename "$file")"; }; then
       rm -f "$new"
       fail "$install cannot be written; name another directory by GPULINT_INSTALL"
     fi
   done
+  # An attestation vouches for bytes and not for their name: the archive of an earlier release, renamed, holds another directory.
+  [ -n "$is_there" ] || fail "$(basename "$1").tar.gz holds no program of this version: it is not installed"
 }
 
 from=${GPULINT_DOWNLOAD:-}
@@ -149,13 +155,14 @@ from_release() {
   temporary=${TMPDIR:-/tmp}
   # What runs left behind that were killed; links are no directories to `find`.
   find "$temporary" -maxdepth 1 -type d -user "$(id -u)" -name "gpulint-install.??????" -mmin +60 -exec rm -rf {} + 2>/dev/null || true
-  work=$(mktemp -d "$temporary/gpulint-install.XXXXXX")
+  # The caller tests the result of this function, so `set -e` does not hold in here.
+  work=$(mktemp -d "$temporary/gpulint-install.XXXXXX") || fail "$temporary cannot be written; name another directory by TMPDIR"
   # shellcheck disable=SC2064 # the directory of now is meant
   trap "rm -rf '$work'" EXIT
   download "$from/$archive.tar.gz" "$work/$archive.tar.gz" || return 1
   verify "$1" "$work/$archive.tar.gz"
   mkdir -p "$install" || fail "$install cannot be made; name another directory by GPULINT_INSTALL"
-  tar -xzf "$work/$archive.tar.gz" -C "$work"
+  tar -xzf "$work/$archive.tar.gz" -C "$work" || fail "$archive.tar.gz cannot be unpacked: it is not installed"
   replace "$work/$archive"
   say "installed the release $1 for $target in $install"
 }

@@ -4,8 +4,11 @@
 #   pack.sh BINARIES OUT NATIVE REPOSITORY [LICENCES]
 #
 # BINARIES holds one directory a target with the program in it; NATIVE is the program that runs on this machine and writes
-# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote. Wheels and extensions
-# that lie in OUT already are listed with their checksums.
+# completions and manual pages; REPOSITORY is owner/name, for the formula; LICENCES is what licences.py wrote: all of it goes into
+# each archive, and its bill of materials is a file of the release as well. Wheels and extensions lie in OUT already.
+#
+# Files hold checksums of other files, so the order is: archives, then the formula, the container file and the installer with the
+# checksums of the archives, and at last SHA256SUMS, which lists every file in OUT but itself.
 #
 # The same programs make the same bytes: files have the date of SOURCE_DATE_EPOCH, or of the commit that is packed.
 set -euo pipefail
@@ -57,9 +60,14 @@ for directory in "$binaries"/*/; do
   chmod +x "$work/$name"/gpulint*
   archive "$work" "$name" >"$out/$name.tar.gz"
 done
-(cd "$out" && find . -name 'gpulint-*.tar.gz' -o -name 'gpulint-*.whl' -o -name 'gpulint-*.vsix' | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
-  sha256 "$file" | sed 's/ \*/  /'
-done >SHA256SUMS)
+
+# Lists files of OUT with their checksums, in one order on every machine.
+list() {
+  (cd "$out" && find . -maxdepth 1 -type f "$@" | sed 's|^\./||' | LC_ALL=C sort | while read -r file; do
+    sha256 "$file" | sed 's/ \*/  /'
+  done)
+}
+list -name "gpulint-$version-*.tar.gz" >"$work/archives"
 
 # The first line of a template says that it is one.
 fill() {
@@ -70,15 +78,20 @@ fill() {
   while read -r sum file; do
     file=${file#"gpulint-$version-"}
     text=${text//"@SHA256:${file%.tar.gz}@"/$sum}
-  done <"$out/SHA256SUMS"
+  done <"$work/archives"
   printf '%s\n' "$text"
 }
 fill "$source/packaging/gpulint.rb" >"$out/gpulint.rb"
 fill "$source/packaging/Containerfile" >"$out/Containerfile"
 
-# The installer of a release knows its version and what its files are.
+# The installer of a release knows its version and what its archives are.
 text=$(cat "$source/packaging/install.sh")
 text=${text/"own_version=''"/"own_version='$version'"}
 text=${text/"own_repository=''"/"own_repository='$repository'"}
-text=${text/"own_checksums=''"/"own_checksums='$(cat "$out/SHA256SUMS")'"}
+text=${text/"own_checksums=''"/"own_checksums='$(cat "$work/archives")'"}
 printf '%s\n' "$text" >"$out/install.sh"
+
+if [ -n "$licences" ]; then cp "$licences/gpulint.cdx.json" "$out/"; fi
+rm -f "$out/SHA256SUMS"
+list >"$work/SHA256SUMS"
+cp "$work/SHA256SUMS" "$out/"

@@ -11,6 +11,7 @@ mod runner;
 pub(crate) mod sandbox;
 mod stranger;
 mod supply;
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -109,9 +110,14 @@ fn release(sandbox: &Sandbox) {
     let built = binaries.join("gpulint");
     fs::write(&built, script).unwrap();
     fs::set_permissions(&built, fs::Permissions::from_mode(0o755)).unwrap();
+    let licences = sandbox.path("licences");
+    fs::create_dir_all(&licences).unwrap();
+    for name in ["LICENCES.txt", "gpulint.cdx.json"] {
+        fs::write(licences.join(name), format!("{name} of a test\n")).unwrap();
+    }
     let mut pack = Command::new("bash");
     pack.arg(format!("{}/packaging/pack.sh", env!("CARGO_MANIFEST_DIR")));
-    pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint");
+    pack.args([sandbox.path("binaries"), sandbox.path("release"), built]).arg("acme/gpulint").arg(licences);
     let packed = pack.output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
 }
@@ -379,11 +385,19 @@ fn a_release_has_all_that_a_package_needs() {
     let directory = sandbox.path("release");
     let sums = fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
     let name = format!("gpulint-{}-{}", env!("CARGO_PKG_VERSION"), target());
-    let (sum, _) = sums.split_once(&format!("  {name}.tar.gz")).unwrap();
+    let sum = sums.lines().find_map(|line| line.strip_suffix(&format!("  {name}.tar.gz"))).unwrap();
     assert_eq!(sum.len(), 64);
     let list = Command::new("tar").arg("-tzf").arg(directory.join(format!("{name}.tar.gz"))).output().unwrap();
     let list = String::from_utf8(list.stdout).unwrap();
-    for file in ["gpulint", "LICENSE-MIT", "completions/gpulint.zsh", "man/gpulint.1", "man/gpulint-comment.1"] {
+    for file in [
+        "gpulint",
+        "LICENSE-MIT",
+        "LICENCES.txt",
+        "gpulint.cdx.json",
+        "completions/gpulint.zsh",
+        "man/gpulint.1",
+        "man/gpulint-comment.1",
+    ] {
         assert!(list.lines().any(|line| line == format!("{name}/{file}")), "{file} is not in:\n{list}");
     }
     let targets =

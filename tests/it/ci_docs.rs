@@ -118,7 +118,13 @@ fn code(default: &str) -> String {
 fn recipes_name_this_version() {
     let mut count = 0;
     for (name, text) in pages() {
-        for (before, after) in [("gpulint/gpulint@v", '\n'), ("gpulint==", ' '), ("/releases/download/v", '/')] {
+        for (before, after) in [
+            ("gpulint/gpulint@v", ' '),
+            (" # frozen: v", '\n'),
+            ("gpulint==", ' '),
+            ("/releases/download/v", '/'),
+            ("refs/tags/v", '\n'),
+        ] {
             for named in text.split(before).skip(1) {
                 let version = named.split([after, '\n', ']']).next().unwrap();
                 assert_eq!(version, env!("CARGO_PKG_VERSION"), "{name}: {before}{version}");
@@ -127,6 +133,63 @@ fn recipes_name_this_version() {
         }
     }
     assert!(count > 12, "only {count} versions");
+}
+
+/// What stands in the place of a commit until a release has one; `packaging/pin.sh` writes both.
+const PLACEHOLDER: &str = "<commit of the release>";
+
+/// The text that readers see.
+fn shown(text: &str) -> String {
+    let mut parts = text.split("<!--");
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |shown, part| shown + part.split_once("-->").expect("a comment ends").1)
+}
+
+/// Whoever copies a recipe runs bytes that cannot change: actions and hooks are named by a commit, with the version behind it.
+#[test]
+fn recipes_name_actions_and_hooks_by_commits() {
+    let mut own = Vec::new();
+    let mut others = 0;
+    let readme = fs::read_to_string(Path::new(ROOT).join("README.md")).unwrap();
+    for (name, text) in pages().into_iter().chain([("README.md".to_owned(), readme)]) {
+        for line in shown(&text).lines() {
+            let line = line.trim_start_matches([' ', '-']);
+            let Some((key, value)) = line.split_once(": ").filter(|(key, _)| ["uses", "rev"].contains(key)) else {
+                continue;
+            };
+            let (reference, comment) = value.split_once(" # ").unwrap_or_else(|| panic!("{name}: no version: {line}"));
+            let commit = reference.rsplit('@').next().unwrap();
+            let is_hash = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if key == "rev" || reference.starts_with("gpulint/gpulint@") {
+                assert!(is_hash || commit == PLACEHOLDER, "{name}: {line}");
+                assert_eq!(comment.trim_start_matches("frozen: v").trim_start_matches('v'), env!("CARGO_PKG_VERSION"));
+                own.push(commit.to_owned());
+            } else {
+                assert!(is_hash && comment.starts_with('v'), "{name}: {line}");
+                others += 1;
+            }
+        }
+    }
+    assert!(own.len() > 8 && others > 8, "{own:?}, {others} others");
+    own.dedup();
+    assert_eq!(own.len(), 1, "all recipes are of one release");
+    for page in ["README.md", "github.md"] {
+        let text = fs::read_to_string(Path::new(ROOT).join("docs/ci").join(page)).unwrap();
+        assert!(text.contains(&format!("`{PLACEHOLDER}`")), "{page} says what the placeholder stands for");
+    }
+}
+
+/// A program cannot know the commit of its own release: what `gpulint init` writes differs from the recipe of the page in this only.
+#[test]
+fn init_writes_the_recipe_of_the_page_with_the_tag() {
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/ci/github.md")).unwrap();
+    let fences = fences::read(&page);
+    let [written, recipe] = &fences[..2] else { panic!("two recipes") };
+    let differ: Vec<_> = written.text.lines().zip(recipe.text.lines()).filter(|(one, other)| one != other).collect();
+    assert_eq!(written.text.lines().count(), recipe.text.lines().count());
+    assert_eq!(differ.len(), 1, "{differ:?}");
+    let (tag, commit) = differ[0];
+    assert!(tag.contains("uses: gpulint/gpulint@v") && commit.contains("uses: gpulint/gpulint@"), "{differ:?}");
 }
 
 #[test]

@@ -122,6 +122,60 @@ fn the_commit_that_a_release_tags_pins_its_bytes() {
     assert_eq!(again.status.code(), Some(2));
 }
 
+/// The files of a directory by their names, in order.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> = entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_sums_of_a_release_list_every_file() {
+    let sandbox = Sandbox::new("sums");
+    let directory = sandbox.path("release");
+    fs::create_dir_all(&directory).unwrap();
+    let wheel = format!("gpulint-{}-py3-none-win_amd64.whl", env!("CARGO_PKG_VERSION"));
+    let extension = format!("gpulint-vscode-{}-linux-x64.vsix", env!("CARGO_PKG_VERSION"));
+    for made_before in [&wheel, &extension] {
+        fs::write(directory.join(made_before), made_before).unwrap();
+    }
+    release(&sandbox);
+    let sums = fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
+    let mut listed: Vec<&str> = sums.lines().map(|line| &line[66..]).collect();
+    let archive = archive();
+    for file in [archive.as_str(), &wheel, &extension, "install.sh", "gpulint.rb", "Containerfile", "gpulint.cdx.json"]
+    {
+        assert!(listed.contains(&file), "{file} is not in:\n{sums}");
+    }
+    listed.push("SHA256SUMS");
+    listed.sort_unstable();
+    assert_eq!(listed, names(&directory));
+    let check = "(sha256sum --check SHA256SUMS || shasum -a 256 --check SHA256SUMS) >&2";
+    let check = Command::new("bash").args(["-c", check]).current_dir(&directory).output().unwrap();
+    assert!(check.status.success(), "{}", said(&check));
+
+    // What is not listed, is listed and not there, or has another sum is not sealed.
+    let source = sources(&sandbox);
+    let list = directory.join("SHA256SUMS");
+    let sealed = || run(&source, "seal.sh", &[list.to_str().unwrap()], &[]);
+    let refused = |words: &str| {
+        let seal = sealed();
+        assert_eq!(seal.status.code(), Some(2), "{}", said(&seal));
+        assert!(said(&seal).contains(words), "{}", said(&seal));
+    };
+    fs::write(directory.join("more.sh"), "echo more\n").unwrap();
+    refused("does not list the files beside it: more.sh");
+    fs::remove_file(directory.join("more.sh")).unwrap();
+    let installer = fs::read(directory.join("install.sh")).unwrap();
+    fs::remove_file(directory.join("install.sh")).unwrap();
+    refused("does not list the files beside it: install.sh");
+    fs::write(directory.join("install.sh"), [&installer[..], b"\n"].concat()).unwrap();
+    refused("lists a checksum that its file does not have");
+    fs::write(directory.join("install.sh"), installer).unwrap();
+    assert!(sealed().status.success());
+}
+
 #[test]
 fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
     let sandbox = Sandbox::new("attested");
@@ -143,6 +197,56 @@ fn a_release_that_this_commit_does_not_know_needs_an_attestation() {
     let (run, there) = installed(&sandbox, &source, &known);
     assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
     assert!(said(&run).contains("has no attestation"), "{}", said(&run));
+}
+
+/// A `gh` that knows one attestation, of a run on this ref, and compares what it is asked to compare.
+fn attested_on(sandbox: &Sandbox, at: &str) {
+    let script = format!(
+        "#!/bin/sh\necho gh \"$@\" >&2\nwanted=\nwhile [ $# -gt 0 ]; do\n  [ \"$1\" = --source-ref ] && wanted=$2\n  shift\ndone\n\
+         [ -z \"$wanted\" ] || [ \"$wanted\" = {at} ]\n"
+    );
+    let gh = sandbox.path("tools/gh");
+    fs::write(&gh, script).unwrap();
+    fs::set_permissions(gh, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn an_attestation_of_another_branch_is_refused() {
+    let sandbox = Sandbox::new("branch");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, Some(0));
+    let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str())];
+    for (at, is_taken) in [
+        ("refs/heads/main", true),
+        ("refs/heads/change", false),
+        ("refs/tags/main", false),
+        ("refs/pull/7/merge", false),
+    ] {
+        attested_on(&sandbox, at);
+        let (run, there) = installed(&sandbox, &source, &known);
+        assert_eq!((run.status.success(), there), (is_taken, is_taken), "{at}: {}", said(&run));
+        assert!(said(&run).contains("--deny-self-hosted-runners"), "{}", said(&run));
+    }
+}
+
+/// An attestation vouches for bytes, whatever they are called: an earlier release is not installed as a later one.
+#[test]
+fn an_attested_archive_of_another_version_is_not_installed() {
+    let sandbox = Sandbox::new("renamed");
+    release(&sandbox);
+    let source = sources(&sandbox);
+    let path = tools(&sandbox, Some(0));
+    let later = archive().replace(env!("CARGO_PKG_VERSION"), "99.0.0");
+    let later = sandbox.path("release").join(later);
+    fs::copy(sandbox.path("release").join(archive()), &later).unwrap();
+    let known = [("GPULINT_REPOSITORY", "acme/gpulint"), ("PATH", path.as_str()), ("GPULINT_VERSION", "99.0.0")];
+    for words in ["holds no program of this version", "cannot be unpacked"] {
+        let (run, there) = installed(&sandbox, &source, &known);
+        assert_eq!((run.status.code(), there), (Some(2), false), "{}", said(&run));
+        assert!(said(&run).contains(words), "{}", said(&run));
+        fs::write(&later, "no archive").unwrap();
+    }
 }
 
 #[test]
@@ -231,72 +335,48 @@ fn every_crate_is_in_the_licences_and_the_bill_of_materials() {
     assert!(!sandbox.path("refused").exists());
 }
 
-/// The workflows, as YAML reads them.
-fn workflows() -> Vec<(String, Value)> {
-    let directory = Path::new(PROJECT).join(".github/workflows");
-    let files = fs::read_dir(directory).unwrap().map(|it| it.unwrap().path());
-    files
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            (path.file_name().unwrap().to_str().unwrap().to_owned(), serde_saphyr::from_str(&text).unwrap())
-        })
-        .collect()
-}
-
-fn permission<'v>(job: &'v Value, workflow: &'v Value, name: &str) -> Option<&'v str> {
-    let of = |it: &'v Value| match &it["permissions"] {
-        Value::String(all) => Some(all.strip_suffix("-all").unwrap_or(all)),
-        named => named[name].as_str(),
-    };
-    if job["permissions"].is_null() { of(workflow) } else { of(job) }
-}
-
+/// What the workflow of a release does to the recipes once there is a commit to name.
 #[test]
-fn nothing_unpinned_runs_where_there_is_a_token_that_writes() {
-    let fetching = [
-        "pipx",
-        "uvx",
-        "npx",
-        "npm i",
-        "npm install",
-        "cargo install",
-        "go install",
-        "go run",
-        "curl",
-        "wget",
-        "rustup",
-        "apt-get",
-        "brew",
-        "gem install",
-        "docker",
-    ];
-    let mut held = 0;
-    for (name, workflow) in workflows() {
-        for (title, job) in workflow["jobs"].as_object().unwrap() {
-            for step in job["steps"].as_array().unwrap() {
-                let uses = step["uses"].as_str().filter(|uses| !uses.starts_with("./"));
-                let commit = uses.map(|uses| uses.split_once('@').unwrap().1);
-                let pinned = |commit: &str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-                assert!(commit.is_none_or(pinned), "{name} {title}: {uses:?}");
-            }
-            let writes = ["id-token", "contents", "attestations", "packages"];
-            if !writes.iter().any(|it| permission(job, &workflow, it) == Some("write")) {
-                continue;
-            }
-            held += 1;
-            for step in job["steps"].as_array().unwrap() {
-                let run = step["run"].as_str().unwrap_or_default();
-                let found = fetching.iter().find(|it| run.contains(**it));
-                assert_eq!(found, None, "{name} {title} fetches a program beside a token that writes: {run}");
-                for line in run.lines().filter(|line| line.contains("pip install")) {
-                    assert!(line.contains("--require-hashes"), "{name} {title}: {line}");
-                }
-            }
-        }
+fn recipes_are_pinned_to_the_commit_of_a_release() {
+    let sandbox = Sandbox::new("pinned");
+    let source = sandbox.path("source");
+    for directory in ["docs/ci", "packaging"] {
+        fs::create_dir_all(source.join(directory)).unwrap();
     }
-    assert!(held >= 2, "the jobs that release and publish hold such a token");
-    let pinned = fs::read_to_string(Path::new(PROJECT).join("packaging/publish.txt")).unwrap();
-    assert!(pinned.contains("--hash=sha256:"));
+    let mut pages: Vec<String> =
+        names(&Path::new(PROJECT).join("docs/ci")).iter().map(|name| format!("docs/ci/{name}")).collect();
+    pages.push("README.md".to_owned());
+    for file in pages.iter().map(String::as_str).chain(["Cargo.toml", "packaging/pin.sh"]) {
+        fs::copy(Path::new(PROJECT).join(file), source.join(file)).unwrap();
+    }
+    let text = || pages.iter().map(|page| fs::read_to_string(source.join(page)).unwrap()).collect::<String>();
+    let pin = |arguments: &[&str]| run(&source, "pin.sh", arguments, &[]);
+    assert!(pin(&[]).status.success());
+    let before = text();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let pinned = pin(&[commit]);
+    assert!(pinned.status.success(), "{}", said(&pinned));
+    let version = env!("CARGO_PKG_VERSION");
+    for (placeholder, hash) in [
+        (
+            format!("uses: gpulint/gpulint@<commit of the release> # v{version}\n"),
+            format!("uses: gpulint/gpulint@{commit} # v{version}\n"),
+        ),
+        (
+            format!("rev: <commit of the release> # frozen: v{version}\n"),
+            format!("rev: {commit} # frozen: v{version}\n"),
+        ),
+    ] {
+        let count = before.matches(&placeholder).count();
+        assert!(count > 1 && text().matches(&hash).count() == count, "{placeholder}");
+        assert!(!text().contains(&placeholder), "{placeholder}");
+    }
+    assert!(pin(&[]).status.success());
+    assert!(text() == before, "nothing else has changed");
+    for wrong in ["main", "v0.1.0", "0123456", "0123456789abcdef0123456789abcdef0123456g"] {
+        assert_eq!(pin(&[wrong]).status.code(), Some(2), "{wrong}");
+    }
+    assert!(text() == before);
 }
 
 #[test]

@@ -118,6 +118,11 @@ impl Target<'_> {
             // A part of an id.
             return Base::tip(self.repository, written).map(|it| it.commit);
         };
+        // Only the origin knows a branch as it is now.
+        let is_named_in_full = name.starts_with("refs/heads/") && steps.is_empty();
+        if is_named_in_full && let Some(tip) = self.fetched(&reference)? {
+            return Ok(tip);
+        }
         let known = if self.has(&reference)? {
             Base::tip(self.repository, &format!("{reference}{steps}")).ok().map(|it| it.commit)
         } else if steps.is_empty() {

@@ -28,7 +28,7 @@ use super::links;
 use super::state::Touched;
 use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
-use crate::source::{Span, parent};
+use crate::source::{FileId, Span, parent};
 use change::{Changed, Role};
 pub(in crate::compare) use states::States;
 
@@ -103,12 +103,13 @@ impl UnexplainedFiles<'_> {
     }
 
     fn look_at_objects(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
+        let references = OnceCell::new();
         for file in files.iter().filter(|file| !is_refused(self.states, file.path)) {
             let is_explained = |lines: Range<usize>| {
                 let explained = self.explained().lines(file.path);
                 explained.range(lines).next().is_some()
             };
-            if let Some((line, why)) = objects::changed(self.states, file, is_explained, speaking) {
+            if let Some((line, why)) = objects::changed(self.states, file, is_explained, speaking, &references) {
                 self.at(file, Some(line), format!("line {}: {why}", line + 1));
             }
         }
@@ -228,16 +229,18 @@ impl Explained {
         let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;
+        let mut ends: HashMap<FileId, Vec<usize>> = HashMap::new();
         for span in resources.chain(unjudged).chain(bodies) {
             let span = sources.origin(span);
-            let text = sources.text(span.file);
-            let first = text.get(..span.range().start).map_or(0, |before| before.matches('\n').count());
-            let more = text.get(span.range()).map_or(0, |there| there.matches('\n').count());
-            lines.entry(sources.path(span.file)).or_default().extend(first..=first + more);
+            let ends = ends.entry(span.file).or_insert_with(|| line_ends(&sources.text(span.file)));
+            let line = |at: usize| ends.partition_point(|end| *end < at);
+            let range = span.range();
+            lines.entry(sources.path(span.file)).or_default().extend(line(range.start)..=line(range.end));
         }
         Explained { lines, none: BTreeSet::new() }
     }
 
+    /// The numbers of lines, from 0, that hold something explained.
     fn lines(&self, path: &str) -> &BTreeSet<usize> {
         self.lines.get(path).unwrap_or(&self.none)
     }
@@ -245,4 +248,9 @@ impl Explained {
     fn has(&self, path: &str, line: usize) -> bool {
         self.lines(path).contains(&line)
     }
+}
+
+/// Where the lines of a text end.
+fn line_ends(text: &str) -> Vec<usize> {
+    memchr::memchr_iter(b'\n', text.as_bytes()).collect()
 }

@@ -1,9 +1,12 @@
 //! Objects and blocks of kinds that no reader knows, those that say what a deployer fetches from elsewhere, and those that
 //! change others: what a changed number in them does is known to nobody here.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::rc::Rc;
 
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use super::asks::{AcceleratorSearch, is_of_chart};
@@ -41,23 +44,55 @@ static_regex!(
 static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#);
 static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
 
-/// Part of a text: a document of YAML, a block of HCL, else all of it. Lines from 0.
-fn part_of(text: &str, path: &str, line: usize) -> Range<usize> {
-    let is_yaml = [".yaml", ".yml", ".tpl"].iter().any(|end| path.ends_with(end));
-    let is_hcl = [".tf", ".tofu", ".hcl", ".tfvars"].iter().any(|end| path.ends_with(end));
-    let all: Vec<Line> = lines(text).collect();
-    let is_border = |it: &Line| is_yaml && it.text.starts_with("---");
-    let is_end = |it: &Line| is_hcl && it.text.starts_with('}');
-    let before =
-        all.iter().take(line + usize::from(is_yaml)).rposition(|it| is_border(it) || is_end(it) && it.number < line);
-    let start = before.map_or(0, |at| at + usize::from(is_hcl));
-    let behind = all.iter().skip(line + usize::from(is_yaml)).position(|it| is_border(it) || is_end(it));
-    let end = behind.map_or(all.len(), |at| line + usize::from(is_yaml) + at + usize::from(is_hcl));
-    start..end.max(line + 1)
+/// The parts of a text: documents of YAML, blocks of HCL, else all of it. Lines from 0.
+struct TextParts<'t> {
+    lines: Vec<Line<'t>>,
+    /// Lines that begin a document of YAML, or end a block of HCL.
+    borders: Vec<usize>,
+    kind: PartKind,
 }
 
-fn text_of(text: &str, part: &Range<usize>) -> String {
-    lines(text).filter(|line| part.contains(&line.number)).map(|line| line.text).collect::<Vec<_>>().join("\n")
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Document,
+    Block,
+    Whole,
+}
+
+impl<'t> TextParts<'t> {
+    fn of(text: &'t str, path: &str) -> TextParts<'t> {
+        let ends = |endings: &[&str]| endings.iter().any(|end| path.ends_with(end));
+        let kind = match path {
+            _ if ends(&[".yaml", ".yml", ".tpl"]) => PartKind::Document,
+            _ if ends(&[".tf", ".tofu", ".hcl", ".tfvars"]) => PartKind::Block,
+            _ => PartKind::Whole,
+        };
+        let lines: Vec<Line> = lines(text).collect();
+        let is_border = |it: &&Line| match kind {
+            PartKind::Document => it.text.starts_with("---"),
+            PartKind::Block => it.text.starts_with('}'),
+            PartKind::Whole => false,
+        };
+        let borders = lines.iter().filter(is_border).map(|it| it.number).collect();
+        TextParts { lines, borders, kind }
+    }
+
+    /// The part that a line is in.
+    fn around(&self, line: usize) -> Range<usize> {
+        let is_block = self.kind == PartKind::Block;
+        // The line that ends a block is in it, and the line that begins a document is in that document.
+        let behind = self.borders.partition_point(|it| if is_block { *it < line } else { *it <= line });
+        let start =
+            behind.checked_sub(1).and_then(|at| self.borders.get(at)).map_or(0, |it| it + usize::from(is_block));
+        let end = self.borders.get(behind).map_or(self.lines.len(), |it| it + usize::from(is_block));
+        start..end.max(line + 1)
+    }
+
+    fn text(&self, part: &Range<usize>) -> String {
+        let end = part.end.min(self.lines.len());
+        let lines = self.lines.get(part.start.min(end)..end).unwrap_or_default();
+        lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+    }
 }
 
 fn numbers<'t>(lines: impl Iterator<Item = Line<'t>>) -> Vec<String> {
@@ -77,15 +112,16 @@ pub(super) fn changed(
     file: &Changed,
     is_explained: impl Fn(Range<usize>) -> bool,
     speaking: &BTreeSet<String>,
+    references: &OnceCell<Option<AhoCorasick>>,
 ) -> Option<(usize, String)> {
     let is_example = file.path.split('/').any(is_example);
     if is_example || matches!(file.role, Role::Beside | Role::Code) || is_of_chart(states.head, file.path) {
         return None;
     }
-    let objects = Objects { states, file, speaking };
+    let objects = Objects { states, file, speaking, references };
     objects.hours().or_else(|| {
         let mut parts = objects.parts().into_iter();
-        parts.find_map(|part| objects.look_at(&part).filter(|_| !is_explained(part.lines.clone())))
+        parts.find_map(|part| if is_explained(part.lines.clone()) { None } else { objects.look_at(&part) })
     })
 }
 
@@ -93,6 +129,7 @@ struct Objects<'o> {
     states: &'o States<'o>,
     file: &'o Changed<'o>,
     speaking: &'o BTreeSet<String>,
+    references: &'o OnceCell<Option<AhoCorasick>>,
 }
 
 /// An object or a block of which something changed.
@@ -100,7 +137,56 @@ struct Part<'t> {
     lines: Range<usize>,
     text: String,
     new: Vec<Line<'t>>,
-    gone: Vec<Line<'t>>,
+    /// Those of the whole file, where they may be of this part.
+    gone: Option<Rc<GoneLines<'t>>>,
+}
+
+/// Lines that are in the earlier state only. A file of many parts asks them once.
+#[derive(Default)]
+struct GoneLines<'t> {
+    lines: Vec<Line<'t>>,
+    numbers: OnceCell<Vec<String>>,
+    revision: OnceCell<Option<Line<'t>>>,
+    state: OnceCell<Option<Line<'t>>>,
+}
+
+impl<'t> GoneLines<'t> {
+    fn numbers(&self) -> &[String] {
+        self.numbers.get_or_init(|| numbers(self.lines.iter().copied()))
+    }
+
+    fn first(&self, what: Changing) -> Option<Line<'t>> {
+        let known = match what {
+            Changing::Revision => &self.revision,
+            Changing::State => &self.state,
+        };
+        *known.get_or_init(|| self.lines.iter().copied().find(|line| what.pattern().is_match(line.text)))
+    }
+}
+
+/// What a line changes.
+#[derive(Clone, Copy)]
+enum Changing {
+    /// Which text a deployer takes.
+    Revision,
+    /// Whether, when or how much of something runs.
+    State,
+}
+
+impl Changing {
+    fn pattern(self) -> &'static Regex {
+        match self {
+            Changing::Revision => &REVISION,
+            Changing::State => &STATE,
+        }
+    }
+}
+
+/// The addresses of resources with accelerators, to be looked for in texts.
+pub(super) fn references(states: &States) -> Option<AhoCorasick> {
+    let all = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
+    let all: BTreeSet<&str> = all.map(|it| &**it).collect();
+    AhoCorasick::new(all).ok()
 }
 
 impl Part<'_> {
@@ -109,12 +195,13 @@ impl Part<'_> {
         self.new.first().map_or(self.lines.start, |line| line.number)
     }
 
-    fn changed(&self, pattern: &Regex) -> Option<Line<'_>> {
-        self.new.iter().chain(&self.gone).copied().find(|line| pattern.is_match(line.text))
+    fn changed(&self, what: Changing) -> Option<Line<'_>> {
+        let new = self.new.iter().copied().find(|line| what.pattern().is_match(line.text));
+        new.or_else(|| self.gone.as_ref()?.first(what))
     }
 
     fn has_other_numbers(&self) -> bool {
-        numbers(self.new.iter().copied()) != numbers(self.gone.iter().copied())
+        numbers(self.new.iter().copied()) != self.gone.as_ref().map_or(&[][..], |it| it.numbers())
     }
 
     /// Nothing of it says more than names.
@@ -127,23 +214,24 @@ impl Part<'_> {
 impl<'o> Objects<'o> {
     fn parts(&self) -> Vec<Part<'o>> {
         let file = self.file;
+        let of_text = TextParts::of(&file.is, file.path);
         let mut parts: Vec<(Range<usize>, Vec<Line>)> = Vec::new();
         for line in file.new_lines() {
             match parts.last_mut().filter(|(part, _)| part.contains(&line.number)) {
                 Some((_, new)) => new.push(line),
-                None => parts.push((part_of(&file.is, file.path, line.number), vec![line])),
+                None => parts.push((of_text.around(line.number), vec![line])),
             }
         }
-        let gone: Vec<Line> = file.gone_lines().collect();
-        if parts.is_empty() && !gone.is_empty() && !file.is.is_empty() {
+        let gone = Rc::new(GoneLines { lines: file.gone_lines().collect(), ..GoneLines::default() });
+        if parts.is_empty() && !gone.lines.is_empty() && !file.is.is_empty() {
             // Only lines that went away: the part where they stood is the one that is there now.
-            let at = gone.first().map_or(0, |line| line.number).min(lines(&file.is).count().saturating_sub(1));
-            parts.push((part_of(&file.is, file.path, at), Vec::new()));
+            let at = gone.lines.first().map_or(0, |line| line.number).min(of_text.lines.len().saturating_sub(1));
+            parts.push((of_text.around(at), Vec::new()));
         }
         let is_single = parts.len() == 1;
         let part = |(lines, new): (Range<usize>, Vec<Line<'o>>)| Part {
-            text: text_of(&file.is, &lines),
-            gone: if is_single || !new.is_empty() { gone.clone() } else { Vec::new() },
+            text: of_text.text(&lines),
+            gone: (is_single || !new.is_empty()).then(|| gone.clone()),
             lines,
             new,
         };
@@ -181,23 +269,27 @@ impl<'o> Objects<'o> {
     fn deploys(&self, part: &Part) -> Option<String> {
         const FILES: [&str; 3] = ["fleet.yaml", "helmfile.yaml", ".argocd-source.yaml"];
         let (file, text) = (self.file, &part.text);
-        let deploys = DEPLOYERS.is_match(text) || FILES.iter().any(|it| file.path.ends_with(it));
+        if !(DEPLOYERS.is_match(text) || FILES.iter().any(|it| file.path.ends_with(it))) {
+            return None;
+        }
         let concerns = || {
             decide::names_accelerators(text, &self.states.head.settings.catalog)
                 || leads_to(file, text, self.speaking)
                 || is_beside_sources(file, self.speaking)
         };
-        let line = part.changed(&REVISION).filter(|_| deploys && concerns())?;
+        let line = part.changed(Changing::Revision).filter(|_| concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
         Some(format!("another `{key}` than before is deployed, and what stands there is not read"))
     }
 
     fn steers(&self, part: &Part) -> Option<String> {
-        if !self.file.path.ends_with(".tf") || EVALUATED.is_match(&part.text) || !refers(self.states, &part.text) {
+        if !self.file.path.ends_with(".tf") || EVALUATED.is_match(&part.text) {
             return None;
         }
-        let key = part.changed(&STATE)?.text.split('=').next().unwrap_or_default().trim();
-        Some(format!("`{key}` changes of what has accelerators, in a type that nobody here reads"))
+        let key = part.changed(Changing::State)?.text.split('=').next().unwrap_or_default().trim();
+        let references = self.references.get_or_init(|| references(self.states)).as_ref()?;
+        let refers = references.is_match(&part.text);
+        refers.then(|| format!("`{key}` changes of what has accelerators, in a type that nobody here reads"))
     }
 
     fn counts(&self, part: &Part) -> Option<String> {
@@ -209,8 +301,7 @@ impl<'o> Objects<'o> {
             return None;
         }
         let asking = AcceleratorSearch::of(self.states.head, file);
-        let mut inside = lines(&file.is).filter(|line| part.lines.contains(&line.number));
-        let name = inside.find_map(|line| asking.asked(line))?;
+        let name = lines(&part.text).find_map(|line| asking.asked(line))?;
         Some(format!("a number changes beside `{name}`, in what nobody here reads"))
     }
 }
@@ -218,12 +309,6 @@ impl<'o> Objects<'o> {
 /// Argo CD takes it into account where what has accelerators stands.
 fn is_beside_sources(file: &Changed, speaking: &BTreeSet<String>) -> bool {
     file.path.contains(".argocd-source") && speaking.iter().any(|path| path.starts_with(parent(file.path)))
-}
-
-/// A block of Terraform that names a resource with accelerators by its address.
-fn refers(states: &States, text: &str) -> bool {
-    let mut references = states.after.inventory.resources.iter().flat_map(|it| &it.declared.references);
-    references.any(|reference| text.contains(&**reference))
 }
 
 /// It deploys a directory in which something with accelerators stands.
@@ -243,12 +328,16 @@ mod tests {
     #[test]
     fn parts_of_texts_end_where_documents_and_blocks_do() {
         let yaml = "a: 1\n---\nb: 1\nc: 1\n---\nd: 1\n";
-        assert_eq!(part_of(yaml, "a.yaml", 0), 0..1);
-        assert_eq!(part_of(yaml, "a.yaml", 3), 1..4);
-        assert_eq!(part_of(yaml, "a.yaml", 5), 4..6);
+        let part = |text, path, line| TextParts::of(text, path).around(line);
+        assert_eq!(part(yaml, "a.yaml", 0), 0..1);
+        assert_eq!(part(yaml, "a.yaml", 1), 1..4);
+        assert_eq!(part(yaml, "a.yaml", 3), 1..4);
+        assert_eq!(part(yaml, "a.yaml", 5), 4..6);
         let hcl = "a {\n  b = 1\n}\nc {\n  d = 1\n}\n";
-        assert_eq!(part_of(hcl, "a.tf", 1), 0..3);
-        assert_eq!(part_of(hcl, "a.tf", 4), 3..6);
+        assert_eq!(part(hcl, "a.tf", 1), 0..3);
+        assert_eq!(part(hcl, "a.tf", 2), 0..3);
+        assert_eq!(part(hcl, "a.tf", 4), 3..6);
+        assert_eq!(part("a\n", "a.txt", 0), 0..1);
     }
 
     #[test]

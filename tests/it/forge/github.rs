@@ -308,7 +308,7 @@ fn comments_of_other_programs_are_neither_edited_nor_deleted() {
         github.world.lock().unwrap().may_ask_name = may_ask_name;
         let quiet = Comment { only_if_present: true, ..comment("all fixed") };
         assert_eq!(github.upsert(&quiet).unwrap(), CommentOutcome::NotNeeded);
-        assert_eq!(github.bodies(), [other.body.clone()]);
+        assert_eq!(github.bodies(), std::slice::from_ref(&other.body));
         github.upsert(&comment("new")).unwrap();
         assert_eq!(github.bodies(), [other.body, ours("new", HEAD)]);
     }

@@ -11,9 +11,7 @@ import re
 import tempfile
 from pathlib import Path
 
-
-class Refused(Exception):
-    """What was asked for cannot be done; the message says why and what to do."""
+from .text import Refused
 
 
 def canonical(value):

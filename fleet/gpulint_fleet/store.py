@@ -50,6 +50,14 @@ def write(path, text):
         raise
 
 
+def append(path, line):
+    """Adds a line to a log, which must not be a link to another file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(handle, "a", encoding="utf-8") as file:
+        file.write(line)
+
+
 class Store:
     def __init__(self, root, date):
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", date):

@@ -390,6 +390,17 @@ def test_commands_of_manifests_have_options_that_exist():
     assert seen >= 9
 
 
+def test_manifests_fix_what_they_run_and_where_a_token_goes():
+    text = "\n".join(path.read_text() for path in MANIFESTS.iterdir())
+    used = re.findall(r"uses: *(\S+)", text)
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", it) for it in used), used
+    assert re.search(r"^FROM \S+@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+    folded = re.sub(r"\n\s+- --", " --", text).replace("- scan ", "gpulint-fleet scan ")
+    commands = re.findall(r"gpulint-fleet (?:plan|scan) .*", folded)
+    assert len(commands) == 5 and all("--token-origin" in it for it in commands if "--token-" in it), commands
+    assert sum("--token-" in it for it in commands) == 5
+
+
 def test_the_origin_of_a_token_is_that_of_the_code_host_or_the_one_that_is_named():
     from gpulint_fleet.__main__ import access, parser
 

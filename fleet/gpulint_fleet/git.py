@@ -82,7 +82,7 @@ MEANINGS = [
     (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", 0),
     (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", 0),
     (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", 0),
-    (r"[Cc]ould not resolve", "unreachable", 0),
+    (r"[Cc]ould not resolve|certificate (verification failed|problem|subject)", "unreachable", 0),
     (r"Operation too slow|port \d+: (Connection (timed out|refused)|No route)", "unreachable", 1),
     (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", 99),
     (r"error: 30\d", "redirected", 0),
@@ -99,6 +99,7 @@ MEANINGS = [
         99,
     ),
 ]
+UNTRUSTED = re.compile(r"certificate (verification failed|problem|subject)")
 NO_HOST = re.compile(r"[Cc]ould not resolve host")
 NO_CONNECTION = re.compile(r"port \d+: (Connection (timed out|refused)|No route)|[Ff]ailed to connect")
 
@@ -203,11 +204,13 @@ class Git:
         return ["-c", f"{name}={HELPER}"], secret
 
     def learn(self, address, failed):
-        """Remembers a host that does not answer, and explains a refusal that the token's origin causes."""
+        """Remembers a host that does not answer, and explains a failure that a setting can end."""
         if NO_HOST.search(failed.said):
             reach.remember_silent(address, failed.said)
         elif NO_CONNECTION.search(failed.said):
             reach.forget_open(address)
+        if UNTRUSTED.search(failed.said):
+            failed.reason = "the certificate of the host is not trusted: name its authority by GIT_SSL_CAINFO"
         if failed.status == "denied" and self.access.get("origin") not in (None, address.origin):
             failed.reason = f"the host asks for a token, and the token is valid for {self.access['origin']} only"
 

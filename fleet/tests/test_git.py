@@ -2,6 +2,7 @@
 
 import os
 import socket
+import ssl
 import subprocess
 import time
 from pathlib import Path
@@ -48,6 +49,45 @@ def test_a_token_goes_to_its_origin_only(tmp_path):
             assert failed.value.status == "denied"
         assert f"valid for {mine.url} only" in denied(mine.url, other)
         assert not authorized(other)
+
+
+def test_a_token_goes_by_https_to_a_certificate_that_the_user_trusts(tmp_path, monkeypatch):
+    """The way of every day, without the variable for tests."""
+    made = subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=x",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+        ]
+        + ["-keyout", tmp_path / "key.pem", "-out", tmp_path / "ca.pem"],
+        capture_output=True,
+    )
+    if made.returncode:
+        pytest.skip("openssl is not installed")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "ca.pem", tmp_path / "key.pem")
+    make(tmp_path, "r", {"a": "b"})
+    monkeypatch.delenv("GPULINT_FLEET_ALLOW_LOCAL")
+    locked = lambda request: None if password(request) == SECRET else ASK
+    with Served(locked, root=tmp_path, tls=tls) as host:
+        with pytest.raises(Failed, match="unreachable") as failed:
+            with_token(host.url).tip(f"{host.url}/r.git")
+        assert host.requests == [] and "GIT_SSL_CAINFO" in failed.value.reason
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(tmp_path / "ca.pem"))
+        work = tmp_path / "work"
+        work.mkdir()
+        runner = with_token(host.url)
+        runner.checkout(f"{host.url}/r.git", runner.tip(f"{host.url}/r.git"), str(work))
+        assert (work / "a").read_text() == "b"
+        with pytest.raises(Failed, match="denied"):
+            with_token("https://127.0.0.1").tip(f"{host.url}/r.git")
 
 
 def denied(where, other):

@@ -4,18 +4,29 @@ import argparse
 import datetime
 import json
 import os
+import re
 import sys
 
+from .address import origin
 from .store import Refused, Store
+from .text import replace_controls
 
 
-def say(text):
-    print(text, file=sys.stderr, flush=True)
+def say(text, file=None):
+    """Prints one line. The names in it come from repositories, so no control character goes to the terminal."""
+    print(replace_controls(text), file=file or sys.stderr, flush=True)
 
 
 def access(arguments):
+    """How git gets a token, and the one origin that it is valid for."""
+    from .hosts import git_origin
+
     given = {"helper": arguments.credential_helper, "variable": arguments.token_env, "file": arguments.token_file}
-    return {k: v for k, v in given.items() if v} | {"user": arguments.user}
+    given = {k: v for k, v in given.items() if v}
+    if not given and not getattr(arguments, "app", None):
+        return {}
+    at = origin(arguments.token_origin) if arguments.token_origin else git_origin(arguments.kind, arguments.api)
+    return given | {"user": arguments.user, "origin": at}
 
 
 def git_options(arguments):
@@ -29,7 +40,7 @@ def list_(arguments):
     for it in listed(
         arguments.kind, arguments.of, arguments.api, token, archived=arguments.archived, forks=arguments.forks
     ):
-        print(json.dumps(it, sort_keys=True, ensure_ascii=False))
+        print(json.dumps(it, sort_keys=True))
     return 0
 
 
@@ -40,18 +51,27 @@ def token_of(arguments):
         return app_token(arguments.api, arguments.app, arguments.app_key, arguments.installation)
     if arguments.token_file:
         with open(arguments.token_file, encoding="utf-8") as file:
-            return file.read().strip()
-    if arguments.token_env and arguments.token_env not in os.environ:
-        raise Refused(f"the environment has no {arguments.token_env}")
-    return os.environ.get(arguments.token_env or "")
+            token = file.read().strip()
+    elif arguments.token_env:
+        # The message repeats neither the name nor the value: people pass the token itself by mistake.
+        if arguments.token_env not in os.environ:
+            raise Refused("the environment has no variable of the name that --token-env gives: set it, or name another")
+        token = os.environ[arguments.token_env]
+    else:
+        return None
+    if not re.fullmatch(r"[!-~]+", token):
+        raise Refused("the token is empty, or holds a space or a line break: write the token alone")
+    return token
 
 
 def credential(arguments):
-    """A credential helper of git for a GitHub App. Put git's own `cache` before it: a token holds for an hour."""
-    from .hosts import app_token
+    """Answers git as a credential helper for a GitHub App, if git asks for the code host of the App."""
+    from .hosts import app_token, git_origin
 
     if arguments.verb_of_git == "get":
-        sys.stdin.read()
+        asked = dict(line.split("=", 1) for line in sys.stdin.read().splitlines() if "=" in line)
+        if f"{asked.get('protocol')}://{asked.get('host')}" != git_origin("github", arguments.api):
+            return 0
         print(
             f"username=x-access-token\npassword={app_token(arguments.api, arguments.app, arguments.app_key, arguments.installation)}"
         )
@@ -64,7 +84,7 @@ def plan_(arguments):
     store = Store(arguments.store, arguments.date)
     count = plan(
         store,
-        read_list(arguments.list),
+        read_list(arguments.list, say),
         gpulint=arguments.gpulint,
         prices=arguments.prices,
         policy=arguments.policy,
@@ -135,7 +155,7 @@ def fix_(arguments):
         policy=arguments.policy,
         git=git_options(arguments),
         open_with=(arguments.kind, arguments.api, token_of(arguments)) if arguments.yes else None,
-        tell=print,
+        tell=lambda line: say(line, sys.stdout),
     )
     say(f"{done} of at most {arguments.limit} a day")
     return 0
@@ -166,6 +186,13 @@ def parser():
 
     def fetching(it):
         secret(it)
+        hosted(it)
+        option(
+            it,
+            "--token-origin",
+            metavar="ORIGIN",
+            help="send the token to this origin only, for example https://git.example.com [that of --kind and --api]",
+        )
         option(it, "--gpulint", default="gpulint", help="the program [gpulint]")
         option(it, "--credential-helper", help="a credential helper of git, in its own words")
         option(it, "--user", default="x-access-token", help="the user name that goes with the token [x-access-token]")
@@ -233,7 +260,6 @@ def parser():
     it = verb("fix", fix_, "make a branch and a patch for each repository that a rule can mend")
     dated(it)
     fetching(it)
-    hosted(it)
     application(it)
     option(it, "--rule", required=True)
     option(it, "--output", required=True, help="the directory for patches")
@@ -263,7 +289,7 @@ def main(arguments=None):
     except Refused as refused:
         say(f"error: {refused}")
         return 2
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         say(f"error: {error}")
         return 2
 

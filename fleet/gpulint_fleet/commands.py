@@ -3,25 +3,23 @@
 import ctypes
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+
+from .text import Refused
 
 # <linux/prctl.h>: the signal that a process gets when its parent ends.
 PR_SET_PDEATHSIG = 1
 
-# What git and gpulint may know of the environment: the way to programs, proxies and certificates, and git's own settings.
-PASSED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE")
-PASSED_PREFIXES = (
-    "GIT_",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-)
+# git and gpulint get these variables of the environment, and no others: no token, and none of git's variables that name a
+# program, a repository or a configuration.
+PASSED = ("USER", "LANG", "TMPDIR")
+
+# How much of the messages of a command is read, in bytes. The other side of a fetch can write them without end.
+MOST_MESSAGES = 64 << 10
 
 
 class TimedOut(Exception):
@@ -33,12 +31,33 @@ class Finished:
         self.code, self.out, self.err = code, out, err
 
 
+def search_path():
+    """The directories of PATH that are absolute: a relative one would lead into the checkout of a repository."""
+    return os.pathsep.join(it for it in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(it))
+
+
+def find_program(name):
+    """The absolute path of a program, so that no file of a checkout is started in its place."""
+    found = shutil.which(name, path=search_path())
+    if not found:
+        raise Refused(f"gpulint-fleet finds no program `{name}`: install it, or write its path")
+    return os.path.abspath(found)
+
+
 def environment(names=()):
-    passed = {k: v for k, v in os.environ.items() if k in PASSED or k.startswith(PASSED_PREFIXES) or k in names}
-    return passed | {"LC_ALL": "C.UTF-8"}
+    passed = {name: os.environ[name] for name in (*PASSED, *names) if name in os.environ}
+    return passed | {"PATH": search_path(), "LC_ALL": "C.UTF-8"}
 
 
-def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess.PIPE, text=None):
+def gpulint_environment(home):
+    """gpulint reads no setting, no cached price and no token of this machine."""
+    return {"PATH": search_path(), "HOME": str(home), "LC_ALL": "C.UTF-8"} | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+
+
+def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess.PIPE):
     """Ends with the command, after so many seconds, or when this process is gone."""
 
     def prepare():
@@ -50,25 +69,28 @@ def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_mib << 20, file_mib << 20))
 
-    process = subprocess.Popen(
-        arguments,
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=prepare,
-    )
-    try:
-        out, err = process.communicate(text, timeout=max(seconds, 0.01))
-    except subprocess.TimeoutExpired:
-        raise TimedOut from None
-    finally:
-        # Also what the command left running: its group is ours.
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(
+            arguments,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=messages,
+            start_new_session=True,
+            preexec_fn=prepare,
+        )
         try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
-        process.wait()
-    return Finished(process.returncode, (out or b"").decode(errors="replace"), err.decode(errors="replace"))
+            out, _ = process.communicate(timeout=max(seconds, 0.01))
+        except subprocess.TimeoutExpired:
+            raise TimedOut from None
+        finally:
+            # Also what the command left running: its group is ours.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+            process.wait()
+        messages.seek(max(0, messages.seek(0, os.SEEK_END) - MOST_MESSAGES))
+        err = messages.read().decode(errors="replace")
+    return Finished(process.returncode, (out or b"").decode(errors="replace"), err)

@@ -1,16 +1,22 @@
 """Branches and patches for what a rule can mend, so many a day. Nothing leaves this machine unless it is told to."""
 
 import json
+import re
 import shlex
-import subprocess
-import tempfile
 from pathlib import Path
 
 import duckdb
 
+from . import commands
+from .address import parse
 from .git import Failed, Git
 from .hosts import propose
-from .store import Refused, canonical, digest
+from .scan import scratch
+from .store import Refused, append, canonical, digest, write
+from .text import replace_controls
+
+# How long gpulint may take to fix one repository, in seconds.
+FIX_SECONDS = 900
 
 AUTHOR = ["-c", "user.name=gpulint", "-c", "user.email=gpulint@users.noreply.github.com", "-c", "commit.gpgsign=false"]
 
@@ -62,9 +68,13 @@ def mended(gpulint, directory, rule, policy, prices, date, unsafe):
     ]
     arguments += ["--unsafe-fixes"] if unsafe else []
     arguments += ["--no-config"] if policy == "none" else [] if policy in (None, "own") else ["--config", policy]
-    done = subprocess.run(arguments, cwd=directory, capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise Failed("crashed", done.stderr)
+    with scratch() as home:
+        try:
+            done = commands.run(arguments, FIX_SECONDS, cwd=directory, env=commands.gpulint_environment(home))
+        except commands.TimedOut:
+            raise Failed("timeout") from None
+    if done.code not in (0, 1):
+        raise Failed("crashed", done.err)
 
 
 def inputs(store, head, policy):
@@ -81,8 +91,11 @@ def inputs(store, head, policy):
 
 def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open_with, tell):
     """Gives how many were made today."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9/_-]*", rule):
+        raise Refused(f"`{rule}` is no name of a rule: `gpulint rules` lists them")
     head, entries = store.plan()
-    planned = {it["id"]: it for it in entries}
+    planned = {it["id"]: it for it in entries if it["commit"]}
+    gpulint = commands.find_program(gpulint)
     policy, prices = inputs(store, head, policy)
     made, ever = earlier(store, rule)
     branch = f"gpulint/{rule}"
@@ -90,16 +103,22 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
     for repository, count, of in candidates(store, rule, owner):
         if made >= limit:
             break
-        entry = planned[repository]
-        runner = Git(local=entry["url"].startswith("file:"), **git)
-        with tempfile.TemporaryDirectory(prefix="gpulint-fleet-fix") as directory:
+        entry = planned.get(repository)
+        if not entry:
+            continue
+        valid_for = git.get("access", {}).get("origin")
+        if open_with and parse(entry["url"]).origin != valid_for:
+            tell(f"# {repository}: the token is valid for {valid_for} only: name another origin by --token-origin")
+            continue
+        runner = Git(**git)
+        with scratch() as directory:
             try:
                 if runner.tip(entry["url"], branch):
                     tell(f"# {repository}: it has a branch {branch} already")
                     continue
                 runner.checkout(entry["url"], entry["commit"], directory)
                 mended(gpulint, directory, rule, policy, prices, head["date"], unsafe)
-                text = runner("diff", "--no-ext-diff", cwd=directory)
+                text = runner("diff", "--no-ext-diff", "--no-textconv", cwd=directory)
                 if not text or (repository, rule, digest(text)) in ever:
                     continue
                 patch = committed(runner, directory, branch, rule, count, of, output, repository)
@@ -107,26 +126,14 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
                 if open_with:
                     opened(runner, directory, entry, branch, rule, open_with, tell)
                 else:
-                    tell(by_hand(entry, branch, patch))
+                    for line in by_hand(entry, branch, patch):
+                        tell(line)
             except Failed as failed:
                 tell(f"# {repository}: {failed.reason}")
                 continue
         made += 1
-        log = log_path(store)
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with open(log, "a", encoding="utf-8") as file:
-            file.write(
-                canonical(
-                    {
-                        "repository": repository,
-                        "rule": rule,
-                        "patch": digest(text),
-                        "owner": of,
-                        "opened": bool(open_with),
-                    }
-                )
-                + "\n"
-            )
+        row = {"repository": repository, "rule": rule, "patch": digest(text), "owner": of, "opened": bool(open_with)}
+        append(log_path(store), canonical(row) + "\n")
     return made
 
 
@@ -134,27 +141,27 @@ def committed(git, directory, branch, rule, count, owner, output, repository):
     """One commit on a branch of its own, and the same as a patch that `git am` takes."""
     git("checkout", "-q", "-b", branch, cwd=directory)
     message = f"Mend {rule} of gpulint\n\n{count} findings; https://gpulint.github.io/gpulint/rules/{rule}.html"
-    git(*AUTHOR, "commit", "-q", "-a", "-m", message, *(["-m", f"Owner: {owner}"] if owner else []), cwd=directory)
-    patch = Path(output) / f"{repository.replace('/', '+')}.{rule}.patch"
-    patch.write_text(git("format-patch", "-1", "--stdout", cwd=directory))
+    of = ["-m", f"Owner: {replace_controls(owner)}"] if owner else []
+    git(*AUTHOR, "commit", "-q", "-a", "-m", message, *of, cwd=directory)
+    patch = Path(output) / f"{repository.replace('/', '+')}.{rule.replace('/', '+')}.patch"
+    write(patch, git("format-patch", "-1", "--stdout", "--no-ext-diff", "--no-textconv", cwd=directory))
     return patch
 
 
 def by_hand(entry, branch, patch):
-    lines = [
-        f"git clone {shlex.quote(entry['url'])} work && cd work",
+    return [
+        f"git clone -- {shlex.quote(entry['url'])} work && cd work",
         f"git checkout -b {branch} {entry['commit']}",
         f"git am {shlex.quote(str(patch.absolute()))}",
         f"git push origin {branch}",
     ]
-    return "\n".join(lines)
 
 
 def opened(git, directory, entry, branch, rule, open_with, tell):
     kind, api, token = open_with
     if not token:
         raise Refused("--yes opens pull requests, and needs a token: --token-env or --token-file")
-    git("push", "-q", entry["url"], f"{branch}:{branch}", cwd=directory)
+    git.talk(entry["url"], ["push", "-q"], f"{branch}:{branch}", cwd=directory)
     base = entry["ref"] or "main"
     body = f"gpulint found what {rule} names, and this is what it would write. Rule: https://gpulint.github.io/gpulint/rules/{rule}.html"
     tell(propose(kind, api, token, entry["url"], branch, base, f"gpulint: {rule}", body))

@@ -1,43 +1,92 @@
 """Foreign repositories by the git that is installed: the commit of a branch, and one commit without its history.
 
-What they bring is not trusted: no hooks, no submodules, no LFS, no prompt, objects are checked. Links stay links, because
-Terraform roots share files by them; gpulint follows none that leads out of the repository.
+A repository or a host cannot use git against this machine. git starts no hook, no filter and no program that an address
+names. It reads no configuration of the machine, follows no redirect and checks each object. One origin gets the token.
+Links stay links, because Terraform roots share files by them; gpulint follows none that leads out of the repository.
 """
 
+import os
 import random
 import re
 import time
 from pathlib import Path
 
-from . import commands
+from . import commands, reach
+from .address import parse
+from .text import Refused, replace_controls
 
-HELPER = '!f() { test "$1" = get || exit 0; echo username=USER; echo "password=READ"; }; f'
+# The helper reads the token from the environment or from a file, each time that git asks. No argument holds the token.
+HELPER = (
+    '!f() { test "$1" = get || exit 0; test -z "$FLEET_FILE" || FLEET_TOKEN="$(head -n 1 "$FLEET_FILE")";'
+    ' printf "username=%s\\npassword=%s\\n" "$FLEET_USER" "$FLEET_TOKEN"; }; f'
+)
 
+# These settings are arguments of git, so they win over every file of settings.
 CAREFUL = {
-    "core.hooksPath": "/dev/null",
+    "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
+    "core.attributesFile": os.devnull,
+    "safe.bareRepository": "explicit",
     "submodule.recurse": "false",
-    "filter.lfs.smudge": "",
-    "filter.lfs.process": "",
-    "filter.lfs.required": "false",
+    "fetch.recurseSubmodules": "false",
     "fetch.fsckObjects": "true",
     # Old programs wrote such trees; they harm nobody.
     "fetch.fsck.zeroPaddedFilemode": "ignore",
     "fetch.unpackLimit": "1",
+    "fetch.bundleURI": "",
+    "transfer.bundleURI": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
+    "http.followRedirects": "false",
+    "http.sslVerify": "true",
+    "http.emptyAuth": "false",
     "http.lowSpeedLimit": "1000",
     "http.lowSpeedTime": "60",
     "advice.detachedHead": "false",
     "init.defaultBranch": "main",
+    # An empty value removes the helpers of all other settings.
+    "credential.helper": "",
 }
+
+ENVIRONMENT = {
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # git looks for ~/.gitconfig and ~/.netrc here, and finds neither.
+    "HOME": os.devnull,
+}
+
+# git gets these variables where it talks with a host: proxies, certificates, and a file of settings that the user chose.
+NETWORK_VARIABLES = (
+    *("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL"),
+)
+SSH_VARIABLES = ("HOME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND")
+SSH = f"ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout={reach.CONNECT_SECONDS}"
+
+# `ls-remote` sends a few bytes, so a host that is silent for so many seconds will not answer.
+LIST_SECONDS = 15
+
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# The names that `git check-ref-format` allows, and none that looks like an option or a pattern.
+REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{))[^\x00-\x20\x7f~^:?*\[\\]+")
 
 # What git says, the surest first: (its words, what that means, how often it is tried again: it may be otherwise in a moment).
 MEANINGS = [
     (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", 0),
     (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", 0),
     (r"repository corruption|corrupt|fsck error|bad object|unable to read tree|inflate|missing blob", "broken", 0),
+    (r"[Cc]ould not resolve|certificate (verification failed|problem|subject)", "unreachable", 0),
+    (r"Operation too slow|port \d+: (Connection (timed out|refused)|No route)", "unreachable", 1),
     (r"error: 429|error: 5\d\d|secondary rate limit", "unreachable", 99),
+    (r"error: 30\d", "redirected", 0),
+    (r"Host key verification failed", "denied", 0),
     (
         r"Authentication failed|could not read (Username|Password)|[Aa]ccess denied|Permission denied|error: 40[13]",
         "denied",
@@ -45,16 +94,20 @@ MEANINGS = [
     ),
     (r"[Nn]ot found|does not exist|does not appear to be a git repository|error: 404", "missing", 0),
     (
-        r"timed out|[Cc]onnection|early EOF|hung up|unexpected disconnect|resolve host|RPC failed|SSL|TLS",
+        r"timed out|[Cc]onnection|[Ff]ailed to connect|early EOF|hung up|unexpected disconnect|RPC failed|SSL|TLS",
         "unreachable",
         99,
     ),
 ]
+UNTRUSTED = re.compile(r"certificate (verification failed|problem|subject)")
+NO_HOST = re.compile(r"[Cc]ould not resolve host")
+NO_CONNECTION = re.compile(r"port \d+: (Connection (timed out|refused)|No route)|[Ff]ailed to connect")
 
 REASONS = {
     "missing": "there is no such repository, or the token may not see it",
     "gone": "the planned commit is no longer there",
     "denied": "the host refuses the credentials",
+    "redirected": "the host redirects to another address, and git follows no redirect: list the repositories again",
     "unreachable": "the host did not answer",
     "broken": "the repository is damaged",
     "too_large": "it is larger than may be fetched",
@@ -64,35 +117,16 @@ REASONS = {
 
 
 class Failed(Exception):
-    """`status` is a word for a row, `said` what git said, for logs."""
+    """`status` is a word for a row, `said` what git said, for logs, and `reason` the sentence for people."""
 
-    def __init__(self, status, said=""):
+    def __init__(self, status, said="", reason=None):
         super().__init__(status)
-        self.status, self.said = status, said
-
-    @property
-    def reason(self):
-        return REASONS[self.status]
+        self.status, self.said, self.reason = status, said, reason or REASONS.get(status)
 
 
-def helper(access):
-    """The credential helper: a command by git's own contract, or one that reads the named variable or file each time.
-
-    The secret itself stands in no argument, and a file that somebody renews is read anew by every fetch.
-    """
-    if access.get("helper"):
-        return access["helper"]
-    file, variable, user = access.get("file"), access.get("variable"), access.get("user") or "x-access-token"
-    if file:
-        return HELPER.replace("USER", user).replace("READ", f"$(cat '{file}')")
-    return HELPER.replace("USER", user).replace("READ", f"${variable}") if variable else None
-
-
-def settings(access, local):
-    all = dict(CAREFUL, **{"protocol.file.allow": "always" if local else "never"})
-    flags = [part for name, value in all.items() for part in ("-c", f"{name}={value}")]
-    mine = helper(access)
-    return flags + (["-c", "credential.helper=", "-c", f"credential.helper={mine}"] if mine else [])
+def command_of_helper(helper):
+    """A helper in git's own words as a command of the shell: `!COMMAND`, an absolute path, or the name of one."""
+    return helper[1:] if helper.startswith("!") else helper if os.path.isabs(helper) else f"git credential-{helper}"
 
 
 def meaning(said):
@@ -102,19 +136,88 @@ def meaning(said):
     return "crashed", 0
 
 
+def is_commit(text):
+    return isinstance(text, str) and bool(COMMIT.fullmatch(text))
+
+
+def is_ref(text):
+    return isinstance(text, str) and bool(REF.fullmatch(text))
+
+
 class Git:
-    def __init__(self, access=None, seconds=900, retries=5, pause=2.0, max_mib=4096, local=False):
-        self.access, self.max_mib, self.local = access or {}, max_mib, local
+    """git for one repository, with one limit of time for all that it does.
+
+    `access` says which `origin` gets the token, the `user`, and where the token is: a `variable`, a `file` or a `helper`.
+    """
+
+    def __init__(self, access=None, seconds=900, retries=5, pause=2.0, max_mib=4096):
+        self.access, self.max_mib = access or {}, max_mib
         self.retries, self.pause, self.end = retries, pause, time.monotonic() + seconds
         self.attempts = 0
 
-    def __call__(self, *arguments, cwd=None):
-        """Runs git; what may pass by itself is tried again, after pauses that grow and differ from others'."""
-        environment = commands.environment([self.access.get("variable")]) | {
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_LFS_SKIP_SMUDGE": "1",
-        }
-        command = ["git", *settings(self.access, self.local), *arguments]
+    def __call__(self, *arguments, cwd):
+        """Runs git on a repository of ours, without a network."""
+        offline = {"GIT_ALLOW_PROTOCOL": "none", "GIT_CONFIG_GLOBAL": os.devnull}
+        return self.run([], arguments, cwd, commands.environment() | ENVIRONMENT | offline)
+
+    def talk(self, url, command, *arguments, cwd=None, objects=None):
+        """Runs `git COMMAND ADDRESS ARGUMENTS`. The token goes along only if the address has its origin."""
+        try:
+            address = parse(url)
+        except Refused as refused:
+            raise Failed("refused", str(refused), str(refused)) from None
+        if problem := reach.find_problem(address):
+            raise Failed("unreachable", problem)
+        environment = commands.environment(NETWORK_VARIABLES) | ENVIRONMENT | {"GIT_ALLOW_PROTOCOL": address.scheme}
+        environment.setdefault("GIT_CONFIG_GLOBAL", os.devnull)
+        if address.scheme == "ssh":
+            environment |= {"GIT_SSH_COMMAND": SSH} | {it: os.environ[it] for it in SSH_VARIABLES if it in os.environ}
+        if objects:
+            environment["GIT_OBJECT_DIRECTORY"] = str(objects)
+        if not cwd:
+            # Without a repository: the current directory may hold the settings of one.
+            environment["GIT_DIR"] = os.devnull
+        flags, secret = self.credentials(address)
+        try:
+            return self.run(flags, [*command, "--", address.url, *arguments], cwd or "/", environment | secret)
+        except Failed as failed:
+            self.learn(address, failed)
+            raise
+
+    def credentials(self, address):
+        """The settings and variables by which git gets the token for this address, if it has the token's origin."""
+        helper, file, variable = (self.access.get(it) for it in ("helper", "file", "variable"))
+        if not (helper or file or variable) or address.origin != self.access.get("origin"):
+            return [], {}
+        name = f"credential.{address.origin}.helper"
+        if helper:
+            # The helper is a program of the user's, and may need the user's settings; git itself must not find ~/.netrc.
+            command = f'!export HOME="$FLEET_HOME"; {command_of_helper(helper)}'
+            return ["-c", f"{name}={command}"], {"FLEET_HOME": os.environ.get("HOME", os.devnull)}
+        secret = {"FLEET_USER": self.access.get("user") or "x-access-token"}
+        if file:
+            secret["FLEET_FILE"] = os.path.abspath(file)
+        elif os.environ.get(variable):
+            secret["FLEET_TOKEN"] = os.environ[variable]
+        else:
+            return [], {}
+        return ["-c", f"{name}={HELPER}"], secret
+
+    def learn(self, address, failed):
+        """Remembers a host that does not answer, and explains a failure that a setting can end."""
+        if NO_HOST.search(failed.said):
+            reach.remember_silent(address, failed.said)
+        elif NO_CONNECTION.search(failed.said):
+            reach.forget_open(address)
+        if UNTRUSTED.search(failed.said):
+            failed.reason = "the certificate of the host is not trusted: name its authority by GIT_SSL_CAINFO"
+        if failed.status == "denied" and self.access.get("origin") not in (None, address.origin):
+            failed.reason = f"the host asks for a token, and the token is valid for {self.access['origin']} only"
+
+    def run(self, flags, arguments, cwd, environment):
+        """What may pass by itself is tried again, after pauses that grow and differ from others'."""
+        settings = [part for name, value in CAREFUL.items() for part in ("-c", f"{name}={value}")]
+        command = [commands.find_program("git"), *settings, *flags, *arguments]
         for attempt in range(self.retries + 1):
             self.attempts += 1
             try:
@@ -127,13 +230,28 @@ class Git:
             status, again = ("too_large", 0) if done.code == -25 else meaning(done.err)
             pause = self.pause * 2**attempt * random.uniform(0.5, 1.5)
             if attempt >= min(again, self.retries) or time.monotonic() + pause > self.end:
-                raise Failed(status, done.err)
+                raise Failed(status, self.redacted(done.err))
             time.sleep(pause)
+
+    def redacted(self, said):
+        """The messages of git and of the other side, which may repeat the token."""
+        secrets = [os.environ.get(self.access.get("variable") or "")]
+        try:
+            secrets.append(Path(self.access["file"]).read_text().strip() if self.access.get("file") else None)
+        except (OSError, ValueError):
+            pass
+        for secret in filter(None, secrets):
+            said = said.replace(secret, "…")
+        said = re.sub(r"//[^\s/]*@", "//", said)
+        return "\n".join(replace_controls(line) for line in said.split("\n"))
 
     def tip(self, url, ref=None):
         """The commit of a branch or a tag, or of the default branch; None where nothing was committed yet."""
+        if not is_ref(ref or "HEAD"):
+            raise Failed("refused", reason="the name of the branch is not one that git allows")
         found = {}
-        for line in self("ls-remote", "-q", url, ref or "HEAD").splitlines():
+        command = ["-c", f"http.lowSpeedTime={LIST_SECONDS}", "ls-remote", "-q"]
+        for line in self.talk(url, command, ref or "HEAD").splitlines():
             commit, name = line.split("\t")
             found[name] = commit
         if ref is None or ref == "HEAD":
@@ -143,35 +261,36 @@ class Git:
                 return found[name]
         return None
 
-    def fetch(self, url, commit, directory):
-        self("fetch", "-q", "--depth", "1", "--no-tags", "--no-recurse-submodules", url, commit, cwd=directory)
+    def fetch(self, url, commit, directory, objects=None):
+        command = ["fetch", "-q", "--depth", "1", "--no-tags", "--no-recurse-submodules"]
+        self.talk(url, command, commit, cwd=directory, objects=objects)
 
     def checkout(self, url, commit, directory, cache=None):
-        """The files of a commit, without its history. In the cache lie objects of earlier nights: what is there is not sent again."""
-        self("init", "-q", ".", cwd=directory)
-        if cache and self.kept(url, commit, cache):
-            (Path(directory) / ".git/objects/info/alternates").write_text(f"{cache.absolute() / 'objects'}\n")
-        else:
-            self.fetch(url, commit, directory)
+        """Writes the files of a commit, without its history, and returns the name of its tree.
+
+        The cache holds objects of earlier nights and nothing else, so no setting is read from it.
+        """
+        if not is_commit(commit):
+            raise Failed("refused", reason="the plan has no valid commit")
+        self("init", "-q", "--template=", ".", cwd=directory)
+        info = Path(directory) / ".git/info"
+        info.mkdir(exist_ok=True)
+        # These attributes win over those of the repository: a checkout runs no filter, whatever settings name one.
+        (info / "attributes").write_text("* -filter\n")
+        if cache:
+            for part in ("pack", "info"):
+                (cache / part).mkdir(parents=True, exist_ok=True)
+            (Path(directory) / ".git/objects/info/alternates").write_text(f"{cache.absolute()}\n")
+        if not (cache and self.has(commit, directory)):
+            self.fetch(url, commit, directory, cache and cache.absolute())
         self("checkout", "-q", "--detach", commit, cwd=directory)
         return self("rev-parse", "HEAD^{tree}", cwd=directory).strip()
 
-    def kept(self, url, commit, cache):
-        """Whether the commit is in the cache now. Where somebody else writes there at the moment, it is fetched without."""
-        if not (cache / "HEAD").exists():
-            cache.mkdir(parents=True, exist_ok=True)
-            self("init", "-q", "--bare", ".", cwd=cache)
+    def has(self, commit, directory):
         try:
-            self("cat-file", "-e", f"{commit}^{{commit}}", cwd=cache)
+            self("cat-file", "-e", f"{commit}^{{commit}}", cwd=directory)
             return True
         except Failed:
-            pass
-        try:
-            self.fetch(url, commit, cache)
-            return True
-        except Failed as failed:
-            if failed.status != "crashed":
-                raise
             return False
 
     def blobs(self, directory):

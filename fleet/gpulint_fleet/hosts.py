@@ -1,38 +1,47 @@
 """Which repositories an organization has, as its code host lists them: page after page, as slowly as the host wants.
 
-Search finds some of them; the interfaces that list find all. A token goes to the host that it was given for, and nowhere else.
+Search finds some of them; the interfaces that list find all. The token goes to the origin of the interface, and nowhere else.
 """
 
 import base64
+import http.client
 import json
+import socket
+import ssl
 import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
-from .store import Refused
+from . import reach
+from .address import is_local_allowed, origin, parse, redact
+from .text import Refused, replace_controls
 
 # The longest that one answer is waited for, in seconds: GitHub's window of a limit is an hour.
 PATIENCE = 3700
 KIB = 1024
 
+# The largest answer, in bytes, and the most pages of a listing. A page of 100 repositories is about 600 KiB at GitHub.
+MOST_BYTES = 32 << 20
+MOST_PAGES = 10_000
 
-class SameHost(urllib.request.HTTPRedirectHandler):
-    """No token follows a redirect to somebody else."""
+
+class SameOrigin(urllib.request.HTTPRedirectHandler):
+    """A redirect leads to the same origin, or the request fails."""
 
     def redirect_request(self, request, file, code, message, headers, url):
-        if origin(url) != origin(request.full_url):
-            raise Refused(f"{origin(request.full_url)} leads to {origin(url)}, and the token does not go there")
+        demand_same_origin(url, request.full_url, "redirects")
         return super().redirect_request(request, file, code, message, headers, url)
 
 
-OPENER = urllib.request.build_opener(SameHost)
-
-
-def origin(url):
-    parts = urllib.parse.urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+def demand_same_origin(url, asked, does):
+    try:
+        to = origin(url)
+    except Refused:
+        to = redact(url)
+    if to != origin(asked):
+        raise Refused(f"{origin(asked)} {does} to {to}, and the token does not go there: correct --api")
 
 
 def pause(error, attempt, now):
@@ -51,34 +60,54 @@ def pause(error, attempt, now):
     return 60 if error.code == 403 and b"secondary rate limit" in error.body else None
 
 
+def opener():
+    """Opens https, and http for tests: no other scheme of `urllib`, so no file and no ftp."""
+    made = urllib.request.OpenerDirector()
+    handlers = [
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.HTTPSHandler(),
+        SameOrigin(),
+    ]
+    for it in handlers + ([urllib.request.HTTPHandler()] if is_local_allowed() else []):
+        made.add_handler(it)
+    return made
+
+
 def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
-    """The answer as JSON, and its headers."""
-    if (
-        origin(url).startswith("http://")
-        and urllib.parse.urlsplit(url).hostname not in ("127.0.0.1", "localhost")
-        and authorization
-    ):
-        raise Refused(f"a token does not travel in the clear: use https for {origin(url)}")
+    """The answer as JSON, and its headers. `origin` refuses an address that is not encrypted."""
+    place = origin(url) + replace_controls(urllib.parse.urlsplit(url).path)
+    if problem := reach.find_problem(parse(url)):
+        raise Refused(f"{origin(url)} does not answer: {problem}")
     headers = {"Accept": "application/json", "User-Agent": "gpulint-fleet"} | authorization
     data = json.dumps(body).encode() if body is not None else None
     if data:
         headers["Content-Type"] = "application/json"
     for attempt in range(attempts):
         try:
-            with OPENER.open(urllib.request.Request(url, data, headers), timeout=60) as answer:
-                return json.load(answer), answer.headers
+            with opener().open(urllib.request.Request(url, data, headers), timeout=60) as answer:
+                return decoded(answer.read(MOST_BYTES + 1), place), answer.headers
         except urllib.error.HTTPError as error:
             error.body = error.read(4096)
             wait = pause(error, attempt, time.time())
             if wait is None or wait > PATIENCE or attempt + 1 == attempts:
-                raise Refused(
-                    f"{origin(url)}{urllib.parse.urlsplit(url).path} answers {error.code}: {why(error.code)}"
-                ) from None
-        except (urllib.error.URLError, TimeoutError) as error:
+                raise Refused(f"{place} answers {error.code}: {why(error.code)}") from None
+        except (OSError, http.client.HTTPException) as error:
             wait = 2.0**attempt
-            if attempt + 1 == attempts:
-                raise Refused(f"{origin(url)} does not answer: {getattr(error, 'reason', error)}") from None
+            reason = getattr(error, "reason", error)
+            if attempt + 1 == attempts or isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError):
+                raise Refused(f"{origin(url)} does not answer: {reason}") from None
         sleep(wait)
+
+
+def decoded(answer, place):
+    if len(answer) > MOST_BYTES:
+        raise Refused(f"{place} answers more than {MOST_BYTES >> 20} MiB: is --api the interface of the code host?")
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
+        raise Refused(f"{place} answers no JSON: is --api the interface of the code host?") from None
 
 
 def why(code):
@@ -103,14 +132,17 @@ def by_link(answer, headers, url):
 
 
 class Host:
-    """A code host: where it is, how it lists, what the fields are called, and how a change is proposed."""
+    """A code host: where its interface and its repositories are, how it lists, and how a change is proposed."""
 
-    def __init__(self, api, first, of, *, page=by_link, token=None, opens=None):
-        self.api, self.first, self.of, self.page, self.opens = api, first, of, page, opens
+    def __init__(self, api, web, first, of, *, page=by_link, token=None, opens=None):
+        self.api, self.web, self.first, self.of, self.page, self.opens = api, web, first, of, page, opens
         self.authorization = token or (lambda it: {"Authorization": f"Bearer {it}"})
 
 
 def named(url, ref, archived, fork, size):
+    # Some hosts write the name of a user into the address, and some leave letters outside of ASCII as they are.
+    url = parse(urllib.parse.quote(url, safe="%/:@?#[]!$&'()*+,;=~")).url
+    size = size if isinstance(size, int) else None
     return {"url": url, "ref": ref, "archived": bool(archived), "fork": bool(fork), "size": size}
 
 
@@ -121,7 +153,7 @@ def of_github(it):
         it.get("default_branch"),
         it.get("archived") or it.get("disabled"),
         it.get("fork"),
-        size and size * KIB,
+        size * KIB if isinstance(size, int) else None,
     )
 
 
@@ -147,7 +179,7 @@ def quoted(text):
 
 
 def path_of(url):
-    return urllib.parse.urlsplit(url).path.strip("/").removesuffix(".git")
+    return parse(url).path.strip("/").removesuffix(".git")
 
 
 def github_pull(api, url, branch, base, title, body):
@@ -184,21 +216,30 @@ def basic(token):
 
 
 HOSTS = {
-    "github": Host("https://api.github.com", "/orgs/{of}/repos?per_page=100&type=all", of_github, opens=github_pull),
+    "github": Host(
+        "https://api.github.com",
+        "https://github.com",
+        "/orgs/{of}/repos?per_page=100&type=all",
+        of_github,
+        opens=github_pull,
+    ),
     "gitlab": Host(
         "https://gitlab.com/api/v4",
+        "https://gitlab.com",
         "/groups/{quoted}/projects?include_subgroups=true&statistics=true&order_by=id&sort=asc&per_page=100",
         of_gitlab,
         opens=gitlab_merge,
     ),
     "bitbucket": Host(
         "https://api.bitbucket.org/2.0",
+        "https://bitbucket.org",
         "/repositories/{quoted}?pagelen=100",
         of_bitbucket,
         page=lambda answer, headers, url: (answer["values"], answer.get("next")),
         opens=bitbucket_pull,
     ),
     "azure": Host(
+        "https://dev.azure.com",
         "https://dev.azure.com",
         "/{of}/_apis/git/repositories?api-version=7.1",
         of_azure,
@@ -208,6 +249,7 @@ HOSTS = {
     ),
     "gitea": Host(
         "https://gitea.com/api/v1",
+        "https://gitea.com",
         "/orgs/{quoted}/repos?limit=50&page=1",
         of_github,
         token=lambda it: {"Authorization": f"token {it}"},
@@ -219,6 +261,12 @@ HOSTS = {
 INSTALLATION = "/installation/repositories?per_page=100"
 
 
+def git_origin(kind, api=None):
+    """Where git finds the repositories of a code host. A host of one's own has them at the origin of its interface."""
+    host = HOSTS[kind]
+    return host.web if not api or origin(api) == origin(host.api) else origin(api)
+
+
 def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep=time.sleep):
     """Every repository, in the form of a line of a list."""
     host = HOSTS[kind]
@@ -226,16 +274,23 @@ def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep
     is_app = kind == "github" and (token or "").startswith("ghs_")
     url = api + (INSTALLATION if is_app else host.first.format(of=urllib.parse.quote(of), quoted=quoted(of)))
     authorization = host.authorization(token) if token else {}
-    while url:
+    for _ in range(MOST_PAGES):
         answer, headers = ask(url, authorization, sleep=sleep)
-        page, following = host.page(answer["repositories"] if is_app else answer, headers, url)
-        if following and origin(following) != origin(api):
-            raise Refused(f"the next page is at {origin(following)}, and the token does not go there")
-        for it in map(host.of, page):
+        try:
+            page, following = host.page(answer["repositories"] if is_app else answer, headers, url)
+            found = [host.of(it) for it in page]
+        except (KeyError, TypeError, AttributeError, IndexError, StopIteration):
+            raise Refused(f"{origin(api)} does not answer as {kind} does: correct --kind or --api") from None
+        if following:
+            demand_same_origin(following, api, "leads")
+        for it in found:
             mine = not is_app or path_of(it["url"]).lower().startswith(f"{of.lower()}/")
             if mine and (archived or not it["archived"]) and (forks or not it["fork"]):
                 yield it
+        if not following:
+            return
         url = following
+    raise Refused(f"{origin(api)} has more than {MOST_PAGES:,} pages: list smaller groups, one after the other")
 
 
 def propose(kind, api, token, url, branch, base, title, body):
@@ -244,8 +299,8 @@ def propose(kind, api, token, url, branch, base, title, body):
     address, asked, answer_at = host.opens((api or host.api).rstrip("/"), url, branch, base, title, body)
     answer, _ = ask(address, host.authorization(token), asked)
     for key in answer_at:
-        answer = answer[key]
-    return answer
+        answer = answer.get(key) if isinstance(answer, dict) else None
+    return str(answer or f"a pull request at {origin(address)}")
 
 
 def part(value):
@@ -261,7 +316,11 @@ def app_token(api, app, key, installation, now=time.time):
     signed = ".".join(part(json.dumps(it).encode()) for it in ({"alg": "RS256", "typ": "JWT"}, claims))
     done = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key], input=signed.encode(), capture_output=True)
     if done.returncode:
-        raise Refused(f"`{key}` is no private key: {done.stderr.decode().strip()}")
+        raise Refused(
+            f"`{key}` is no private key: {done.stderr.decode(errors='replace').strip().partition(chr(10))[0]}"
+        )
     url = f"{(api or HOSTS['github'].api).rstrip('/')}/app/installations/{installation}/access_tokens"
     answer, _ = ask(url, {"Authorization": f"Bearer {signed}.{part(done.stdout)}"}, {})
+    if not isinstance(answer, dict) or not isinstance(answer.get("token"), str):
+        raise Refused(f"{origin(url)} answers no token: correct --api or --installation")
     return answer["token"]

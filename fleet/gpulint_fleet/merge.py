@@ -32,14 +32,22 @@ def gather(store, head, entries, out):
             continue
         with file:
             line = file.readline()
-            first = json.loads(line)
-            if first["plan"] != head["digest"] or first["commit"] != entry["commit"] or first["date"] != head["date"]:
+            if origin_of(line) != (entry["id"], head["digest"], entry["commit"], head["date"]):
                 raise Refused(
-                    f"{path} has rows of another plan (of {first['repository']}): remove it, or merge another date"
+                    f"{path} is damaged or has rows of another plan (not of {entry['id']}): remove it, or merge another date"
                 )
             out.write(line)
             shutil.copyfileobj(file, out)
     return missing
+
+
+def origin_of(line):
+    """The repository, plan, commit and date of a row."""
+    try:
+        row = json.loads(line)
+        return row["repository"], row["plan"], row["commit"], row["date"]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def clusters(path):
@@ -146,6 +154,8 @@ def export(database, store):
         path = store.table_path(table)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(".part")
+        # DuckDB would write through a link.
+        part.unlink(missing_ok=True)
         names = ", ".join(f'"{name}"' for name in columns)
         database.execute(
             f"copy (select {names} from {table} order by repository, n) to '{quoted(part)}' "

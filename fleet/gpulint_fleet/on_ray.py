@@ -1,8 +1,8 @@
 """The same on Ray: a task a repository. Ray places them, and runs them again when a worker or a node is lost."""
 
 import time
-import urllib.parse
 
+from .address import parse
 from .scan import scan_one, write_failure
 
 # What a task may need beside what gpulint itself is bounded to, in bytes.
@@ -35,7 +35,7 @@ def tasks(ray, store, head, entries, options, per_host):
     root, head_of_all = str(store.root.absolute()), ray.put(head)
     under_way, busy, waiting = {}, {}, {}
     for entry in reversed(entries):
-        waiting.setdefault(urllib.parse.urlsplit(entry["url"]).hostname or "", []).append(entry)
+        waiting.setdefault(parse(entry["url"]).host, []).append(entry)
 
     def start():
         """The largest ones of hosts that are not busy with us already."""

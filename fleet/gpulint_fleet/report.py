@@ -1,14 +1,15 @@
 """One page over all repositories of a date, and over the dates before it.
 
-Every sum is of integers in the tables; dollars are rounded here and nowhere else. Text from repositories is escaped.
+Every sum is of integers in the tables; dollars are rounded here and nowhere else. `markup` escapes every string.
 """
 
-import html
 import json
+import re
 from pathlib import Path
 
 import duckdb
 
+from .markup import element, join, page, text
 from .store import Refused
 from .tables import tables
 
@@ -25,44 +26,41 @@ def usd(micros):
     return f"-${-dollars:,}" if dollars < 0 else f"${dollars:,}"
 
 
-def text(value):
-    return html.escape("–" if value is None else str(value))
-
-
 def bar(value, largest):
     share = 0 if not largest or not value else max(0.0, min(1.0, value / largest))
-    return f'<svg width="100%" height="12" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><rect width="{100 * share:.2f}" height="12"/></svg>'
+    filled = element("rect", width=f"{100 * share:.2f}", height=12)
+    return element(
+        "svg", filled, width="100%", height=12, viewBox="0 0 100 12", preserveAspectRatio="none", aria_hidden="true"
+    )
 
 
 def table(caption, columns, rows, money=(), picture=None, rest="rows"):
     """Rows with the largest first, those beyond the limit in a sentence."""
     if not rows:
-        return ""
+        return join()
     shown, left = rows[:MOST], len(rows) - MOST
     largest = max((row[picture] or 0 for row in rows), default=0) if picture is not None else 0
     numeric = {at for at in range(len(columns)) if all(isinstance(row[at], (int, type(None))) for row in rows)}
-    head = "".join(
-        f'<th scope="col"{" class=number" if at in numeric else ""}>{text(it)}</th>' for at, it in enumerate(columns)
-    )
-    head += "<th></th>" if picture is not None else ""
-    body = ""
+    style = ["number" if at in numeric else None for at in range(len(columns))]
+    head = [element("th", text(it), scope="col", class_=style[at]) for at, it in enumerate(columns)]
+    head += [element("th")] if picture is not None else []
+    body = []
     for row in shown:
-        cells = ""
-        for at, value in enumerate(row):
-            said = usd(value) if at in money else f"{value:,}" if at in numeric and value is not None else text(value)
-            cells += (
-                f'<th scope="row">{said}</th>'
-                if at == 0
-                else f"<td{' class=number' if at in numeric else ''}>{said}</td>"
-            )
-        cells += f'<td class="bar">{bar(row[picture], largest)}</td>' if picture is not None else ""
-        body += f"<tr>{cells}</tr>\n"
-    more = f'<p class="quiet">and {left:,} more {rest}, in the tables</p>' if left > 0 else ""
-    return f'<div class="wide"><table><caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>{more}'
+        said = [
+            usd(value) if at in money else f"{value:,}" if at in numeric and value is not None else value
+            for at, value in enumerate(row)
+        ]
+        cells = [element("th", text(said[0]), scope="row")]
+        cells += [element("td", text(said[at]), class_=style[at]) for at in range(1, len(row))]
+        cells += [element("td", bar(row[picture], largest), class_="bar")] if picture is not None else []
+        body.append(element("tr", *cells))
+    more = [element("p", text(f"and {left:,} more {rest}, in the tables"), class_="quiet")] if left > 0 else []
+    parts = element("caption", text(caption)), element("thead", element("tr", *head)), element("tbody", *body)
+    return join(element("div", element("table", *parts), class_="wide"), *more)
 
 
 def section(name, title, answer, *parts):
-    return f'<section id="{name}"><h2>{title}</h2><p>{answer}</p>{"".join(parts)}</section>\n'
+    return element("section", element("h2", text(title)), element("p", text(answer)), *parts, id=name)
 
 
 class Fleet:
@@ -79,24 +77,33 @@ class Fleet:
         return self.database.execute(query, list(values)).fetchall()
 
     def dates(self):
-        """Summaries up to this date, the earliest first."""
-        files = sorted(Path(self.store.summary_path.parent).glob("date=*.json"))
-        return [it for it in (json.loads(path.read_text()) for path in files) if it["date"] <= self.store.date]
+        """Summaries up to this date, the earliest first. A date becomes a part of paths, so its form is checked."""
+        found = []
+        for path in sorted(self.store.summary_path.parent.glob("date=*.json")):
+            date = path.stem.removeprefix("date=")
+            if re.fullmatch(r"\d{4}-\d\d-\d\d", date) and date <= self.store.date:
+                found.append(json.loads(path.read_text()) | {"date": date})
+        return found
 
 
 def headline(it):
     said = it.summary
     left = said["planned"] - said["read"]
     once = said["combined_expected_micro_usd"] - said["counted_twice_micro_usd"]
-    gap = (
-        f'<p class="warn">{left:,} of {said["planned"]:,} repositories were not read: sums are at least what they say.</p>'
-        if left
-        else ""
-    )
-    return (
-        f"<h1>GPUs of {said['planned']:,} repositories: {usd(once)} a month</h1>"
-        f'<p class="quiet">{text(said["date"])}, {text(said["gpulint"])}, prices {text(said["prices"])}; expected, from text: nothing of it was billed</p>{gap}'
-        f"<p>{said['resources']:,} resources; {said['findings']:,} findings that nobody accepted, up to {usd(said['waste_micro_usd'])} a month to save.</p>"
+    gap = f"{left:,} of {said['planned']:,} repositories were not read: sums are at least what they say."
+    about = f"{said['date']}, {said['gpulint']}, prices {said['prices']}; expected, from text: nothing of it was billed"
+    return element(
+        "header",
+        element("h1", text(f"GPUs of {said['planned']:,} repositories: {usd(once)} a month")),
+        element("p", text(about), class_="quiet"),
+        element("p", text(gap), class_="warn") if left else join(),
+        element(
+            "p",
+            text(
+                f"{said['resources']:,} resources; {said['findings']:,} findings that nobody accepted, "
+                f"up to {usd(said['waste_micro_usd'])} a month to save."
+            ),
+        ),
     )
 
 
@@ -156,7 +163,7 @@ def trend(it):
         change = None if before is None else once - before
         rows.append((at["date"], at["planned"], at["read"], once, change, at["waste_micro_usd"], at["findings"]))
         before = once
-    picture = line([row[3] for row in rows]) if len(rows) > 1 else ""
+    picture = line([row[3] for row in rows]) if len(rows) > 1 else join()
     answer = (
         "This is the first date."
         if len(rows) < 2
@@ -177,10 +184,10 @@ def trend(it):
 def moved(it, rows):
     """Which repositories changed the sum since the date before."""
     if len(rows) < 2:
-        return ""
+        return join()
     earlier = it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet"
     if not earlier.exists():
-        return ""
+        return join()
     query = """select coalesce(a.repository, b.repository) as name, b.combined_expected_micro_usd, a.combined_expected_micro_usd,
       (coalesce(a.combined_expected_micro_usd, 0) - coalesce(b.combined_expected_micro_usd, 0))::bigint as change,
       case when b.repository is null then 'new' when a.repository is null then 'gone'
@@ -197,7 +204,7 @@ def became(it, rows):
     """What became of findings since the date before, in repositories that were read both times."""
     earlier = it.store.root / "findings" / f"date={rows[-2][0]}" / "part.parquet" if len(rows) > 1 else None
     if earlier is None or not earlier.exists():
-        return ""
+        return join()
     # Texts may move: a finding is known by its fingerprint, which holds no line.
     query = """with twice as (select repository from repositories where status = 'ok' intersect
         select repository from read_parquet(?) where status = 'ok'),
@@ -222,7 +229,16 @@ def line(values, width=640, height=120):
     top = max(values) or 1
     step = width / (len(values) - 1)
     points = " ".join(f"{at * step:.1f},{height - (height - 20) * value / top:.1f}" for at, value in enumerate(values))
-    return f'<svg viewBox="0 0 {width} {height + 4}" width="100%" height="{height}" role="img" aria-label="expected cost over dates"><polyline points="{points}"/><text x="0" y="12">{usd(top)}</text></svg>'
+    return element(
+        "svg",
+        element("polyline", points=points),
+        element("text", text(usd(top)), x=0, y=12),
+        viewBox=f"0 0 {width} {height + 4}",
+        width="100%",
+        height=height,
+        role="img",
+        aria_label="expected cost over dates",
+    )
 
 
 def coverage(it):
@@ -258,7 +274,7 @@ def joins(it):
     parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(expected_micro_usd) filter (adds_up and per = 'month'), 0)::bigint as money
       from resources where duplicate_of is not null group by repository, duplicate_of having money > 0 order by money desc, repository""")
     if not rows and not copies and not parts:
-        return ""
+        return join()
     said = f"Pods that run on pools of another repository cost {usd(it.summary['counted_twice_micro_usd'])} a month, which the pools' repository pays: they are not added."
     names = ["cluster", "pods run on", "pods", "repositories", "a month"]
     return section(
@@ -336,9 +352,6 @@ def report(store):
         ("adoption", "Who uses it"),
     ]
     sections = [build(it) for build in (payers, waste, trend, coverage, joins, adoption)]
-    links = "".join(f'<a href="#{name}">{title}</a>' for (name, title), said in zip(named, sections) if said)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>GPUs of {it.summary['planned']:,} repositories, {text(store.date)}</title><style>{style}</style></head><body>\n"
-        f"<header>{headline(it)}</header><nav>{links}</nav><main>\n{''.join(sections)}</main></body></html>\n"
-    )
+    links = [element("a", text(title), href=f"#{name}") for (name, title), said in zip(named, sections) if said]
+    title = f"GPUs of {it.summary['planned']:,} repositories, {store.date}"
+    return page(title, style, headline(it), element("nav", *links), element("main", *sections))

@@ -3,18 +3,20 @@
 A file that is there is kept: a run that was ended goes on where it stopped. A failure is a row as well.
 """
 
+import contextlib
 import functools
 import json
 import os
-import shutil
+import subprocess
 import tempfile
 import time
 import zlib
 from pathlib import Path
 
-from . import commands, owners
+from . import commands, owners, reach
 from .git import Failed, Git
-from .store import Refused, Store, canonical, file_digest, write
+from .store import Refused, Store, append, canonical, file_digest, write
+from .text import replace_controls
 
 # What says that a repository checks itself.
 HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
@@ -36,20 +38,28 @@ FAILED = {
 
 def names_gpulint(directory, places):
     files = (path for place in places for path in sorted(Path(directory).glob(place)))
-    return any(it.is_file() and not it.is_symlink() and b"gpulint" in it.read_bytes()[: 1 << 20] for it in files)
+    return any(b"gpulint" in owners.read_inside(directory, it) for it in files)
 
 
 @functools.lru_cache
 def demand_binary(gpulint, wanted):
-    """Rows of another program would not be those of the plan."""
-    path = shutil.which(gpulint)
-    if not path or file_digest(path) != wanted:
-        raise Refused(
-            f"`{path or gpulint}` is not the program of the plan: scan with the one that planned, or plan another date"
-        )
+    """The path of gpulint. Rows of another program would not be those of the plan."""
+    path = commands.find_program(gpulint)
+    if file_digest(path) != wanted:
+        raise Refused(f"`{path}` is not the program of the plan: scan with the one that planned, or plan another date")
+    return path
 
 
-def check(store, head, entry, directory, gpulint, seconds):
+@functools.lru_cache
+def demand_private(cache):
+    """git does not check the objects that it finds in the cache, so others must not write there."""
+    Path(cache).mkdir(parents=True, exist_ok=True)
+    it = os.stat(cache)
+    if it.st_uid not in (os.geteuid(), 0) or it.st_mode & 0o002:
+        raise Refused(f"others can write into the cache `{cache}`: run `chmod o-w`, or name a directory of your own")
+
+
+def check(store, head, directory, gpulint, seconds):
     """The lines that gpulint prints about a checkout."""
     arguments = [
         gpulint,
@@ -72,30 +82,31 @@ def check(store, head, entry, directory, gpulint, seconds):
     elif head["policy"] != "own":
         arguments += ["--config", str(store.input_path(head["policy"]).absolute())]
     with scratch() as home, tempfile.TemporaryFile() as out:
-        # Nothing of this machine but the way to git: no settings, no cache of prices, no token.
-        environment = {
-            "PATH": commands.environment().get("PATH", ""),
-            "HOME": home,
-            "LC_ALL": "C.UTF-8",
-            "GIT_CONFIG_NOSYSTEM": "1",
-        }
         try:
-            done = commands.run(arguments, seconds, cwd=directory, env=environment, stdout=out)
+            done = commands.run(arguments, seconds, cwd=directory, env=commands.gpulint_environment(home), stdout=out)
         except commands.TimedOut:
             raise Failed("timeout") from None
         out.seek(0)
-        lines = (
-            [json.loads(line) for line in out.read().decode(errors="replace").splitlines()]
-            if done.code in (0, 1, 3)
-            else []
-        )
+        # A name of a file may hold other line separators, so only the newline ends a row.
+        printed = out.read().decode(errors="replace").split("\n") if done.code in (0, 1, 3) else []
+        lines = [json.loads(line) for line in printed if line]
     if not lines or lines[-1]["row"] != "summary":
         refused = done.code == 2
         raise Failed("bad_settings" if refused else "crashed", done.err)
     return lines
 
 
-def dressed(entry, head, lines, directory, tree, blobs):
+def within(end, rows):
+    """All rows, or none if the time of the repository ends first. A repository can have many rows and many owners."""
+    found = []
+    for row in rows:
+        if time.monotonic() > end:
+            raise Failed("timeout")
+        found.append(row)
+    return found
+
+
+def dressed(entry, lines, directory, tree, blobs):
     """Rows with where they come from. The first one is the repository's own."""
     codeowners = owners.in_repository(directory)
     summary = {k: v for k, v in lines[-1].items() if k not in ("row", "version", "today")}
@@ -129,19 +140,19 @@ def read(store, head, entry, options, times):
     if not entry["commit"]:
         yield {"status": entry["status"], "reason": entry["reason"], "owner": entry["owner"]}
         return
-    git = Git(local=entry["url"].startswith("file:"), **options["git"])
+    git = Git(**options["git"])
     with scratch() as directory:
         begun = time.monotonic()
         try:
-            cache = Path(options["cache"], store.rows_path(entry["id"]).stem + ".git") if options["cache"] else None
+            cache = Path(options["cache"], store.rows_path(entry["id"]).stem) if options["cache"] else None
             tree = git.checkout(entry["url"], entry["commit"], directory, cache)
             times["clone"] = time.monotonic() - begun
-            lines = check(store, head, entry, directory, options["gpulint"], options["seconds"])
+            lines = check(store, head, directory, options["gpulint"], options["seconds"])
             times["check"] = time.monotonic() - begun - times["clone"]
             blobs = git.blobs(directory) if len(lines) > 1 else {}
-            yield from dressed(entry, head, lines, directory, tree, blobs)
+            yield from within(git.end, dressed(entry, lines, directory, tree, blobs))
         except Failed as failed:
-            times["said"] = failed.said.strip()[-500:]
+            times["said"] = replace_controls(failed.said.strip()[-500:])
             reason = FAILED.get(failed.status) if "clone" in times else failed.reason
             status = "missing" if failed.status == "gone" else failed.status
             yield {"status": status, "reason": reason or failed.reason, "owner": entry["owner"]}
@@ -161,11 +172,22 @@ def sweep():
         except FileNotFoundError:
             continue
         if is_ours and owner.isdigit() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
-            shutil.rmtree(path, ignore_errors=True)
+            remove(path)
 
 
+def remove(path):
+    """Removes a directory. Python's own `rmtree` fails on the depth of directories that a repository can have."""
+    subprocess.run(["rm", "-rf", "--", path], stderr=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
 def scratch():
-    return tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-")
+    """A directory that only this user can read, until the block ends."""
+    path = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
+    try:
+        yield path
+    finally:
+        remove(path)
 
 
 def scan_one(root, head, entry, options):
@@ -173,7 +195,9 @@ def scan_one(root, head, entry, options):
     store, times = Store(root, head["date"]), {}
     sweep()
     begun = time.monotonic()
-    demand_binary(options["gpulint"], head["binary"])
+    if options["cache"]:
+        demand_private(options["cache"])
+    options = options | {"gpulint": demand_binary(options["gpulint"], head["binary"])}
     rows = list(read(store, head, entry, options, times))
     text = file_text(head, entry, rows)
     write(store.rows_path(entry["id"]), text)
@@ -198,13 +222,22 @@ def is_mine(entry, part):
     return zlib.crc32(entry["id"].encode()) % of == index % of
 
 
+def status_of(path):
+    """The status that a file of rows starts with, or None if the file is damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.loads(file.readline())["status"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 def remaining(store, head, entries, part, again):
     """What has no rows yet, the largest first: the end of a run waits for nobody."""
     mine = [it for it in entries if is_mine(it, part)]
     left = []
     for it in mine:
         path = store.rows_path(it["id"])
-        if not path.exists() or (again and json.loads(path.open().readline())["status"] not in ("ok", "empty")):
+        if not path.exists() or (again and status_of(path) not in ("ok", "empty")):
             left.append(it)
     return sorted(left, key=lambda it: (-(it["size"] or 0), it["id"]))
 
@@ -227,8 +260,7 @@ def scan(
     left = remaining(store, head, entries, part, again)
     options = {"gpulint": gpulint, "seconds": seconds, "git": dict(git or {}, seconds=seconds), "cache": cache}
     counts = {}
-    runs = store.runs_path()
-    runs.parent.mkdir(parents=True, exist_ok=True)
+    reach.forget()
     if engine == "here" or not left:
         results = (scan_one(str(store.root.absolute()), head, it, options) for it in left)
     else:
@@ -236,11 +268,9 @@ def scan(
 
         results = run(store, head, left, options, engine, per_host)
     begun = time.monotonic()
-    with open(runs, "a", encoding="utf-8") as log:
-        for done, result in enumerate(results, 1):
-            log.write(canonical(result) + "\n")
-            log.flush()
-            counts[result["status"]] = counts.get(result["status"], 0) + 1
-            if done % 100 == 0 or done == len(left):
-                tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} a second")
+    for done, result in enumerate(results, 1):
+        append(store.runs_path(), canonical(result) + "\n")
+        counts[result["status"]] = counts.get(result["status"], 0) + 1
+        if done % 100 == 0 or done == len(left):
+            tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} a second")
     return counts

@@ -4,6 +4,7 @@ Everything is written beside its place and moved there, so that nobody reads hal
 bytes do no harm.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -11,9 +12,12 @@ import re
 import tempfile
 from pathlib import Path
 
+from .address import parse
+from .git import is_commit, is_ref
+from .text import Refused, replace_controls
 
-class Refused(Exception):
-    """What was asked for cannot be done; the message says why and what to do."""
+# An input of a plan: the digest of a file or of a directory, and which file of the directory is meant.
+INPUT = re.compile(r"inputs/([0-9a-f]{32})(/gpulint\.toml)?")
 
 
 def canonical(value):
@@ -38,6 +42,12 @@ def tree_digest(path):
     return hashlib.sha256("".join(f"{file_digest(it)}  {it.relative_to(path)}\n" for it in names).encode()).hexdigest()
 
 
+@functools.lru_cache
+def is_kept(path):
+    """Whether a file or a directory still has the content that its name is the digest of."""
+    return path.exists() and tree_digest(path).startswith(path.name)
+
+
 def write(path, text):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +60,30 @@ def write(path, text):
     except BaseException:
         os.unlink(name)
         raise
+
+
+def append(path, line):
+    """Adds a line to a log, which must not be a link to another file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(handle, "a", encoding="utf-8") as file:
+        file.write(line)
+
+
+def is_entry(it):
+    """Whether this is a repository as `plan` writes it. Others may write into the store, and git gets these strings."""
+    try:
+        address = parse(it["url"])
+    except (Refused, KeyError, TypeError):
+        return False
+    return (
+        it.get("id") == address.identity
+        and it["url"] == address.url
+        and (it.get("ref") is None or is_ref(it["ref"]))
+        and isinstance(it.get("size"), int | None)
+        and isinstance(it.get("owner"), str | None)
+        and (is_commit(it.get("commit")) or (it.get("commit") is None and isinstance(it.get("status"), str)))
+    )
 
 
 class Store:
@@ -78,12 +112,28 @@ class Store:
         return self.root / "runs" / f"date={self.date}" / f"{os.uname().nodename}-{os.getpid()}.ndjson"
 
     def input_path(self, relative):
+        """The file or directory that a plan names, if its content is still the one that the plan was made with."""
+        named = INPUT.fullmatch(str(relative))
+        if not named or not is_kept(self.root / "inputs" / named[1]):
+            raise Refused(
+                f"`{replace_controls(str(relative))}` of {self.plan_path} is missing or changed: remove it and the plan, and plan again"
+            )
         return self.root / relative
 
     def plan(self):
         """The header of the plan and its repositories."""
         if not self.plan_path.exists():
             raise Refused(f"there is no plan of {self.date} in {self.root}: `gpulint-fleet plan` makes one")
-        with open(self.plan_path, encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
-        return lines[0], lines[1:]
+        try:
+            head, *entries = map(json.loads, self.plan_path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
+            is_whole = head["digest"] == digest({k: v for k, v in head.items() if k != "digest"})
+        except (ValueError, KeyError, TypeError, AttributeError):
+            is_whole = False
+        if not is_whole or head["date"] != self.date:
+            raise Refused(f"{self.plan_path} is damaged or changed: remove it, and plan again")
+        for number, it in enumerate(entries, 2):
+            if not is_entry(it):
+                raise Refused(
+                    f"{self.plan_path}:{number}: gpulint-fleet writes no such line: remove the plan, and plan again"
+                )
+        return head, entries

@@ -11,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "fleet"))
 os.environ["PYTHONPATH"] = f"{ROOT / 'fleet'}:{os.environ.get('PYTHONPATH', '')}"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# The tests serve repositories from this machine: files, and a code host on the loopback address.
+os.environ["GPULINT_FLEET_ALLOW_LOCAL"] = "1"
 
 DATE = "2026-11-26"
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Served:
     """`refuse` sees each request first and may answer it: (code, headers, body), or None to let it pass."""
 
-    def __init__(self, refuse=lambda request: None, root=None):
+    def __init__(self, refuse=lambda request: None, root=None, tls=None):
         served = self
         self.requests = []
 
@@ -36,8 +36,10 @@ class Served:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.server.server_address[1]}"
 
     def __enter__(self):
         return self

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,6 +12,7 @@ import pytest
 from serving import Served
 
 from gpulint_fleet import hosts
+from gpulint_fleet.address import parse
 from gpulint_fleet.hosts import HOSTS, app_token, listed, propose
 from gpulint_fleet.store import Refused
 
@@ -147,8 +149,103 @@ def test_the_token_goes_nowhere_else():
         with Served(lambda request: (200, link, b"[]")) as host, pytest.raises(Refused, match="does not go there"):
             list(listed("github", "acme", host.url, "t"))
         assert other.requests == []
-    with pytest.raises(Refused, match="in the clear"):
+    with pytest.raises(Refused, match="not encrypted"):
         list(listed("github", "acme", "http://github.example.com/api/v3", "t"))
+
+
+@pytest.mark.parametrize("place", ["redirect", "link", "field"])
+@pytest.mark.parametrize(
+    "to",
+    ["https://127.0.0.1/x", "http://127.0.0.2/x", "http://x@HOST/x", "file:///etc", "ftp://HOST/x", "//evil.invalid/x"],
+)
+def test_no_page_is_at_another_origin(place, to):
+    def answer(request):
+        there = to.replace("HOST", request.headers["Host"])
+        if place == "redirect":
+            return 302, {"Location": there}, b""
+        if place == "link":
+            return 200, {"Link": f'<{there}>; rel="next"'}, b"[]"
+        return 200, {}, json.dumps({"values": [], "next": there}).encode()
+
+    kind = "bitbucket" if place == "field" else "github"
+    # `urllib` itself does not follow a redirect to a file.
+    with Served(answer) as host, pytest.raises(Refused, match="does not go there|answers 302"):
+        list(listed(kind, "acme", host.url, "t0ken"))
+    assert len(host.requests) == 1
+
+
+def test_a_redirect_to_the_same_origin_is_followed():
+    moved = lambda request: (302, {"Location": "/moved"}, b"") if request.path != "/moved" else (200, {}, b"[]")
+    with Served(moved) as host:
+        assert list(listed("github", "acme", host.url, "t")) == []
+    assert [path for _, path, _, _ in host.requests][-1] == "/moved"
+
+
+def test_the_interface_is_asked_by_https_alone(monkeypatch):
+    with Served(lambda request: (200, {}, b"[]")) as host:
+        monkeypatch.delenv("GPULINT_FLEET_ALLOW_LOCAL")
+        for token in ("t0ken", None):
+            for api in (host.url, "http://github.example.com/api/v3", "file:///etc", "ftp://x.example", "github.com"):
+                with pytest.raises(Refused) as refused:
+                    list(listed("github", "acme", api, token))
+                assert "t0ken" not in str(refused.value)
+        with pytest.raises(Refused, match="user name or a password"):
+            list(listed("github", "acme", "https://x:t0ken@api.github.com", "t"))
+    assert host.requests == []
+
+
+def test_answers_and_pages_have_an_end(monkeypatch):
+    def endless(request):
+        return 200, {"Link": f'<http://{request.headers["Host"]}{request.path}>; rel="next"'}, b"[]"
+
+    monkeypatch.setattr(hosts, "MOST_PAGES", 5)
+    with Served(endless) as host, pytest.raises(Refused, match="more than 5 pages"):
+        list(listed("github", "acme", host.url, "t"))
+    assert len(host.requests) == 5
+    monkeypatch.setattr(hosts, "MOST_BYTES", 1 << 20)
+    with Served(lambda request: (200, {}, b"[" + b" " * (2 << 20) + b"]")) as host:
+        with pytest.raises(Refused, match="more than 1 MiB"):
+            list(listed("github", "acme", host.url, "t"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"", b"<html>", b"7", b"null", b'{"message": "x"}', b'[{"clone_url": 7}]', b"[7]", b"[" * 100_000, b"\xff"],
+)
+@pytest.mark.parametrize("kind", sorted(HOSTS))
+def test_another_answer_than_that_of_the_host_is_refused_in_one_line(kind, answer):
+    with Served(lambda request: (200, {}, answer)) as host, pytest.raises(Refused) as refused:
+        list(listed(kind, "acme", host.url, "t0ken"))
+    assert str(refused.value).isprintable() and "t0ken" not in str(refused.value)
+
+
+def test_addresses_of_a_listing_are_those_that_git_may_use():
+    def found(url):
+        with Served(lambda request: (200, {}, json.dumps([github(1, clone_url=url)]).encode())) as host:
+            return [it["url"] for it in listed("github", "acme", host.url, "t")]
+
+    assert found("https://user:pw@github.com/acme/r1.git?x=y") == ["https://github.com/acme/r1.git"]
+    assert found("https://dev.example.com/acme/größe ä/r") == [
+        "https://dev.example.com/acme/gr%C3%B6%C3%9Fe%20%C3%A4/r"
+    ]
+    for url in ("ext::sh -c x", "fd::17", "--upload-pack=x", "http://github.com/acme/r", "https://github.com/../x"):
+        with pytest.raises(Refused):
+            found(url)
+
+
+def test_an_interface_that_does_not_answer_costs_seconds():
+    begun = time.monotonic()
+    for api in ("https://nowhere.invalid", "http://127.0.0.1:9"):
+        with pytest.raises(Refused, match="does not answer"):
+            list(listed("github", "acme", api, "t", sleep=lambda _: pytest.fail("it waits")))
+    assert time.monotonic() - begun < 11
+
+
+def test_git_finds_the_repositories_of_a_code_host_at_one_origin():
+    for kind, url in URLS.items():
+        assert hosts.git_origin(kind) == parse(url).origin
+    assert hosts.git_origin("github", "https://github.example.com:8443/api/v3") == "https://github.example.com:8443"
+    assert hosts.git_origin("github", "https://api.github.com/") == "https://github.com"
 
 
 def test_an_app_gets_its_token_by_a_signed_word_and_sees_its_installation(tmp_path):

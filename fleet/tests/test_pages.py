@@ -215,7 +215,7 @@ def mend(store, tmp_path, gpulint, **more):
         "owner": None,
         "unsafe": False,
         "policy": None,
-        "git": {"retries": 0},
+        "git": {"retries": 0, "access": {"origin": "file://"}},
         "open_with": None,
         "tell": said.append,
     }
@@ -278,6 +278,11 @@ def test_with_yes_branches_are_pushed_and_pull_requests_opened(tmp_path, gpulint
         assert "gpulint/missing-labels" in git("branch", "--list", cwd=url.removeprefix("file://"))
     bodies = [json.loads(body) for _, _, _, body in host.requests]
     assert all(it["head"] == "gpulint/missing-labels" and it["base"] == "main" for it in bodies)
+    # A repository of another origin than the token's is left alone, whatever its path is at the code host.
+    with Served(lambda request: (201, {}, b"{}")) as host:
+        elsewhere = {"retries": 0, "access": {"origin": "https://github.com", "variable": "NONE"}}
+        _, said = mend(store, tmp_path, gpulint, open_with=("github", host.url, "token"), git=elsewhere, limit=20)
+    assert host.requests == [] and said.count("the token is valid for https://github.com only") == 2
     # A branch that is there already is left alone.
     (store.root / "fixes").joinpath(f"date={DATE}.ndjson").unlink()
     count, said = mend(store, tmp_path, gpulint)
@@ -383,6 +388,36 @@ def test_commands_of_manifests_have_options_that_exist():
             parser().parse_args(words.split())
             seen += 1
     assert seen >= 9
+
+
+def test_manifests_fix_what_they_run_and_where_a_token_goes():
+    text = "\n".join(path.read_text() for path in MANIFESTS.iterdir())
+    used = re.findall(r"uses: *(\S+)", text)
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", it) for it in used), used
+    assert re.search(r"^FROM \S+@sha256:[0-9a-f]{64}$", text, re.MULTILINE)
+    folded = re.sub(r"\n\s+- --", " --", text).replace("- scan ", "gpulint-fleet scan ")
+    commands = re.findall(r"gpulint-fleet (?:plan|scan) .*", folded)
+    assert len(commands) == 5 and all("--token-origin" in it for it in commands if "--token-" in it), commands
+    assert sum("--token-" in it for it in commands) == 5
+
+
+def test_the_origin_of_a_token_is_that_of_the_code_host_or_the_one_that_is_named():
+    from gpulint_fleet.__main__ import access, parser
+
+    def of(*more):
+        return access(parser().parse_args(["scan", "--store", "s", "--date", DATE, *more])).get("origin")
+
+    named = ["--token-env", "NAME"]
+    assert of() is None and of("--token-origin", "https://git.example.com") is None
+    assert of(*named) == "https://github.com"
+    assert of(*named, "--kind", "gitlab") == "https://gitlab.com"
+    assert of(*named, "--api", "https://git.example.com:8443/api/v3") == "https://git.example.com:8443"
+    assert (
+        of("--credential-helper", "store", "--token-origin", "https://Git.example.com:443") == "https://git.example.com"
+    )
+    for wrong in ("http://git.example.com", "git.example.com", "https://x@git.example.com"):
+        with pytest.raises(Refused):
+            of(*named, "--token-origin", wrong)
 
 
 def test_help_of_every_verb_is_there():

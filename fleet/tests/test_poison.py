@@ -199,7 +199,7 @@ def test_a_busy_host_is_waited_for_and_a_new_token_is_asked_for(tmp_path, gpulin
 
     with Served(refuse, root=tmp_path) as host:
         (tmp_path / "list").write_text(f"{host.url}/held.git\n")
-        access = {"retries": 4, "pause": 0.05, "access": {"file": str(token)}}
+        access = {"retries": 4, "pause": 0.05, "access": {"file": str(token), "origin": host.url}}
         made = Store(tmp_path / "store", DATE)
         plan(made, read_list(tmp_path / "list"), gpulint=gpulint, git=access)
         store = made
@@ -222,7 +222,7 @@ def test_the_token_stands_nowhere(tmp_path, gpulint, monkeypatch):
             "".join(f"http://someone:{SECRET}@{host.url[7:]}/private{n}.git\n" for n in range(6))
             + f"{host.url}/none.git\n"
         )
-        access = {"retries": 0, "access": {"variable": "FLEET_TOKEN"}}
+        access = {"retries": 0, "access": {"variable": "FLEET_TOKEN", "origin": host.url}}
         store = Store(tmp_path / "store", DATE)
         plan(store, read_list(tmp_path / "list"), gpulint=gpulint, git=access)
         told = ray.init(num_cpus=2, log_to_driver=False, logging_level="error")

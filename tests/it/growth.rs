@@ -203,3 +203,19 @@ fn a_list_in_one_line_with_something_to_change_in_each_item_ends() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("so much to change that the rest is left for the next run"), "{said:.2000}");
 }
+
+#[test]
+fn thousands_of_new_machines_are_compared_by_their_places() {
+    let sandbox = Sandbox::new("new-machines");
+    for side in ["before", "after"] {
+        fs::create_dir_all(sandbox.path(side)).unwrap();
+    }
+    fs::write(sandbox.path("before/main.tf"), "locals {}\n").unwrap();
+    let machines = many(|n| format!("resource \"aws_instance\" \"x{n}\" {{\n  instance_type = \"p5.48xlarge\"\n}}\n"));
+    fs::write(sandbox.path("after/main.tf"), machines).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+    command.args(["diff", "--prices", "embedded", "--base-dir", "before", "after", "--format", "outputs"]);
+    let output = command.current_dir(sandbox.path(".")).envs(GIT_ENVIRONMENT).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("monthly-delta=241075200.00"), "{said}");
+}

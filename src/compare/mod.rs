@@ -57,12 +57,15 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     let said: HashSet<String> = open.map(|it| it.path.clone()).collect();
     unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
     after.inventory.unjudged = unjudged;
+    after.bill.set_unread(&after.inventory);
+    change.sum_up(&before.side(base.sources), &after.side(head.sources));
     change
 }
 
-/// What became of the resources, and what of them went out of sight.
+/// What became of the resources, what of them went out of sight, and what came into it.
 pub(crate) fn difference(before: Side, after: Side) -> Delta {
     let mut delta = delta(before, after);
     lost::lose(&mut delta, before, after);
+    lost::gain(&mut delta, before, after);
     delta
 }

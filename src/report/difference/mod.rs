@@ -19,7 +19,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
-use crate::pricing::{Change, ChangeKind, Delta, Period};
+use crate::pricing::{Change, ChangeKind, Delta, Known, Period};
 
 /// Two states of a tree, and what lies between them.
 pub struct Difference<'a> {
@@ -109,6 +109,16 @@ impl<'a> Difference<'a> {
         format!("{}{}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
     }
 
+    /// What one state says of the cost; `nothing` where the resource is not in it.
+    fn cost_in_words(&self, change: &Change, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
+        match cost {
+            Some(cost) => self.cost(cost),
+            None if matches!(change.known, Known::BecameKnown | Known::NoLongerKnown) => "not known".to_owned(),
+            None if is_there => "unpriced".to_owned(),
+            None => nothing.to_owned(),
+        }
+    }
+
     /// What the amount is made of, as it is after the change.
     fn basis(&self, change: &Change) -> Option<String> {
         let (report, id) = match change.after {
@@ -138,7 +148,7 @@ impl<'a> Difference<'a> {
         let mark = mark(costs().any(|it| it.is_estimated));
         let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
-            _ if change.lost => "not known".to_owned(),
+            _ if change.known != Known::Both => "not known".to_owned(),
             true => format!("{mark}{}{}", self.signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }

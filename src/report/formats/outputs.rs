@@ -17,14 +17,18 @@ pub(in crate::report) fn verdict(report: &Report) -> String {
 
 pub(in crate::report) fn cost(report: &Report) -> String {
     let bill = report.bill;
+    let (rented, requested, total) = (bill.rented.minimum(), bill.requested.minimum(), bill.combined.minimum());
     lines(&[
-        ("monthly-cost", dollars(bill.rented.expected)),
-        ("monthly-cost-floor", dollars(bill.rented.floor)),
-        ("monthly-cost-ceiling", dollars(bill.rented.ceiling)),
-        ("monthly-requested", dollars(bill.requested.expected)),
-        ("monthly-total", dollars(bill.combined.expected)),
-        ("monthly-total-ceiling", dollars(bill.combined.ceiling)),
-        ("unpriced", bill.unpriced.to_string()),
+        ("monthly-cost", dollars(rented.expected)),
+        ("monthly-cost-floor", dollars(rented.floor)),
+        ("monthly-cost-ceiling", dollars(rented.ceiling)),
+        ("monthly-requested", dollars(requested.expected)),
+        ("monthly-total", dollars(total.expected)),
+        ("monthly-total-floor", dollars(total.floor)),
+        ("monthly-total-ceiling", dollars(total.ceiling)),
+        // Where it is false, each sum is a minimum.
+        ("whole", bill.combined.is_whole().to_string()),
+        ("unpriced", bill.unpriced().to_string()),
         ("without-month", endings(report).to_string()),
     ])
 }

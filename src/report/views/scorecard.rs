@@ -140,7 +140,7 @@ impl Scorecard {
             time_limited: ScorecardShare::default(),
             right_sized: ScorecardShare::default(),
             measured: MeasuredUse::new(report),
-            unpriced: report.bill.unpriced,
+            unpriced: report.bill.unpriced(),
             undetermined: report.undetermined.len(),
             saves_by_layer: dollars(&layers),
             saves_by_risk: dollars(&risks),

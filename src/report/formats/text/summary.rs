@@ -8,8 +8,8 @@ use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
 use crate::inventory::{Key, Resource, Role, Value};
-use crate::pricing::{BillItem, Period, Status};
-use crate::report::views::cost_line::cost_line;
+use crate::pricing::{BillItem, CostSum, Period, Status};
+use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::mark;
 use crate::report::views::price_age::price_age;
@@ -28,7 +28,11 @@ const MOST_REASONS: usize = 2;
 pub(super) fn top(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let _ = writeln!(text, "{}\n", bold(&format!("{}{open}", found(report)), style));
+    let _ = writeln!(text, "{}", bold(&format!("{}{open}", found(report)), style));
+    for row in cost_rows(report) {
+        let _ = writeln!(text, "{row}");
+    }
+    text.push('\n');
 }
 
 /// The heading of a group: its name, how many findings, and what they save.
@@ -251,7 +255,7 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         all.saturating_sub(ends(role).sum())
     };
     let mut table = TextTable::new(&["", "", "floor", "expected", "ceiling"], 2..5);
-    let at_least = |role| if judged::is_at_least(report, role) { "at least" } else { "" };
+    let at_least = |sum: &CostSum| if sum.is_whole() { "" } else { "at least" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(|money| report.currency.amount(money));
@@ -261,8 +265,9 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         }
     };
     let mark = |role, per| mark(report.is_estimated(role, per));
-    for (role, amount) in [(Role::Rented, report.bill.rented), (Role::Requested, report.bill.requested)] {
-        line(&format!("{}, a month", role.name()), at_least(role), count(role), amount, mark(role, Period::Month));
+    for role in [Role::Rented, Role::Requested] {
+        let (sum, mark) = (report.bill.of_role(role), mark(role, Period::Month));
+        line(&format!("{}, a month", role.name()), at_least(sum), count(role), sum.minimum(), mark);
     }
     for ((role, per), ending) in &endings {
         let article = if *per == Period::Hour { "an" } else { "a" };
@@ -275,9 +280,8 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         );
     }
     let has_disks = |it: &&BillItem| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
-    let is_open = |it: &BillItem| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
-    let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
-    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached, "");
+    let disks = &report.bill.attached;
+    line("disks, a month", at_least(disks), report.bill.items.iter().filter(has_disks).count(), disks.minimum(), "");
     text.push_str(&table.print_within(style.columns));
 }
 

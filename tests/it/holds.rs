@@ -218,7 +218,9 @@ pub(crate) fn change(before: MemoryTree, after: MemoryTree) {
     let judgement = SETTINGS.rules.judge_change(&world);
     assert!(judgement.failures.is_empty(), "a built-in page failed: {:?}", judgement.failures);
     let new = judgement.findings.into_iter();
-    after.findings.extend(new.map(|finding| Decided { finding, suppressed: None, baselined: None }));
+    let decided = |finding| Decided::new(finding, &after.sources, &after.analysis.inventory);
+    let new: Vec<Decided> = new.map(decided).collect();
+    after.findings.extend(new);
     after.spans_lie_inside();
     let paths = Paths::default();
     let (earlier, later) = (before.report(&paths, &SETTINGS.rules), after.report(&paths, &SETTINGS.rules));

@@ -175,7 +175,7 @@ fn most_important_first<'a>(report: &Report, findings: &[&'a Decided]) -> Vec<&'
     findings.sort_by_cached_key(|decided| {
         let finding = &decided.finding;
         let saves = finding.saves.map(|saves| saves.expected);
-        (Reverse(finding.level), Reverse(saves), report.order(finding), finding.rule.clone())
+        (decided.counted, Reverse(finding.level), Reverse(saves), report.order(finding), finding.rule.clone())
     });
     findings
 }

@@ -59,6 +59,8 @@ struct FindingRow<'a> {
     /// It is the largest saving of its resource, and sums count that: savings on one resource overlap.
     adds_up: bool,
     fix_safety: Option<&'static str>,
+    /// Whether sums count what it is about: `deployed`, or why they do not.
+    counted: &'static str,
     suppressed: bool,
     suppressed_until: Option<String>,
     suppressed_reason: Option<&'a str>,
@@ -171,6 +173,7 @@ fn finding<'a>(
         saves_per: it.saves.map(|_| it.per.name()),
         adds_up: best.get(&it.resource).is_some_and(|best| std::ptr::eq(*best, it)),
         fix_safety: it.fix.as_ref().map(|fix| fix.safety.name()),
+        counted: decided.counted.name(),
         suppressed: decided.suppressed.is_some(),
         suppressed_until: decided.suppressed.as_ref().and_then(|it| it.until).map(|date| date.to_string()),
         suppressed_reason: decided.suppressed.as_ref().and_then(|it| it.reason.as_deref()),

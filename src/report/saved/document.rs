@@ -105,6 +105,8 @@ pub(super) struct SavedFinding {
     pub(super) saves_usd_per_month: Option<Bounds>,
     pub(super) saves_usd: Option<Bounds>,
     pub(super) saves_per: Option<String>,
+    /// Not in older reports.
+    pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
     pub(super) suppressed: Option<SavedSuppression>,

@@ -136,7 +136,7 @@ impl State {
 
     /// More findings, about the state as a whole.
     pub fn add(&mut self, findings: Vec<Finding>) {
-        let decided = |finding| Decided { finding, suppressed: None, baselined: None };
+        let decided = |finding| Decided::new(finding, &self.sources, &self.inventory);
         self.findings.extend(findings.into_iter().map(decided));
     }
 }
@@ -295,6 +295,7 @@ impl Builder {
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
+        let counted = it.counted.as_deref().and_then(|name| named(&Counted::ALL, Counted::name, name));
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
             is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
@@ -324,7 +325,9 @@ impl Builder {
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());
-        self.state.findings.push(Decided { finding, suppressed, baselined });
+        let decided = Decided::new(finding, &self.state.sources, &self.state.inventory);
+        let counted = counted.unwrap_or(decided.counted);
+        self.state.findings.push(Decided { suppressed, baselined, counted, ..decided });
     }
 
     /// What was not known about the tree as a whole.

@@ -176,7 +176,11 @@ from_source() {
   fi
   have cargo || fail "there is no release $1 for $machine, and no cargo to build it with"
   say "there is no release $1 for $machine: building it"
-  cargo install --quiet --locked --path "$source" --root "$(dirname "$install")" --force >&2
+  mkdir -p "$install" || fail "$install cannot be made; name another directory by GPULINT_INSTALL"
+  root=$(cd "$install/.." && pwd)
+  # Both rustup and cargo obey files of the directory that they are called from, and of those above it: a pull request may have
+  # written them.
+  (cd "$source" && cargo install --quiet --locked --path . --root "$root" --force >&2)
 }
 
 # Whether a shell will find what was installed, and not another one before it.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::change::{Changed, Role};
+use super::handed::is_caller;
+use super::shell;
 use super::states::States;
 use crate::front_ends::files;
 use crate::source::{file_name, join, parent, static_regex};
@@ -30,15 +32,24 @@ pub(super) fn takers(
     let text_of = |path: &str| states.head.text(path);
     let mut next: Vec<(String, Arc<str>)> = callers_of_terraform(states, speaking);
     let of_terraform: BTreeSet<String> = next.iter().map(|(path, _)| path.clone()).collect();
-    let scripts = states.head.files.iter().filter(|path| files::is_script_alone(path) || path.contains("workflow"));
+    let scripts: Vec<(&String, Arc<str>)> = states
+        .head
+        .files
+        .iter()
+        .filter(|path| is_caller(path))
+        .filter_map(|path| Some((path, text_of(path)?)))
+        .collect();
     let calling = |text: &str| {
         let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
         (!lines.is_empty()).then(|| lines.join("\n").into())
     };
-    next.extend(scripts.filter_map(|path| Some((path.clone(), calling(&text_of(path)?)?))));
+    next.extend(scripts.iter().filter_map(|(path, text)| Some(((*path).clone(), calling(text)?))));
     next.extend(generators(states, speaking, wanted).filter_map(|path| Some((path.clone(), text_of(&path)?))));
     let seen = next.iter().map(|(path, _)| path.clone()).collect();
     let mut search = TakerSearch { states, names, changed, of_terraform, seen, found: BTreeMap::new() };
+    for (path, text) in &scripts {
+        shell::values_from_files(text).into_iter().for_each(|word| search.take_as_value(path, word));
+    }
     for _ in 0..DEEPEST {
         next = next.iter().flat_map(|(taker, text)| search.read(taker, text)).collect();
     }
@@ -85,6 +96,15 @@ impl TakerSearch<'_> {
             called.extend(text.map(|text| (path, text)));
         }
         called
+    }
+
+    /// A file of any kind whose text becomes a value.
+    fn take_as_value(&mut self, taker: &str, word: &str) {
+        for path in self.names.get(file_name(word)).into_iter().flatten() {
+            if *path != taker && is_meant(word, path, taker) {
+                self.found.entry((*path).clone()).or_insert_with(|| taker.to_owned());
+            }
+        }
     }
 
     /// A file that a word names, or one beside a state that it names.
@@ -172,7 +192,7 @@ static_regex!(static CALLS: Regex = r#"data\s+"(?:external|terraform_remote_stat
 
 static_regex!(
 /// Lines of scripts and pipelines in which what they run writes what is deployed.
-static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
+pub(super) static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
 
 #[cfg(test)]
 mod tests {

@@ -211,7 +211,7 @@ pub(super) fn may_hand_over(file: &Changed) -> bool {
 }
 
 /// Scripts and pipelines, which call deployers; a manifest hands over nothing by its name.
-fn is_caller(path: &str) -> bool {
+pub(super) fn is_caller(path: &str) -> bool {
     const NAMES: [&str; 13] = [
         "workflow",
         "pipeline",

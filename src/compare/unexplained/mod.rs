@@ -18,6 +18,7 @@ mod fed;
 mod handed;
 mod inputs;
 mod objects;
+mod shell;
 mod states;
 
 use std::cell::OnceCell;

@@ -143,16 +143,19 @@ impl Address {
 fn plain(text: &str) -> String {
     let mut shown = String::new();
     let mut previous = ' ';
-    for c in escape::one_line(text).chars() {
+    let text = escape::one_line(text);
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
         match c {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
             // Hosts look for mentions and issue numbers in the rendered text, where an entity is a letter again.
             '@' | '#' => shown.extend([c, '\u{200b}']),
-            // `https://…` and `www.…` would become links.
+            // `https://…` and `www.…` would become links, on some hosts of the rendered text.
+            ':' if letters.peek() == Some(&'/') => shown.push_str("&#58;\u{200b}"),
             ':' => shown.push_str("&#58;"),
-            '.' if previous == 'w' || previous == 'W' => shown.push_str("&#46;"),
+            '.' if previous == 'w' || previous == 'W' => shown.push_str("&#46;\u{200b}"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '(' | ')' | '|' | '~' | '!' | '$' | '^' => {
                 shown.push('\\');
                 shown.push(c);
@@ -183,6 +186,8 @@ mod tests {
             "@everyone </details> [x](javascript:alert(1)) www.evil.example https://evil ```\u{1b}[31m #1 $a$";
         for shown in [text(hostile, 500), figures(hostile)] {
             let Markdown(shown) = shown;
+            let rendered = shown.replace("&#58;", ":").replace("&#46;", ".");
+            assert!(!rendered.contains("://") && !rendered.contains("www.e"), "{rendered}");
             for markup in ["@e", "<", "](", "www.", "://", "``", "\u{1b}", "#1", " $a"] {
                 assert!(!shown.contains(markup), "{markup} in {shown}");
             }

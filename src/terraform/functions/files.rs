@@ -83,9 +83,28 @@ fn file_exists(a: &Arguments<'_>) -> FunctionResult {
     }
     match open(a, 0) {
         Ok(_) => a.answer_bool(true),
+        Err(FunctionFailure::Refused(_)) if full.is_some_and(|full| is_written_by_terraform(a, &full)) => {
+            Err(elsewhere(a, format!("Terraform writes {path} before it evaluates this")))
+        }
         Err(FunctionFailure::Refused(_)) => a.answer_bool(false),
         Err(unknown) => Err(unknown),
     }
+}
+
+/// Paths below a root that Terraform writes before anything is evaluated, by the shapes that they have.
+const WRITTEN: [&str; 6] = [
+    ".terraform.lock.hcl",
+    ".terraform.tfstate.lock.info",
+    "terraform.tfstate",
+    ".terraform/terraform.tfstate",
+    ".terraform/modules/modules.json",
+    ".terraform/providers/registry.terraform.io/hashicorp/null/3.2.4/linux_amd64/terraform-provider-null_v3.2.4_x5",
+];
+
+fn is_written_by_terraform(a: &Arguments<'_>, full: &str) -> bool {
+    let root = a.evaluator.root.as_str();
+    let inside = if root.is_empty() { Some(full) } else { full.strip_prefix(root).and_then(|it| it.strip_prefix('/')) };
+    inside.is_some_and(|it| it.starts_with(".terraform/") || WRITTEN.contains(&it))
 }
 
 /// The file of a path that is relative to the root, as far as it lies in the tree.
@@ -118,6 +137,21 @@ fn file_set(a: &Arguments<'_>) -> FunctionResult {
     let pattern = a.text(1)?;
     let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|_| "this is no pattern")?;
     let matcher = glob.compile_matcher();
+    let written = WRITTEN.into_iter().find(|written| {
+        let full = join(&a.evaluator.root, written).unwrap_or_default();
+        let below = if base.is_empty() {
+            Some(full.as_str())
+        } else {
+            full.strip_prefix(&base).and_then(|it| it.strip_prefix('/'))
+        };
+        below.is_some_and(|it| matcher.is_match(it)) && a.evaluator.sources.tree().read(&full).is_err()
+    });
+    if let Some(written) = written {
+        return Err(elsewhere(
+            a,
+            format!("Terraform writes {written}, which fits {pattern}, before it evaluates this"),
+        ));
+    }
     let mut found = Vec::new();
     let mut left = vec![String::new()];
     while let Some(directory) = left.pop() {

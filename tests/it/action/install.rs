@@ -176,6 +176,37 @@ fn without_curl_wget_does() {
 }
 
 /// `wheel.py` over directories of programs; where there is no Python for it, nothing.
+/// rustup and cargo obey files of the directory that they are called from: that of a checkout is somebody else's.
+#[test]
+fn building_from_source_happens_among_the_sources() {
+    let sandbox = Sandbox::new("builder");
+    let sources = sandbox.path("action");
+    let checkout = sandbox.path("checkout");
+    for (path, text) in [
+        (sources.join("packaging/install.sh"), fs::read_to_string(format!("{PROJECT}/packaging/install.sh")).unwrap()),
+        (sources.join("Cargo.toml"), format!("[package]\nversion = \"{VERSION}\"\n")),
+        (checkout.join("rust-toolchain.toml"), "[toolchain]\npath = \"/tmp\"\n".to_owned()),
+        (sandbox.path("bin/uname"), "#!/bin/sh\necho riscv64\n".to_owned()),
+        (sandbox.path("bin/cargo"), "#!/bin/sh\npwd >\"$SEEN\"\n".to_owned()),
+    ] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let bin = sandbox.path("bin");
+    let output = Command::new("sh")
+        .arg(sources.join("packaging/install.sh"))
+        .current_dir(&checkout)
+        .env_clear()
+        .env("PATH", format!("{}:{}", bin.display(), path()))
+        .env("SEEN", sandbox.path("seen"))
+        .env("GPULINT_INSTALL", "bin")
+        .output()
+        .unwrap();
+    let seen = fs::read_to_string(sandbox.path("seen")).unwrap_or_else(|_| panic!("{}", said(&output)));
+    assert_eq!(Path::new(seen.trim()).canonicalize().unwrap(), sources.canonicalize().unwrap());
+}
+
 fn wheels(binaries: &Path, out: &Path) -> Option<Output> {
     let python = Command::new("python3").args(["-c", "import tomllib, venv, ensurepip"]).output();
     if !python.is_ok_and(|it| it.status.success()) {

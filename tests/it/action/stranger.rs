@@ -211,6 +211,50 @@ fn cost_that_moves_into_code_that_is_not_read_is_not_saved() {
 }
 
 #[test]
+fn a_document_that_a_pipeline_reads_is_not_beside_it() {
+    let steps = |run: &str| {
+        format!(
+            "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n    - run: |\n        {}\n",
+            run.replace('\n', "\n        ")
+        )
+    };
+    let machines = "variable \"n\" {\n  default = 1\n}\nresource \"aws_instance\" \"a\" {\n  count = var.n\n  ami = \
+                    \"ami-1\"\n  instance_type = \"p5.48xlarge\"\n}\n";
+    for (command, path, is_read) in [
+        ("cd big && terraform apply $(cat ../args.txt)", "args.txt", true),
+        ("terraform apply -var n=`head -1 NOTES.md`", "NOTES.md", true),
+        (". ./settings.csv\nterraform apply", "settings.csv", true),
+        ("notes=$(cat CHANGELOG.md)\nterraform apply", "CHANGELOG.md", false),
+    ] {
+        let workflow = steps(command);
+        let base = [("big/main.tf", machines), (".github/workflows/deploy.yml", &*workflow), (path, "-var n=1\n")];
+        let (_situation, run) = run(&base, &[(path, "-var n=8\n")], &[]);
+        let verdict = if is_read { "not judged" } else { "pass" };
+        assert_eq!(run.outputs["verdict"], verdict, "{command}: {}", run.summary);
+    }
+}
+
+#[test]
+fn a_file_that_terraform_writes_itself_is_not_missing() {
+    for (condition, is_open) in [
+        ("fileexists(\".terraform.lock.hcl\")", true),
+        ("fileexists(\"${path.module}/.terraform/modules/modules.json\")", true),
+        ("length(fileset(path.module, \"*.hcl\")) > 0", true),
+        ("length(fileset(\".terraform\", \"**\")) > 0", true),
+        ("length(fileset(path.module, \"**/*.yaml\")) > 0", false),
+        ("fileexists(\"files/.terraform.lock.hcl\")", false),
+    ] {
+        let machine = format!(
+            "resource \"aws_instance\" \"hidden\" {{\n  count = {condition} ? 8 : 0\n  ami = \"ami-1\"\n  instance_type = \
+             \"p5.48xlarge\"\n}}\n"
+        );
+        let (_situation, run) = run(&[], &[("search/more.tf", &machine)], &[]);
+        let verdict = run.outputs["verdict"].as_str();
+        assert_eq!(verdict != "pass", is_open, "{condition}: {}", run.summary);
+    }
+}
+
+#[test]
 fn the_policy_is_that_of_the_target_branch_whatever_is_checked_out() {
     let lax = "fail-on = \"error\"\n";
     let strict = "fail-on = \"error\"\n[approvals]\nabove_monthly_usd = 10\nlabel = \"gpu-approved\"\n";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Input;
 use crate::cli::session::Session;
-use crate::cli::world::output;
+use crate::cli::world::{output, replace};
 use crate::cli::{Failure, Outcome};
 use crate::config::setting;
 use crate::rules;
@@ -33,6 +33,11 @@ pub(super) fn run(name: &str, scope: &str, directory: Option<&Path>) -> Result<O
         _ => Failure::new(format!("`{shown}` cannot be written: {error}")),
     };
     fs::create_dir_all(&directory).map_err(failed)?;
+    let real = directory.canonicalize().map_err(failed)?;
+    if let Some(there) = replace::leads_outside(&directory, &real) {
+        let message = format!("`{shown}` is not written: a link leads out of the repository");
+        return Err(Failure::new(message).with_help(format!("if this is meant, write --dir {}", there.display())));
+    }
     let mut out = OpenOptions::new().write(true).create_new(true).open(&file).map_err(failed)?;
     out.write_all(rules::template(name, scope).as_bytes()).map_err(failed)?;
     let mut said = format!("wrote {shown}\n");

@@ -1,0 +1,81 @@
+//! Files whose text a shell hands over as a value to a program that deploys: `terraform apply -var n=$(cat COUNT.md)`.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::fed::CALLED;
+use crate::source::static_regex;
+
+/// The files that a script or a pipeline reads into something that it deploys, as it names them.
+pub(super) fn values_from_files(text: &str) -> BTreeSet<&str> {
+    if !CALLED.is_match(text) {
+        return BTreeSet::new();
+    }
+    let mut found = BTreeSet::new();
+    let used: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
+    for line in text.lines() {
+        // Whatever a file sets holds for all that follows.
+        found.extend(SOURCED.captures_iter(line).filter_map(|it| it.get(1)).map(|it| it.as_str()));
+        let is_used = |name: &str| used.iter().any(|line| line.contains(name));
+        let becomes_argument =
+            || ASSIGNED.captures(line).and_then(|it| it.get(1)).is_some_and(|it| is_used(it.as_str()));
+        if CALLED.is_match(line) || HANDED.is_match(line) || becomes_argument() {
+            for read in READ.captures_iter(line).filter_map(|it| it.iter().skip(1).flatten().next()) {
+                found.extend(read.as_str().split(is_no_path).filter(|word| word.len() > 1));
+            }
+        }
+    }
+    found
+}
+
+fn is_no_path(c: char) -> bool {
+    !(c.is_ascii_alphanumeric() || "._-/".contains(c))
+}
+
+static_regex!(
+/// A file that sets what follows.
+static SOURCED: Regex = r#"(?:^|[;&|]|\brun:)\s*(?:-\s+)?(?:\.|source)\s+["']?([\w./-]+)"#);
+static_regex!(
+/// What a shell puts in the place of a command, takes from a file, or copies to another.
+static READ: Regex = r"\$\(([^()]*)\)|`([^`]*)`|[^<]<\s*([\w./-]+)|\b(?:cp|mv|install|ln|tee|envsubst)\s+([^;&|]*)");
+static_regex!(
+/// What a line hands over to Terraform, or to a chart, without calling it.
+static HANDED: Regex = r"\bTF_VAR_|\.tfvars\b|\bvalues[\w.-]*\.ya?ml\b|GITHUB_ENV|TF_CLI_ARGS");
+static_regex!(static ASSIGNED: Regex = r"\b([A-Za-z_]\w*)\s*[:?]?=");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_become_values_are_found() {
+        for (text, name) in [
+            ("terraform apply $(cat args.txt)", Some("args.txt")),
+            ("\tterraform apply -var-file=prod.conf $$(cat args.txt)", Some("args.txt")),
+            ("terraform apply -var n=$(<docs/COUNT.md)", Some("docs/COUNT.md")),
+            ("terraform apply -var n=`head -1 LICENSE`", Some("LICENSE")),
+            ("terraform apply -var n=$(wc -l < nodes.csv)", Some("nodes.csv")),
+            ("kubectl scale deploy x --replicas=$(cat replicas.txt)", Some("replicas.txt")),
+            (". ./settings.txt; terraform apply", Some("./settings.txt")),
+            ("source settings.txt\nterraform apply", Some("settings.txt")),
+            ("- run: source settings.txt\n- run: terraform apply", Some("settings.txt")),
+            ("cp over.txt over.auto.tfvars\nterraform apply", Some("over.txt")),
+            ("N=$(cat COUNT.md)\nterraform apply -var n=$N", Some("COUNT.md")),
+            ("echo \"TF_VAR_n=$(head -1 LICENSE)\" >> $GITHUB_ENV\nterraform apply", Some("LICENSE")),
+            ("body=$(cat CHANGELOG.md)\nterraform apply", None),
+            ("terraform plan > plan.txt", None),
+            ("terraform-docs md . > README.md\nterraform fmt", None),
+            ("echo $(cat args.txt)", None),
+        ] {
+            let found = values_from_files(text);
+            match name {
+                Some(name) => assert!(found.contains(name), "{text}: {found:?}"),
+                None => {
+                    let documents = ["CHANGELOG.md", "plan.txt", "README.md", "args.txt"];
+                    assert!(documents.iter().all(|it| !found.contains(it)), "{text}: {found:?}");
+                }
+            }
+        }
+    }
+}

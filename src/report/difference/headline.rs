@@ -228,7 +228,7 @@ fn jobs(it: &Difference) -> Vec<String> {
         }
     }
     let moved = sums.into_iter().filter(|(_, (before, after))| before != after);
-    let shown = |range: MoneyRange| it.after.currency.from_to(range, "");
+    let shown = |range: MoneyRange| it.after.currency.least_to_most(range, "");
     moved
         .map(|(per, (before, after))| format!("jobs {} → {} {}", shown(before), shown(after), while_running(per)))
         .collect()
@@ -256,7 +256,7 @@ fn starts(it: &Difference) -> Option<String> {
     }
     let each = match hourly == MoneyRange::ZERO {
         true => String::new(),
-        false => format!(", {} {}", it.after.currency.from_to(hourly, ""), while_running(Period::Hour)),
+        false => format!(", {} {}", it.after.currency.least_to_most(hourly, ""), while_running(Period::Hour)),
     };
     Some(format!("jobs start {} → {} times a month{each}", in_words(sums.0), in_words(sums.1)))
 }

@@ -340,6 +340,8 @@ pub(super) struct SavedPrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<Bounds>,
+    /// Not in older reports.
+    pub(super) usd_in_sum: Option<Bounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<Bounds>,
     pub(super) hours: Option<f64>,

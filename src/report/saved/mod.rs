@@ -484,6 +484,7 @@ fn item(it: &SavedPrice) -> BillItem {
         status,
         per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(Money::from_usd(usd))),
         monthly: it.usd_per_month.map(Into::into),
+        share: it.usd_in_sum.map(Into::into),
         per: it.per.as_deref().and_then(Period::from_name).unwrap_or_default(),
         amount: it.usd.or(it.usd_per_month).map(Into::into),
         hours: it.hours.unwrap_or_default(),

@@ -23,7 +23,7 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         }
     }
     if bill.unnamed.resources > 0 && bill.unnamed.amount == bill.combined.minimum() {
-        return format!("GPU cost not known: {} a month", currency.from_to(bill.unnamed.amount, ""));
+        return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));
     }
     format!("GPU cost {}", currency.monthly(&bill.combined, Ends::of_all(bill), marked(report)))
 }
@@ -90,7 +90,7 @@ fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> Stri
         each if ending.amount == MoneyRange::ZERO && !each.is_zero() => {
             format!("{mark}{} per hour each, and nothing says how many", currency.amount(each))
         }
-        _ => format!("{} {}", currency.from_to(ending.amount, mark), while_running(per)),
+        _ => format!("{} {}", currency.least_to_most(ending.amount, mark), while_running(per)),
     }
 }
 

@@ -105,7 +105,7 @@ impl Currency {
     }
 
     /// `$3`, `$1.59 to $44.25`
-    pub(in crate::report) fn from_to(&self, range: MoneyRange, mark: &str) -> String {
+    pub(in crate::report) fn least_to_most(&self, range: MoneyRange, mark: &str) -> String {
         let most = range.expected.max(range.ceiling);
         match range.floor == most {
             true => format!("{mark}{}", self.amount(most)),
@@ -121,7 +121,7 @@ impl Currency {
             1 => "1 workload that names no accelerator".to_owned(),
             n => format!("{n} workloads that name no accelerator"),
         };
-        Some(format!("{} for {workloads}", self.from_to(bill.unnamed.amount, "")))
+        Some(format!("{} for {workloads}", self.least_to_most(bill.unnamed.amount, "")))
     }
 
     /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.

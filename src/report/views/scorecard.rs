@@ -309,7 +309,9 @@ fn best_by<'a>(
             saves.fold((Money::ZERO, Money::ZERO), |sum, it| (sum.0 + it.0, sum.1 + it.1))
         };
         let less = if sum(&machines) < sum(&pods) { machines } else { pods };
-        less.iter().for_each(|id| drop(best.remove(&Some(*id))));
+        less.iter().for_each(|id| {
+            best.remove(&Some(*id));
+        });
     }
     best
 }

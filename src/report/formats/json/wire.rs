@@ -258,6 +258,8 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
+    /// Its part of a month of all, in which each dollar counts once; nothing of what sums do not count.
+    pub(super) usd_in_sum: Option<Bounds>,
     /// month, run or hour: what `usd` is for.
     pub(super) per: &'static str,
     pub(super) usd: Option<Bounds>,
@@ -292,6 +294,7 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+            usd_in_sum: item.and_then(|item| item.share).map(Into::into),
             per: item.map_or(Period::Month, |item| item.per).name(),
             usd: item.and_then(|item| item.amount).map(Into::into),
             hours: item.filter(|item| item.per != Period::Hour).map(|item| Number(item.hours)),

@@ -63,7 +63,9 @@ impl Bill {
         }
         let open: Vec<OpenPart> = sums.rented.open().chain(sums.requested.open()).cloned().collect();
         let shares = self.items.iter().filter_map(|it| it.share);
-        sums.combined = CostSum::new(shares.fold(MoneyRange::ZERO, |sum, it| sum + it), open);
+        let known = shares.fold(MoneyRange::ZERO, |sum, it| sum + it);
+        let is_unlimited = sums.rented.is_unlimited() || sums.requested.is_unlimited();
+        sums.combined = CostSum::new(known, open).unlimited(is_unlimited);
         *self = Bill { items: std::mem::take(&mut self.items), ..sums };
         self.set_unread(inventory);
     }
@@ -120,7 +122,8 @@ impl Apart {
 
 /// What a resource costs in a month, as a sum of one.
 fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
-    let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []);
+    let is_unlimited = resource.count.value().is_some_and(|count| count.ceiling.is_infinite());
+    let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []).unlimited(is_unlimited && item.monthly.is_some());
     if item.is_unnamed {
         cost.leave_open(open_part(id, resource, OpenCause::Machine, "the code names no accelerator"));
     }

@@ -13,6 +13,8 @@ use crate::inventory::ResourceId;
 pub struct CostSum {
     known: MoneyRange,
     open: BTreeSet<OpenPart>,
+    /// Nothing limits how many there are of a part.
+    is_unlimited: bool,
 }
 
 /// A part of a sum of which the cost is unknown.
@@ -62,7 +64,13 @@ impl OpenCause {
 
 impl CostSum {
     pub fn new(known: MoneyRange, open: impl IntoIterator<Item = OpenPart>) -> CostSum {
-        CostSum { known, open: open.into_iter().collect() }
+        CostSum { known, open: open.into_iter().collect(), is_unlimited: false }
+    }
+
+    /// Of something of which nothing limits how many there are.
+    #[must_use]
+    pub fn unlimited(self, is_unlimited: bool) -> CostSum {
+        CostSum { is_unlimited: self.is_unlimited || is_unlimited, ..self }
     }
 
     pub fn leave_open(&mut self, part: OpenPart) {
@@ -83,9 +91,14 @@ impl CostSum {
         self.open.is_empty()
     }
 
-    /// Nothing costs anything, and no part is open.
+    /// Nothing costs anything, no part is open, and a limit holds.
     pub fn is_nothing(&self) -> bool {
-        self.is_whole() && self.known == MoneyRange::ZERO
+        self.is_whole() && !self.is_unlimited && self.known == MoneyRange::ZERO
+    }
+
+    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    pub fn is_unlimited(&self) -> bool {
+        self.is_unlimited
     }
 
     pub fn open(&self) -> impl Iterator<Item = &OpenPart> {
@@ -108,6 +121,7 @@ impl AddAssign<MoneyRange> for CostSum {
 impl AddAssign<&CostSum> for CostSum {
     fn add_assign(&mut self, other: &CostSum) {
         self.known += other.known;
+        self.is_unlimited |= other.is_unlimited;
         self.open.extend(other.open.iter().cloned());
     }
 }
@@ -137,7 +151,17 @@ impl CostChange {
     }
 
     pub fn is_same(&self) -> bool {
-        self.difference == MoneyRange::ZERO && self.covers_all()
+        self.difference == MoneyRange::ZERO && self.covers_all() && self.before.is_unlimited == self.after.is_unlimited
+    }
+
+    /// A ceiling that one of both states does not have moves by nothing that a number says: the difference is that of what is
+    /// expected.
+    #[must_use]
+    pub fn settle_ceiling(mut self) -> CostChange {
+        if self.before.is_unlimited || self.after.is_unlimited {
+            self.difference.ceiling = self.difference.expected;
+        }
+        self
     }
 }
 

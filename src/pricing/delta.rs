@@ -173,6 +173,7 @@ impl Delta {
                 before: earlier,
                 after: later,
             }
+            .settle_ceiling()
         };
         self.rented = change(|bill| &bill.rented, &|side, counts| side.monthly(Role::Rented, counts));
         self.requested = change(|bill| &bill.requested, &|side, counts| side.monthly(Role::Requested, counts));

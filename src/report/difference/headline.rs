@@ -110,7 +110,15 @@ fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
         format!("{mark}{}{or_more}", it.amount(end))
     };
     let mut rows = Vec::new();
-    let is_open = |range: MoneyRange| range.ceiling > range.expected;
+    if sum.before.is_unlimited() != sum.after.is_unlimited() {
+        let shown = |sum: &CostSum| match sum.is_unlimited() {
+            true => "no upper limit".to_owned(),
+            false => format!("up to {mark}{}", it.amount(sum.minimum().ceiling)),
+        };
+        rows.push(format!("{} → {}", shown(&sum.before), shown(&sum.after)));
+    }
+    let is_limited = !sum.before.is_unlimited() && !sum.after.is_unlimited();
+    let is_open = |range: MoneyRange| range.ceiling > range.expected && is_limited;
     let moves = sum.difference.ceiling != sum.difference.expected;
     if (is_open(before) || is_open(after)) && (moves || !sum.difference.ceiling.is_zero()) {
         let (from, to) = (shown(before, &sum.before, before.ceiling), shown(after, &sum.after, after.ceiling));

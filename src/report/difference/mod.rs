@@ -89,7 +89,9 @@ impl<'a> Difference<'a> {
     fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
-            Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated() })
+            let count = report.resource(id).and_then(|it| it.count.value());
+            let is_unlimited = count.is_some_and(|count| count.ceiling.is_infinite());
+            Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated(), is_unlimited })
         };
         (of(&self.before, change.before), of(&self.after, change.after))
     }
@@ -106,7 +108,8 @@ impl<'a> Difference<'a> {
     }
 
     fn cost(&self, cost: Cost) -> String {
-        format!("{}{}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
+        let or_more = if cost.is_unlimited { " or more" } else { "" };
+        format!("{}{}{or_more}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
     }
 
     /// What one state says of the cost; `nothing` where the resource is not in it.
@@ -186,6 +189,8 @@ struct Cost {
     per: Period,
     range: MoneyRange,
     is_estimated: bool,
+    /// Nothing limits how many there are.
+    is_unlimited: bool,
 }
 
 /// Nothing behind what is for a month, as nearly all is.

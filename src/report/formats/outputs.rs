@@ -1,6 +1,7 @@
 //! Lines `name=value`, for a step of a build that hands numbers to the next one.
 
 use crate::catalog::Money;
+use crate::pricing::CostSum;
 use crate::report::Report;
 
 /// The findings that count and the money. What a check cannot know, such as what is new, is left out.
@@ -21,16 +22,21 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     lines(&[
         ("monthly-cost", dollars(rented.expected)),
         ("monthly-cost-floor", dollars(rented.floor)),
-        ("monthly-cost-ceiling", dollars(rented.ceiling)),
+        ("monthly-cost-ceiling", ceiling(&bill.rented)),
         ("monthly-requested", dollars(requested.expected)),
         ("monthly-total", dollars(total.expected)),
         ("monthly-total-floor", dollars(total.floor)),
-        ("monthly-total-ceiling", dollars(total.ceiling)),
+        ("monthly-total-ceiling", ceiling(&bill.combined)),
         // Where it is false, each sum is a minimum.
         ("whole", bill.combined.is_whole().to_string()),
         ("unpriced", bill.unpriced().to_string()),
         ("without-month", endings(report).to_string()),
     ])
+}
+
+/// Nothing where nothing limits it.
+fn ceiling(sum: &CostSum) -> String {
+    if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }
 
 /// Resources with a price of a run or of an hour: no text says how often they run, so that they stand in no month.

@@ -100,7 +100,7 @@ struct WireBill<'a> {
     rented: Sum,
     requested: Sum,
     combined: Sum,
-    attached: Bounds,
+    attached: Sum,
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
@@ -184,7 +184,7 @@ fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
         rented: Sum::without_parts(&it.rented()),
         requested: Sum::without_parts(&it.requested()),
         combined: Sum::without_parts(&it.combined()),
-        attached: (*it.attached).into(),
+        attached: Sum::without_parts(&it.attached()),
         endings: endings.collect(),
         accelerators: WireAccelerators {
             rented: Number(it.accelerators_rented),

@@ -279,6 +279,8 @@ pub(super) struct SavedCostSum {
     /// Not in older reports.
     pub(super) whole: Option<bool>,
     #[serde(default)]
+    pub(super) unlimited: bool,
+    #[serde(default)]
     pub(super) open: Vec<SavedOpenPart>,
 }
 
@@ -463,7 +465,7 @@ impl SavedCostSum {
             cause: OpenCause::from_name(&it.cause).unwrap_or(OpenCause::File),
             why: it.why.into(),
         });
-        let mut sum = CostSum::new(self.known.into(), open);
+        let mut sum = CostSum::new(self.known.into(), open).unlimited(self.unlimited);
         let unsaid = if self.whole.is_some() { 0 } else { unpriced };
         for at in 0..unsaid {
             sum.leave_open(unsaid_part(Some(ResourceId(at)), OpenCause::Price));

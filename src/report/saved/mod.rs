@@ -441,7 +441,7 @@ fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
 /// What is open of a part is open of the sum of both.
 fn gather(bill: &mut Bill) {
     let parts: Vec<_> = bill.rented.open().chain(bill.requested.open()).cloned().collect();
-    bill.combined = CostSum::new(bill.combined.minimum(), parts);
+    bill.combined = CostSum::new(bill.combined.minimum(), parts).unlimited(bill.combined.is_unlimited());
 }
 
 /// What a saved report tells of a run; nothing where its kind is no word of ours.

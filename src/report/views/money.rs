@@ -75,10 +75,14 @@ impl Currency {
         if range == MoneyRange::ZERO && !sum.is_whole() {
             return "not known".to_owned();
         }
-        let most = (range.ceiling > range.expected).then(|| {
-            let (up_to, or_more) = if sum.is_whole() { ("up to ", "") } else { ("", " or more") };
-            format!(", {up_to}{mark}{}{or_more}{}", self.amount(range.ceiling), ends.at_full_scale())
-        });
+        let most = if sum.is_unlimited() {
+            Some(", no upper limit".to_owned())
+        } else {
+            (range.ceiling > range.expected).then(|| {
+                let (up_to, or_more) = if sum.is_whole() { ("up to ", "") } else { ("", " or more") };
+                format!(", {up_to}{mark}{}{or_more}{}", self.amount(range.ceiling), ends.at_full_scale())
+            })
+        };
         let at_rest = if range.expected.is_zero() && most.is_some() { " at rest" } else { "" };
         format!("{} a month{at_rest}{}", self.at_least(sum, mark), most.unwrap_or_default())
     }

@@ -92,6 +92,8 @@ pub(in crate::report) struct Sum {
     #[serde(flatten)]
     known: Bounds,
     whole: bool,
+    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    unlimited: bool,
     /// Resources of which the cost is unknown. What was not evaluated at all stands in `not_judged`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<Open>,
@@ -109,14 +111,14 @@ impl From<&CostSum> for Sum {
     fn from(sum: &CostSum) -> Self {
         let open = sum.open().filter(|it| it.resource.is_some());
         let open = open.map(|it| Open { of: it.of.to_string(), cause: it.cause.name(), why: it.why.to_string() });
-        Sum { known: sum.minimum().into(), whole: sum.is_whole(), open: open.collect() }
+        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: open.collect() }
     }
 }
 
 impl Sum {
     /// Of a sum whose open parts stand in others already.
     pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
-        Sum { known: sum.minimum().into(), whole: sum.is_whole(), open: Vec::new() }
+        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
     }
 }
 

@@ -62,8 +62,9 @@ pub struct Snapshot {
     rented: Amount,
     requested: Amount,
     combined: Amount,
-    /// Disks of what is rented, which are not part of it.
-    pub attached: Amount,
+    /// What is known of disks of what is rented, which are not part of it, and whether that is all.
+    attached: Amount,
+    is_attached_whole: bool,
     /// What ends, beside the months.
     pub endings: Vec<SnapshotEnding>,
     /// Accelerators that are expected: of what is rented, and of what pods ask for.
@@ -204,7 +205,8 @@ impl Holding {
             cause: OpenCause::from_name(cause).unwrap_or(OpenCause::Price),
             why: why.as_str().into(),
         };
-        CostSum::new(self.monthly.map(|it| *it).unwrap_or_default(), self.open.iter().map(part))
+        let known = self.monthly.map(|it| *it).unwrap_or_default();
+        CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
     }
 
     /// Some of its cost is unknown.
@@ -237,6 +239,7 @@ impl Snapshot {
             requested: report.bill.requested.minimum().into(),
             combined: report.bill.combined.minimum().into(),
             attached: report.bill.attached.minimum().into(),
+            is_attached_whole: report.bill.attached.is_whole(),
             endings: endings(report),
             accelerators_rented: accelerators(true),
             accelerators_requested: accelerators(false),
@@ -269,16 +272,28 @@ impl Snapshot {
         self.sum(*self.combined, |_| true)
     }
 
+    /// Disks of what is rented.
+    pub fn attached(&self) -> CostSum {
+        let open = OpenPart {
+            of: "disks".into(),
+            resource: None,
+            cause: OpenCause::Price,
+            why: "a disk has no size or no price".into(),
+        };
+        CostSum::new(*self.attached, Some(open).filter(|_| !self.is_attached_whole))
+    }
+
     fn sum(&self, known: MoneyRange, is_of: impl Fn(&Holding) -> bool) -> CostSum {
         let holdings = self.resources.iter().enumerate().filter(|(_, it)| it.is_added && is_of(it));
-        let open = holdings.flat_map(|(place, it)| it.cost(place).open().cloned().collect::<Vec<_>>());
+        let mut parts = CostSum::default();
+        holdings.for_each(|(place, it)| parts += &it.cost(place));
         let unread = self.not_judged.iter().map(|it| OpenPart {
             of: it.address.as_deref().unwrap_or(&it.path).into(),
             resource: None,
             cause: if it.address.is_some() { OpenCause::Machine } else { OpenCause::File },
             why: it.reason.as_str().into(),
         });
-        CostSum::new(known, open.chain(unread))
+        CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
     }
 
     /// What is known of a month of machines and pods, as far as they count.

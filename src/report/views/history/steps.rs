@@ -169,7 +169,7 @@ impl StepSums<'_> {
         let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
         if lost.is_empty() && gained.is_empty() {
             let difference = after.minimum() - before.minimum();
-            return CostChange { before, after, difference, ..CostChange::default() };
+            return CostChange { before, after, difference, ..CostChange::default() }.settle_ceiling();
         }
         let both = |state: &Snapshot, without: &[&Holding]| state.month_of(|it| counts(it) && !without.contains(&it));
         let (earlier, later) = (both(self.before, &lost), both(self.after, &gained));
@@ -181,6 +181,7 @@ impl StepSums<'_> {
             before,
             after,
         }
+        .settle_ceiling()
     }
 
     fn of_kind(&self, kind: StepKind, holding: impl Fn(&StepChange) -> Option<&Holding>) -> Vec<&Holding> {

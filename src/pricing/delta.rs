@@ -93,6 +93,12 @@ pub struct Detail {
     pub after: String,
 }
 
+impl Detail {
+    pub(crate) const MACHINE: &'static str = "machine";
+    pub(crate) const ACCELERATORS: &'static str = "accelerators";
+    pub(crate) const COUNT: &'static str = "count";
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     Added,
@@ -411,9 +417,9 @@ fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resour
         Fact::Absent => String::new(),
     };
     let rows = [
-        ("machine", shown(before, Key::Machine), shown(after, Key::Machine)),
-        ("accelerators", accelerators(before), accelerators(after)),
-        ("count", count(before), count(after)),
+        (Detail::MACHINE, shown(before, Key::Machine), shown(after, Key::Machine)),
+        (Detail::ACCELERATORS, accelerators(before), accelerators(after)),
+        (Detail::COUNT, count(before), count(after)),
         ("starts", starts_before, starts_after),
         ("completions", completions_before, completions_after),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),

@@ -2,8 +2,9 @@
 //! says now. It is no saving.
 
 use crate::analysis::Analysis;
-use crate::inventory::{Key, ResourceId};
+use crate::inventory::{Fact, Key, Known, ResourceId, Unknown};
 use crate::pricing::{ChangeKind, Delta, Detail};
+use crate::source::Span;
 
 /// What a machine is: it is kept as a whole.
 const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
@@ -30,8 +31,8 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
         if costs_less[0] <= costs_less[1] || change.details.is_empty() || !change.details.iter().all(is_left) {
             continue;
         }
-        is.count = was.count.clone();
-        KEPT.iter().for_each(|key| is.set(*key, was.fact(*key).clone()));
+        is.count = said_at(&was.count, is.span);
+        KEPT.iter().for_each(|key| is.set(*key, said_at(was.fact(*key), is.span)));
         item.clone_from(paid);
         kept.push((later, change.details.clone()));
     }
@@ -39,6 +40,15 @@ pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> V
         after.bill.sum_up(&after.inventory);
     }
     kept
+}
+
+/// What was there before, at a place of this state: places of the other one lead nowhere here.
+fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
+    match fact.clone() {
+        Fact::Known(known) => Fact::Known(Known { span, defined: None, ..known }),
+        Fact::Unknown(unknown) => Fact::Unknown(Unknown { span, ..unknown }),
+        Fact::Absent => Fact::Absent,
+    }
 }
 
 /// Says what the text says and Terraform does not do.

@@ -107,6 +107,18 @@ impl Money {
         Money((product.saturating_add(half)) / 1_000_000_000).thousandfold()
     }
 
+    /// So much of it as something is of all: nothing of nothing.
+    #[must_use]
+    pub fn part(self, of: Money, all: Money) -> Money {
+        if all.0 == 0 {
+            return Money::ZERO;
+        }
+        match self.0.checked_mul(of.0) {
+            Some(product) => Money(product / all.0),
+            None => self.times(of.0 as f64 / all.0 as f64),
+        }
+    }
+
     fn thousandfold(self) -> Money {
         Money(self.0.saturating_mul(1000))
     }
@@ -210,6 +222,17 @@ impl Add for MoneyRange {
             floor: self.floor + other.floor,
             expected: self.expected + other.expected,
             ceiling: self.ceiling + other.ceiling,
+        }
+    }
+}
+
+impl Sub for MoneyRange {
+    type Output = MoneyRange;
+    fn sub(self, other: MoneyRange) -> MoneyRange {
+        MoneyRange {
+            floor: self.floor - other.floor,
+            expected: self.expected - other.expected,
+            ceiling: self.ceiling - other.ceiling,
         }
     }
 }

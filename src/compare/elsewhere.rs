@@ -38,18 +38,19 @@ pub(super) fn lose(
         return Vec::new();
     }
     let states = [(base, before), (head, after)];
+    let later = after.side(head.sources);
     let mut told = moved(states, &gone, change, touched);
     let left: Vec<ResourceId> = change.changes.iter().filter_map(|it| vanished(it, &earlier)).collect();
     if !left.is_empty() {
         let appeared = appeared(states, touched, &left);
-        told.extend(lost(&appeared, &left, change, &earlier, head));
+        told.extend(lost(&appeared, &left, change, (&earlier, &later), head));
     }
     told
 }
 
 /// A resource that a sum counted and that is in no later state.
 fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
-    let id = change.before.filter(|_| change.after.is_none() && !change.lost)?;
+    let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
 }
 
@@ -64,12 +65,18 @@ struct Elsewhere {
     is_changed_only: bool,
 }
 
-fn lost(found: &[Elsewhere], left: &[ResourceId], change: &mut Delta, earlier: &Side, head: &State) -> Vec<Unjudged> {
+fn lost(
+    found: &[Elsewhere],
+    left: &[ResourceId],
+    change: &mut Delta,
+    (earlier, later): (&Side, &Side),
+    head: &State,
+) -> Vec<Unjudged> {
     let path_of = |id: ResourceId| earlier.sources.path(earlier.sources.origin(earlier.resource(id).span).file);
     let may_hold = |it: &Elsewhere, id: ResourceId| !it.is_changed_only || parent(&it.path) == parent(&path_of(id));
     let lost: BTreeSet<ResourceId> =
         left.iter().copied().filter(|id| found.iter().any(|it| may_hold(it, *id))).collect();
-    change.lose(earlier, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
+    change.lose(earlier, later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
     let shown = found.iter().filter(|it| lost.iter().any(|id| may_hold(it, *id))).take(MOST_SHOWN);
     shown.map(|it| told(it, &lost, earlier, head)).collect()
 }
@@ -97,8 +104,8 @@ fn moved(
     change: &mut Delta,
     touched: &Touched,
 ) -> Vec<Unjudged> {
-    let [(base, before), (head, _)] = states;
-    let earlier = before.side(base.sources);
+    let [(base, before), (head, after)] = states;
+    let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let mut told_of = Vec::new();
     for path in touched.files.iter().filter(|path| files::is_terraform(path)) {
         let Some(text) = head.text(path) else { continue };
@@ -115,7 +122,7 @@ fn moved(
             if lost.is_empty() {
                 continue;
             }
-            change.lose(&earlier, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
+            change.lose(&earlier, &later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
             let what = format!("`moved` sends {from} to {to}, which is not read");
             let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
             told_of.push(told(&place, &lost, &earlier, head));

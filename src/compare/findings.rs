@@ -77,10 +77,15 @@ pub(crate) fn reconsider(
 ) -> Reconsidered {
     let stopped = earlier.findings.iter().filter(|it| gate.stops(it)).map(|it| &it.finding);
     let undecided = lost::undecided(stopped, change, base.sources, (head.sources, after, &later.findings));
+    let has_more = !undecided.is_empty();
     after.inventory.unjudged.extend(undecided);
+    after.bill.set_unread(&after.inventory);
     let (was, is) = (Judged::of(base, before, earlier), Judged::of(head, after, later));
     let mut delta = change.clone();
-    lost::lose(&mut delta, was.side(), is.side());
+    if has_more {
+        lost::lose(&mut delta, was.side(), is.side());
+        delta.sum_up(&was.side(), &is.side());
+    }
     let grown = grown(&delta, gate.growth, &was, &is);
     note_token_costs(&mut delta, before, after);
     let (old, new) = (&earlier.suppressions, &later.suppressions);
@@ -146,7 +151,7 @@ pub(crate) fn findings(
         all.filter_map(|it| Some((it.rule.as_str(), Undecided::now(it, &selves, after.sources)?))).collect()
     };
     // What is not known any more is not cured.
-    let lost: HashSet<ResourceId> = delta.changes.iter().filter(|it| it.lost).filter_map(|it| it.before).collect();
+    let lost: HashSet<ResourceId> = delta.changes.iter().filter(|it| it.is_lost()).filter_map(|it| it.before).collect();
     let is_undecided = |at: &usize| {
         let finding = before.findings.get(*at).map(|it| &it.finding);
         finding.is_some_and(|it| {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::decide::{Decided, Growth, Verdict};
 use crate::diagnostic::Level;
-use crate::inventory::{Unjudged, UnjudgedStatus};
+use crate::inventory::{Counted, Unjudged, UnjudgedStatus};
 use crate::rules::Confidence;
 
 /// From where on a finding stops, and is shown.
@@ -22,6 +22,8 @@ pub(crate) struct Gate {
     pub(crate) forced: BTreeSet<String>,
     pub(crate) of_forced: Threshold,
     pub(crate) fails_on_unread: bool,
+    /// Findings in examples and tests stop as others do.
+    pub(crate) fails_on_examples: bool,
     /// Of a change: what is not explained fails as growth does.
     pub(crate) fails_on_unexplained: bool,
     /// What makes a finding worse.
@@ -41,10 +43,11 @@ impl Gate {
         }
     }
 
-    /// A note never stops anything, whatever was asked for.
+    /// A note never stops anything, whatever was asked for, and what shows how something is used only where the settings say so.
     pub(crate) fn stops(&self, decided: &Decided) -> bool {
         let (finding, threshold) = (&decided.finding, self.threshold(decided));
         decided.counts()
+            && (self.fails_on_examples || decided.counted != Counted::Example)
             && finding.level != Level::Note
             && finding.level >= threshold.level
             && finding.confidence >= threshold.confidence

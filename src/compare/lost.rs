@@ -56,11 +56,24 @@ fn stand(all: &mut [Unjudged], earlier: Vec<Said>, said: impl Fn(&Unjudged) -> S
 pub(super) fn lose(delta: &mut Delta, before: Side, after: Side) {
     let unjudged = &after.inventory.unjudged;
     let open: Vec<&Unjudged> = unjudged.iter().filter(|it| it.standing != UnjudgedStatus::AsBefore).collect();
-    delta.lose(&before, |change| {
+    delta.lose(&before, &after, |change| {
         let Some(earlier) = change.before.filter(|_| change.after.is_none()) else { return false };
         let gone = Gone::of(before, earlier);
         // What a whole file says that nobody read may be anything.
         open.iter().any(|it| it.span.is_none() && it.address.is_none() || gone.may_be_in(it, after.sources))
+    });
+}
+
+/// Marks what came where the earlier state was not judged: it may have been there before.
+pub(super) fn gain(delta: &mut Delta, before: Side, after: Side) {
+    let open = &before.inventory.unjudged;
+    if open.is_empty() {
+        return;
+    }
+    delta.gain(&before, &after, |change| {
+        let Some(later) = change.after.filter(|_| change.before.is_none()) else { return false };
+        let (resource, path) = (after.resource(later), after.path_of(later));
+        open.iter().any(|it| it.may_hide(&resource.address, &path))
     });
 }
 
@@ -74,8 +87,11 @@ pub(super) struct Gone {
 impl Gone {
     fn of(side: Side, id: ResourceId) -> Gone {
         let resource = side.resource(id);
-        let path = side.sources.path(side.sources.origin(resource.span).file);
-        Gone { address: resource.address.clone(), path, machine: resource.text(Key::Machine).map(str::to_owned) }
+        Gone {
+            address: resource.address.clone(),
+            path: side.path_of(id),
+            machine: resource.text(Key::Machine).map(str::to_owned),
+        }
     }
 
     /// Something that is not judged stands in its place, or names its machine.
@@ -94,7 +110,7 @@ pub(crate) fn mark_saved(unjudged: &mut [Unjudged], change: &Delta, before: Side
 
 /// What was lost.
 pub(super) fn gone(delta: &Delta, before: Side, after: Side) -> Vec<Gone> {
-    let lost = delta.changes.iter().filter(|change| change.lost);
+    let lost = delta.changes.iter().filter(|change| change.is_lost());
     lost.filter_map(|change| Some(change.after.map_or(Gone::of(before, change.before?), |id| Gone::of(after, id))))
         .collect()
 }

@@ -10,6 +10,7 @@ mod budgets;
 mod elsewhere;
 mod findings;
 mod gate;
+mod left_alone;
 mod links;
 mod lost;
 mod outgrown;
@@ -38,6 +39,11 @@ pub(crate) use unjudged::note as note_unjudged;
 pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut Analysis, touched: &Touched) -> Delta {
     lost::settle(base, before, head, after);
     let mut change = difference(before.side(base.sources), after.side(head.sources));
+    let kept = left_alone::keep(before, after, &change);
+    if !kept.is_empty() {
+        change = difference(before.side(base.sources), after.side(head.sources));
+        left_alone::tell(&mut change, kept);
+    }
     let elsewhere = elsewhere::lose((base, before), (head, after), &mut change, touched);
     let earlier = Earlier { inventory: &before.inventory, bill: &before.bill };
     let world = World { delta: Some(&change), before: Some(earlier), ..after.world(head.settings) };
@@ -57,12 +63,15 @@ pub(crate) fn compare(base: &State, before: &Analysis, head: &State, after: &mut
     let said: HashSet<String> = open.map(|it| it.path.clone()).collect();
     unjudged.extend(not_explained.into_iter().filter(|it| !said.contains(&it.path)));
     after.inventory.unjudged = unjudged;
+    after.bill.set_unread(&after.inventory);
+    change.sum_up(&before.side(base.sources), &after.side(head.sources));
     change
 }
 
-/// What became of the resources, and what of them went out of sight.
+/// What became of the resources, what of them went out of sight, and what came into it.
 pub(crate) fn difference(before: Side, after: Side) -> Delta {
     let mut delta = delta(before, after);
     lost::lose(&mut delta, before, after);
+    lost::gain(&mut delta, before, after);
     delta
 }

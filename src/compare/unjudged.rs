@@ -24,6 +24,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     all.extend(installed(state, analysis));
     all.retain(|it| !crate::runs::is_excluded(&it.path, &state.settings.runs));
     analysis.inventory.unjudged = all;
+    analysis.bill.set_unread(&analysis.inventory);
 }
 
 /// Charts of this tree that Terraform installs with values of its own that are not known: what they make of these is not

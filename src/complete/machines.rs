@@ -12,6 +12,7 @@ use super::Defaults;
 use super::capacity::{holds, never_starts};
 use super::pools::link_pools;
 use super::purposes::infer_purposes;
+use super::shared_limits::{limits_of_clusters, share_limits};
 
 /// Resources that were left out because nothing is known about their machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,6 +43,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
     link_pools(inventory, &|it| completion.vendor(it));
     infer_purposes(inventory);
     let only_provider = only_provider(inventory);
+    let limits = limits_of_clusters(inventory);
     for resource in &mut inventory.resources {
         if resource.role == Role::Requested {
             completion.requested(resource, only_provider.as_deref());
@@ -54,6 +56,7 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
         resource.settle_count();
         completion.limits(resource);
     }
+    share_limits(inventory, &limits);
     left_out
 }
 

@@ -23,6 +23,7 @@ mod instances;
 mod machines;
 mod pools;
 mod purposes;
+mod shared_limits;
 mod surroundings;
 mod traffic;
 

@@ -96,6 +96,7 @@ settings! {
     "fail-on" LEVELS, Some("\"warning\""), "lowest level of a finding that makes a run fail";
     "fail-confidence" CONFIDENCES, Some("\"medium\""), "lowest confidence of a finding that makes a run fail";
     "fail-on-unread" SettingKind::Flag, Some("false"), "a run fails where something that matters was not judged";
+    "fail-on-examples" SettingKind::Flag, Some("false"), "findings in examples and tests make a run fail as others do";
     "unexplained" UNEXPLAINED, Some("\"fail\""), "what a change does whose effect is not known: fail as growth does, or tell it and pass";
     "min-delta-usd" SettingKind::Number, Some("1000"), "dollars a month that make a finding worse, however small a share they are; a tenth does anyway";
     "min-confidence" CONFIDENCES, Some("\"low\""), "lowest confidence of a finding that is shown";

@@ -33,7 +33,7 @@ pub(super) fn judge(
         }
         let suppressed =
             first.and_then(valid).map(|it| Suppressed { reason: it.reason.clone(), until: it.until, span: it.span });
-        decided.push(Decided { finding, suppressed, baselined: None });
+        decided.push(Decided { suppressed, ..Decided::new(finding, grounds.sources, grounds.inventory) });
     }
     let mut silences: Vec<Vec<usize>> = suppressions.iter().map(|it| vec![0; it.rules.len()]).collect();
     for (group, count) in index.groups.iter().zip(covered) {

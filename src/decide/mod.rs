@@ -19,9 +19,9 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use crate::inventory::Inventory;
+use crate::inventory::{Counted, Inventory};
 use crate::rules::{Finding, Rules};
-use crate::source::{Date, Sources, Span};
+use crate::source::{Date, Sources, Span, is_below};
 
 pub use baseline::{Baseline, FILE_NAME as BASELINE, View, fingerprint as evidence_of};
 pub use compare::{Compared, Growth, compare};
@@ -37,9 +37,25 @@ pub struct Decided {
     pub suppressed: Option<Suppressed>,
     /// The day since which the baseline knows it.
     pub baselined: Option<Date>,
+    /// Whether sums count what it is about.
+    pub counted: Counted,
 }
 
 impl Decided {
+    /// Without a suppression; `counted` is that of its resource, or of the run whose folder it stands in.
+    pub fn new(finding: Finding, sources: &Sources, inventory: &Inventory) -> Decided {
+        let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
+        let counted = match resource {
+            Some(resource) => resource.counted,
+            None => {
+                let path = sources.path(sources.origin(finding.span).file);
+                let runs = inventory.runs.iter().filter(|run| is_below(&path, &run.folder));
+                runs.max_by_key(|run| run.folder.len()).map(|run| run.counted).unwrap_or_default()
+            }
+        };
+        Decided { finding, suppressed: None, baselined: None, counted }
+    }
+
     /// Nobody has accepted it.
     pub fn counts(&self) -> bool {
         self.suppressed.is_none() && self.baselined.is_none()
@@ -129,7 +145,7 @@ pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
     let suppressions = gather::gather(grounds, &mut complaints);
     let (mut decided, listed) = judge::judge(findings, suppressions, grounds, &mut complaints);
     let complaints = complaints.findings.into_iter();
-    decided.extend(complaints.map(|finding| Decided { finding, suppressed: None, baselined: None }));
+    decided.extend(complaints.map(|finding| Decided::new(finding, grounds.sources, grounds.inventory)));
     Decision { findings: decided, suppressions: listed }
 }
 

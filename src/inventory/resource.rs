@@ -184,6 +184,8 @@ pub struct Resource {
     /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
     pub counted_in: CountedIn,
+    /// What Terraform does not change of it once it is there.
+    pub left_alone: LeftAlone,
     /// What all machines of a pool may have together: an autoscaler adds none that would go beyond.
     pub limits: Vec<Limit>,
     /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
@@ -293,6 +295,13 @@ pub enum Limited {
     Accelerators,
     Cpus,
     MemoryGib,
+}
+
+/// What `ignore_changes` names: another text of it changes nothing of what runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LeftAlone {
+    pub count: bool,
+    pub machine: bool,
 }
 
 /// What a count counts.
@@ -531,6 +540,7 @@ impl Resource {
             body,
             count: Fact::known(Range::exactly(1.0), span, super::Origin::Written),
             counted_in: CountedIn::Machines,
+            left_alone: LeftAlone::default(),
             limits: Vec::new(),
             version_of: None,
             only_by: None,

@@ -1,13 +1,14 @@
 //! What each resource costs, and the sums of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use super::combined::{combined, mark_within};
+use super::combined::mark_shares;
 use super::searches::Searches;
 use super::variants::Pricing;
-use super::{Apart, Bill, BillItem, Ending, Period, PricingSettings};
+use super::{Apart, Bill, BillItem, CostSum, Ending, OpenCause, OpenPart, Period, PricingSettings, Status};
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::inventory::{Inventory, Resource, Role};
+use crate::inventory::{Inventory, ONLY_CHANGES, Resource, ResourceId, Role, Unjudged};
 use crate::source::each;
 
 /// What everything costs. The inventory must be complete.
@@ -23,20 +24,20 @@ pub fn bill(inventory: &Inventory, catalog: &Catalog, settings: &PricingSettings
 impl Bill {
     /// Adds the items up, one for each resource of the inventory, in its order.
     pub fn sum_up(&mut self, inventory: &Inventory) {
-        mark_within(inventory, &mut self.items);
+        mark_shares(inventory, &mut self.items);
         let mut sums = Bill::default();
-        for (resource, item) in inventory.resources.iter().zip(&self.items) {
+        for (place, (resource, item)) in inventory.resources.iter().zip(&self.items).enumerate() {
             if resource.version_of.is_some() {
                 continue;
             }
+            let cost = cost(ResourceId(place), resource, item);
             if !resource.is_added() {
-                sums.apart.entry(resource.counted).or_default().add(resource, item);
+                sums.apart.entry(resource.counted).or_default().add(resource, &cost);
                 continue;
             }
-            match (item.monthly, resource.role) {
-                (Some(monthly), Role::Rented) => sums.rented += monthly,
-                (Some(monthly), Role::Requested) => sums.requested += monthly,
-                (None, _) => sums.unpriced += usize::from(item.amount.is_none()),
+            match resource.role {
+                Role::Rented => sums.rented += &cost,
+                Role::Requested => sums.requested += &cost,
             }
             if let Some(monthly) = item.monthly.filter(|_| item.is_unnamed) {
                 sums.unnamed.resources += 1;
@@ -44,6 +45,9 @@ impl Bill {
             }
             if let Some(attached) = &item.attached {
                 sums.attached += attached.monthly;
+                for why in &attached.not_known {
+                    sums.attached.leave_open(open_part(ResourceId(place), resource, OpenCause::Price, why));
+                }
             }
             sums.past_shelf_life.note(resource.role, item);
             sums.stale += usize::from(item.stale.is_some());
@@ -57,8 +61,37 @@ impl Bill {
             let dates = [sums.oldest_row.take(), item.as_of.clone()];
             sums.oldest_row = dates.into_iter().flatten().min();
         }
-        sums.combined = combined(inventory, &self.items);
+        let open: Vec<OpenPart> = sums.rented.open().chain(sums.requested.open()).cloned().collect();
+        let shares = self.items.iter().filter_map(|it| it.share);
+        let known = shares.fold(MoneyRange::ZERO, |sum, it| sum + it);
+        let is_unlimited = sums.rented.is_unlimited() || sums.requested.is_unlimited();
+        sums.combined = CostSum::new(known, open).unlimited(is_unlimited);
         *self = Bill { items: std::mem::take(&mut self.items), ..sums };
+        self.set_unread(inventory);
+    }
+
+    /// Takes what was not evaluated of a tree for open parts of its sums: files, and blocks that may be machines.
+    pub fn set_unread(&mut self, inventory: &Inventory) {
+        let is_open: HashSet<Arc<str>> =
+            self.combined.open().filter(|it| it.resource.is_some()).map(|it| it.of.clone()).collect();
+        let unread =
+            inventory.unjudged.iter().filter(|it| it.address.as_deref().is_none_or(|it| !is_open.contains(it)));
+        let part = |it: &Unjudged| OpenPart {
+            of: it.address.as_deref().unwrap_or(&it.path).into(),
+            resource: None,
+            cause: if it.address.is_some() { OpenCause::Machine } else { OpenCause::File },
+            why: it.reason.as_str().into(),
+        };
+        let parts: Vec<OpenPart> = unread.map(part).collect();
+        for sum in [&mut self.rented, &mut self.requested, &mut self.combined] {
+            sum.set_unread(&parts);
+        }
+    }
+
+    /// What one resource costs in a month, as a sum of one; nothing of a resource that the inventory does not have.
+    pub fn cost_of(&self, inventory: &Inventory, id: ResourceId) -> CostSum {
+        let found = inventory.resources.get(id.0).zip(self.items.get(id.0));
+        found.map(|(resource, item)| cost(id, resource, item)).unwrap_or_default()
     }
 
     /// What runs and ends, of which no text says how often: beside the months, added up by what its amounts are for.
@@ -78,12 +111,37 @@ impl Bill {
 }
 
 impl Apart {
-    fn add(&mut self, resource: &Resource, item: &BillItem) {
+    fn add(&mut self, resource: &Resource, cost: &CostSum) {
         self.resources += 1;
-        match (item.monthly, resource.role) {
-            (Some(monthly), Role::Rented) => self.rented += monthly,
-            (Some(monthly), Role::Requested) => self.requested += monthly,
-            (None, _) => self.unpriced += usize::from(item.amount.is_none()),
+        match resource.role {
+            Role::Rented => self.rented += cost,
+            Role::Requested => self.requested += cost,
         }
     }
+}
+
+/// What a resource costs in a month, as a sum of one.
+fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
+    let is_unlimited = resource.count.value().is_some_and(|count| count.ceiling.is_infinite());
+    let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []).unlimited(is_unlimited && item.monthly.is_some());
+    if item.is_unnamed {
+        cost.leave_open(open_part(id, resource, OpenCause::Machine, "the code names no accelerator"));
+    }
+    match (&item.status, item.amount) {
+        (Status::Unpriced(why), None) => cost.leave_open(open_part(id, resource, OpenCause::Price, why)),
+        (_, None) if resource.count.why() != Some(ONLY_CHANGES) => {
+            let why = resource.count.why().unwrap_or("the code does not say how many there are");
+            cost.leave_open(open_part(id, resource, OpenCause::Count, why));
+        }
+        // What starts again and again costs something each month, and how much depends on how long each run takes.
+        (_, Some(_)) if item.starts.is_some() => {
+            cost.leave_open(open_part(id, resource, OpenCause::Hours, "the code does not say how long a run takes"));
+        }
+        _ => {}
+    }
+    cost
+}
+
+fn open_part(id: ResourceId, resource: &Resource, cause: OpenCause, why: &str) -> OpenPart {
+    OpenPart { of: resource.address.as_str().into(), resource: Some(id), cause, why: why.into() }
 }

@@ -1,67 +1,183 @@
 //! Machines and pods in one sum: a dollar that a pod asks of a machine in the same tree is counted once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use crate::catalog::MoneyRange;
-use crate::inventory::{Inventory, LinkKind, Resource, Role};
+use crate::catalog::{Money, MoneyRange};
+use crate::inventory::{Inventory, LinkKind, Resource, ResourceId, Role};
 
 use super::BillItem;
+
+/// What a sum of machines and pods needs to know of one of them.
+#[derive(Debug, Clone, Copy)]
+pub struct MonthOf<'a> {
+    pub address: &'a str,
+    pub role: Role,
+    pub monthly: MoneyRange,
+    /// The machines that a pod runs on.
+    pub pool: Option<&'a str>,
+    /// Nothing limits how many machines there are.
+    pub is_unlimited: bool,
+}
+
+/// What each costs of a month of all, so that each dollar counts once: a machine all of it, a pod on machines that are in the
+/// sum what it asks beyond them, as far as there may be more of them, and any other pod all of it.
+pub(super) fn shares<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> Vec<MoneyRange> {
+    let mut pools: HashMap<&str, Pool> = HashMap::new();
+    for it in all.clone().filter(|it| it.role == Role::Rented) {
+        let pool = pools.entry(it.address).or_default();
+        pool.rented += it.monthly;
+        pool.is_unlimited |= it.is_unlimited;
+    }
+    let pods = || all.clone().filter(|it| it.role == Role::Requested);
+    if !pools.is_empty() {
+        for it in pods() {
+            if let Some(pool) = it.pool.and_then(|address| pools.get_mut(address)) {
+                pool.asked += it.monthly;
+            }
+        }
+        pools.values_mut().for_each(Pool::settle);
+    }
+    let share = |it: MonthOf<'a>| match it.pool.filter(|_| it.role == Role::Requested) {
+        Some(address) => pools.get_mut(address).map_or(it.monthly, |pool| pool.take(it.monthly)),
+        None => it.monthly,
+    };
+    all.map(share).collect()
+}
+
+/// A month of machines and pods, with each dollar counted once.
+pub fn together<'a>(all: impl Iterator<Item = MonthOf<'a>> + Clone) -> MoneyRange {
+    shares(all).into_iter().fold(MoneyRange::ZERO, |sum, it| sum + it)
+}
+
+/// The same of everything that sums count, as far as it `counts`.
+pub(super) fn combined(
+    inventory: &Inventory,
+    items: &[BillItem],
+    counts: impl Fn(ResourceId) -> bool + Clone,
+) -> MoneyRange {
+    together(months(inventory, items).filter(move |(id, _)| counts(*id)).map(|(_, it)| it))
+}
+
+/// What sums count, each with its month.
+fn months<'a>(
+    inventory: &'a Inventory,
+    items: &'a [BillItem],
+) -> impl Iterator<Item = (ResourceId, MonthOf<'a>)> + Clone {
+    let all = inventory.resources.iter().zip(items).enumerate();
+    all.filter(|(_, (it, _))| it.is_added()).filter_map(|(place, (it, item))| {
+        let month = MonthOf {
+            address: &it.address,
+            role: it.role,
+            monthly: item.monthly?,
+            pool: pool_of(it),
+            is_unlimited: it.count.value().is_some_and(|count| count.ceiling.is_infinite()),
+        };
+        Some((ResourceId(place), month))
+    })
+}
+
+/// Marks the pods that run on machines which sums count, and what each costs of the sum of all.
+pub(super) fn mark_shares(inventory: &Inventory, items: &mut [BillItem]) {
+    let pools: HashSet<String> = months(inventory, items)
+        .filter(|(_, it)| it.role == Role::Rented)
+        .map(|(_, it)| it.address.to_owned())
+        .collect();
+    let shares = shares(months(inventory, items).map(|(_, it)| it));
+    let counted: Vec<ResourceId> = months(inventory, items).map(|(id, _)| id).collect();
+    for (it, item) in inventory.resources.iter().zip(&mut *items) {
+        item.is_within = it.role == Role::Requested && pool_of(it).is_some_and(|pool| pools.contains(pool));
+        item.share = None;
+    }
+    for (id, share) in counted.into_iter().zip(shares) {
+        if let Some(item) = items.get_mut(id.0) {
+            item.share = Some(share);
+        }
+    }
+}
+
+/// The machines that a pod runs on.
+pub fn pool_of(pod: &Resource) -> Option<&str> {
+    Some(&pod.links.iter().find(|link| link.kind == LinkKind::Pool)?.to)
+}
 
 /// Rented machines of one address, and what the pods that run on them ask for.
 #[derive(Default)]
 struct Pool {
     rented: MoneyRange,
+    /// Of the pods that did not take their part of it yet.
     asked: MoneyRange,
-    /// Nothing in the text limits how many machines there are.
+    /// What they ask for beyond the machines, as far as there may be more of these.
+    beyond: MoneyRange,
     is_unlimited: bool,
 }
 
-/// The dollars of a month of everything that sums count. A pool is worth what its machines cost, or what its pods ask for
-/// where that is more and the pool may grow so far; pods that are joined to no machine stand for themselves.
-pub(super) fn combined(inventory: &Inventory, items: &[BillItem]) -> MoneyRange {
-    let counted = || {
-        let all = inventory.resources.iter().zip(items).filter(|(it, _)| it.is_added());
-        all.filter_map(|(it, item)| Some((it, item.monthly?)))
-    };
-    let mut pools: BTreeMap<&str, Pool> = BTreeMap::new();
-    for (it, monthly) in counted().filter(|(it, _)| it.role == Role::Rented) {
-        let pool = pools.entry(&it.address).or_default();
-        pool.rented += monthly;
-        pool.is_unlimited |= it.count.value().is_some_and(|count| count.ceiling.is_infinite());
-    }
-    let mut sum = MoneyRange::ZERO;
-    for (it, monthly) in counted().filter(|(it, _)| it.role == Role::Requested) {
-        match pool_of(it).and_then(|address| pools.get_mut(address)) {
-            Some(pool) => pool.asked += monthly,
-            None => sum += monthly,
-        }
-    }
-    pools.values().map(Pool::worth).fold(sum, |sum, pool| sum + pool)
-}
-
-/// Marks the pods that run on machines which sums count.
-pub(super) fn mark_within(inventory: &Inventory, items: &mut [BillItem]) {
-    let is_pool =
-        |(it, item): &(&Resource, &BillItem)| it.is_added() && it.role == Role::Rented && item.monthly.is_some();
-    let pools: HashSet<&str> =
-        inventory.resources.iter().zip(&*items).filter(is_pool).map(|(it, _)| it.address.as_str()).collect();
-    for (it, item) in inventory.resources.iter().zip(items) {
-        item.is_within = it.role == Role::Requested && pool_of(it).is_some_and(|pool| pools.contains(pool));
-    }
-}
-
-/// The pool that a pod is joined to.
-fn pool_of(pod: &Resource) -> Option<&str> {
-    Some(&pod.links.iter().find(|link| link.kind == LinkKind::Pool)?.to)
-}
-
 impl Pool {
-    fn worth(&self) -> MoneyRange {
+    fn settle(&mut self) {
         let most = if self.is_unlimited { self.rented.ceiling.max(self.asked.ceiling) } else { self.rented.ceiling };
-        MoneyRange {
-            floor: self.rented.floor.max(self.asked.floor.min(most)),
-            expected: self.rented.expected.max(self.asked.expected.min(most)),
-            ceiling: most,
-        }
+        let beyond = |rented: Money, asked: Money| (asked.min(most) - rented).max(Money::ZERO);
+        self.beyond = MoneyRange {
+            floor: beyond(self.rented.floor, self.asked.floor),
+            expected: beyond(self.rented.expected, self.asked.expected),
+            ceiling: beyond(self.rented.ceiling, self.asked.ceiling),
+        };
+    }
+
+    /// The part of a pod that asks for so much; the last one takes what is left.
+    fn take(&mut self, asks: MoneyRange) -> MoneyRange {
+        let part = MoneyRange {
+            floor: self.beyond.floor.part(asks.floor, self.asked.floor),
+            expected: self.beyond.expected.part(asks.expected, self.asked.expected),
+            ceiling: self.beyond.ceiling.part(asks.ceiling, self.asked.ceiling),
+        };
+        self.beyond = self.beyond - part;
+        self.asked = self.asked - asks;
+        part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(floor: f64, expected: f64, ceiling: f64) -> MoneyRange {
+        let usd = Money::from_usd;
+        MoneyRange { floor: usd(floor), expected: usd(expected), ceiling: usd(ceiling) }
+    }
+
+    fn machine(monthly: MoneyRange, is_unlimited: bool) -> MonthOf<'static> {
+        MonthOf { address: "pool", role: Role::Rented, monthly, pool: None, is_unlimited }
+    }
+
+    fn pod(monthly: MoneyRange, pool: Option<&'static str>) -> MonthOf<'static> {
+        MonthOf { address: "pod", role: Role::Requested, monthly, pool, is_unlimited: false }
+    }
+
+    #[test]
+    fn pods_on_a_pool_that_starts_at_nothing_are_what_it_costs() {
+        let all = [
+            machine(dollars(0.0, 0.0, 7_000.0), false),
+            pod(dollars(2_000.0, 2_000.0, 2_000.0), Some("pool")),
+            pod(dollars(1_000.0, 1_000.0, 1_000.0), Some("pool")),
+            pod(dollars(5.0, 5.0, 5.0), None),
+        ];
+        let shares = shares(all.iter().copied());
+        let expected: Vec<f64> = shares.iter().map(|it| it.expected.usd()).collect();
+        assert_eq!(expected, [0.0, 2_000.0, 1_000.0, 5.0]);
+        assert_eq!(together(all.iter().copied()), dollars(3_005.0, 3_005.0, 7_005.0));
+    }
+
+    #[test]
+    fn a_pod_beyond_the_limit_of_its_pool_costs_no_more_than_it() {
+        let all = [machine(dollars(10.0, 10.0, 30.0), false), pod(dollars(50.0, 50.0, 50.0), Some("pool"))];
+        assert_eq!(together(all.iter().copied()), dollars(30.0, 30.0, 30.0));
+        let all = [machine(dollars(10.0, 10.0, 10.0), true), pod(dollars(50.0, 50.0, 50.0), Some("pool"))];
+        assert_eq!(together(all.iter().copied()), dollars(50.0, 50.0, 50.0));
+    }
+
+    #[test]
+    fn no_part_of_a_dollar_gets_lost() {
+        let thirds = || pod(dollars(1.0, 1.0, 1.0), Some("pool"));
+        let all = [machine(dollars(0.0, 0.0, 1.0), false), thirds(), thirds(), thirds()];
+        assert_eq!(together(all.iter().copied()), dollars(1.0, 1.0, 1.0));
     }
 }

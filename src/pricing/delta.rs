@@ -1,12 +1,13 @@
 //! What a change does to a bill: which resources came, went or cost something else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Counted, Fact, Inventory, Key, Range, Resource, ResourceId, Role, Value};
 use crate::source::Sources;
 
-use super::{Bill, BillItem, Period};
+use super::combined::combined;
+use super::{Bill, BillItem, CostChange, CostSum, Period};
 
 /// One state of a tree.
 #[derive(Clone, Copy)]
@@ -20,37 +21,12 @@ pub struct Side<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Delta {
     pub changes: Vec<Change>,
-    pub rented: BeforeAfter,
-    pub requested: BeforeAfter,
+    pub rented: CostChange,
+    pub requested: CostChange,
     /// Both together, with each dollar counted once.
-    pub combined: BeforeAfter,
+    pub combined: CostChange,
     /// Disks of what is rented, billed beside it.
-    pub attached: BeforeAfter,
-    pub unpriced_before: usize,
-    pub unpriced_after: usize,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BeforeAfter {
-    pub before: MoneyRange,
-    pub after: MoneyRange,
-    /// The part of `before` of which nothing is known any more: it is neither spent nor saved.
-    pub lost: MoneyRange,
-}
-
-impl BeforeAfter {
-    /// Nothing before and nothing after.
-    pub fn is_nothing(&self) -> bool {
-        self.before == MoneyRange::ZERO && self.after == MoneyRange::ZERO
-    }
-
-    pub fn difference(&self) -> MoneyRange {
-        MoneyRange {
-            floor: self.after.floor - self.before.floor + self.lost.floor,
-            expected: self.after.expected - self.before.expected + self.lost.expected,
-            ceiling: self.after.ceiling - self.before.ceiling + self.lost.ceiling,
-        }
-    }
+    pub attached: CostChange,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +38,51 @@ pub struct Change {
     pub increase: Money,
     /// What became of its facts.
     pub details: Vec<Detail>,
-    /// What it costs was known before and is not any more: that is no saving.
-    pub lost: bool,
+    /// Which of both states know what it costs.
+    pub known: Known,
+}
+
+/// Which states know the cost of a resource that changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Known {
+    /// Both do, or it is new or gone. Only then the change costs or saves something.
+    #[default]
+    Both,
+    /// Only the later one: the resource was not added.
+    BecameKnown,
+    /// Only the earlier one: the resource was not removed.
+    NoLongerKnown,
+    /// Neither does.
+    Neither,
+}
+
+impl Known {
+    pub const ALL: [Known; 4] = [Known::Both, Known::BecameKnown, Known::NoLongerKnown, Known::Neither];
+
+    /// Which states know.
+    pub fn name(self) -> &'static str {
+        match self {
+            Known::Both => "both",
+            Known::BecameKnown => "after",
+            Known::NoLongerKnown => "before",
+            Known::Neither => "neither",
+        }
+    }
+}
+
+impl Change {
+    pub fn is_lost(&self) -> bool {
+        self.known == Known::NoLongerKnown
+    }
+
+    /// What became of it, in words.
+    pub fn word(&self) -> &'static str {
+        match self.known {
+            Known::BecameKnown => "became known",
+            Known::NoLongerKnown => "no longer known",
+            Known::Both | Known::Neither => self.kind.name(),
+        }
+    }
 }
 
 /// A fact of a resource before and after.
@@ -72,6 +91,12 @@ pub struct Detail {
     pub what: String,
     pub before: String,
     pub after: String,
+}
+
+impl Detail {
+    pub(crate) const MACHINE: &'static str = "machine";
+    pub(crate) const ACCELERATORS: &'static str = "accelerators";
+    pub(crate) const COUNT: &'static str = "count";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,47 +131,61 @@ pub fn delta(before: Side, after: Side) -> Delta {
     pairing.pair(|side, it| Some((side.path(it), it.kind.clone(), signature(it))), Ambiguous::Skip);
     let mut changes = pairing.changes();
     changes.sort_by_key(|change| (change.after, change.before));
-    let sums = |before, after| BeforeAfter { before, after, ..BeforeAfter::default() };
-    let mut delta = Delta {
-        changes,
-        rented: sums(before.bill.rented, after.bill.rented),
-        requested: sums(before.bill.requested, after.bill.requested),
-        combined: sums(before.bill.combined, after.bill.combined),
-        attached: sums(before.bill.attached, after.bill.attached),
-        unpriced_before: before.bill.unpriced,
-        unpriced_after: after.bill.unpriced,
-    };
-    let is_priced = |side: &Side, id: Option<ResourceId>| id.and_then(|id| side.item(id)?.monthly).is_some();
-    delta.lose(&before, |change| {
-        change.after.is_some() && is_priced(&before, change.before) && !is_priced(&after, change.after)
-    });
+    let mut delta = Delta { changes, ..Delta::default() };
+    delta.sum_up(&before, &after);
     delta
 }
 
 impl Delta {
-    /// Changes of which it shows that the later state does not know what the earlier one knew.
-    pub fn lose(&mut self, before: &Side, is_lost: impl Fn(&Change) -> bool) {
-        for change in self.changes.iter_mut().filter(|change| !change.lost) {
-            let Some(earlier) = change.before.filter(|_| is_lost(change)) else { continue };
-            change.lost = true;
-            change.increase = Money::ZERO;
-            let (resource, Some(item)) = (before.resource(earlier), before.item(earlier)) else { continue };
-            if !resource.is_added() {
-                continue;
-            }
-            let sums = match resource.role {
-                Role::Rented => &mut self.rented,
-                Role::Requested => &mut self.requested,
-            };
-            let monthly = item.monthly.unwrap_or_default();
-            sums.lost += monthly;
-            if !item.is_within {
-                self.combined.lost += monthly;
-            }
-            if change.after.is_none() {
-                self.attached.lost += item.attached.as_ref().map(|it| it.monthly).unwrap_or_default();
+    /// Marks changes of which only the later state knows the cost, and sums up again.
+    pub fn gain(&mut self, before: &Side, after: &Side, became_known: impl Fn(&Change) -> bool) {
+        self.mark(before, after, Known::BecameKnown, became_known);
+    }
+
+    /// Marks changes of which only the earlier state knows the cost, and sums up again.
+    pub fn lose(&mut self, before: &Side, after: &Side, is_lost: impl Fn(&Change) -> bool) {
+        self.mark(before, after, Known::NoLongerKnown, is_lost);
+    }
+
+    fn mark(&mut self, before: &Side, after: &Side, known: Known, is_so: impl Fn(&Change) -> bool) {
+        let mut has_changed = false;
+        for change in self.changes.iter_mut().filter(|it| it.known == Known::Both) {
+            if is_so(change) {
+                // What one state does not know neither came nor went.
+                (change.known, change.kind) = (known, ChangeKind::Changed);
+                (change.increase, has_changed) = (Money::ZERO, true);
             }
         }
+        if has_changed {
+            self.sum_up(before, after);
+        }
+    }
+
+    /// Sums up what the bills of both states hold now.
+    pub fn sum_up(&mut self, before: &Side, after: &Side) {
+        let of = |known: Known, id: fn(&Change) -> Option<ResourceId>| -> HashSet<ResourceId> {
+            self.changes.iter().filter(|it| it.known == known).filter_map(id).collect()
+        };
+        let lost = of(Known::NoLongerKnown, |it| it.before);
+        let gained = of(Known::BecameKnown, |it| it.after);
+        type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
+        let change = |sum: fn(&Bill) -> &CostSum, part: &dyn Fn(&Side, Counts) -> MoneyRange| {
+            let (earlier, later) = (sum(before.bill).clone(), sum(after.bill).clone());
+            let both = (part(before, &|id| !lost.contains(&id)), part(after, &|id| !gained.contains(&id)));
+            CostChange {
+                difference: both.1 - both.0,
+                became_known: later.minimum() - both.1,
+                no_longer_known: earlier.minimum() - both.0,
+                before: earlier,
+                after: later,
+            }
+            .settle_ceiling()
+        };
+        self.rented = change(|bill| &bill.rented, &|side, counts| side.monthly(Role::Rented, counts));
+        self.requested = change(|bill| &bill.requested, &|side, counts| side.monthly(Role::Requested, counts));
+        self.combined =
+            change(|bill| &bill.combined, &|side, counts| combined(side.inventory, &side.bill.items, counts));
+        self.attached = change(|bill| &bill.attached, &|side, counts| side.disks(counts));
     }
 
     /// The earlier self of a resource of the later side.
@@ -167,6 +206,27 @@ impl Delta {
 }
 
 impl<'a> Side<'a> {
+    /// What sums count of some resources, with their bills.
+    fn counted(&self, counts: &dyn Fn(ResourceId) -> bool) -> impl Iterator<Item = (&'a Resource, &'a BillItem)> {
+        let all = self.inventory.resources.iter().zip(&self.bill.items).enumerate();
+        all.filter(move |(place, (it, _))| it.is_added() && counts(ResourceId(*place))).map(|(_, it)| it)
+    }
+
+    fn monthly(&self, role: Role, counts: &dyn Fn(ResourceId) -> bool) -> MoneyRange {
+        let of_role = self.counted(counts).filter(|(it, _)| it.role == role);
+        of_role.filter_map(|(_, item)| item.monthly).fold(MoneyRange::ZERO, |sum, it| sum + it)
+    }
+
+    fn disks(&self, counts: &dyn Fn(ResourceId) -> bool) -> MoneyRange {
+        let attached = self.counted(counts).filter_map(|(_, item)| item.attached.as_ref());
+        attached.fold(MoneyRange::ZERO, |sum, it| sum + it.monthly)
+    }
+
+    /// The file in which the text of a resource stands.
+    pub fn path_of(&self, id: ResourceId) -> String {
+        self.sources.path(self.sources.origin(self.resource(id).span).file)
+    }
+
     fn path(&self, it: &Resource) -> String {
         self.sources.path(it.span.file)
     }
@@ -259,7 +319,19 @@ impl<'a> Pairing<'a> {
                 true => ChangeKind::Same,
                 false => kind,
             };
-            Change { before, after, kind, increase, details, lost: false }
+            let is_priced = |side: &Side, id: Option<ResourceId>| {
+                id.is_none_or(|id| side.item(id).is_some_and(|it| it.amount.is_some()))
+            };
+            let known = match (is_priced(&self.before, before), is_priced(&self.after, after)) {
+                (true, true) => Known::Both,
+                (false, true) if after.is_none() => Known::Neither,
+                (false, true) => Known::BecameKnown,
+                (true, false) if before.is_none() => Known::Neither,
+                (true, false) => Known::NoLongerKnown,
+                (false, false) => Known::Neither,
+            };
+            let increase = if known == Known::Both { increase } else { Money::ZERO };
+            Change { before, after, kind, increase, details, known }
         };
         gone.chain(come).chain(pairs).map(change).collect()
     }
@@ -345,9 +417,9 @@ fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resour
         Fact::Absent => String::new(),
     };
     let rows = [
-        ("machine", shown(before, Key::Machine), shown(after, Key::Machine)),
-        ("accelerators", accelerators(before), accelerators(after)),
-        ("count", count(before), count(after)),
+        (Detail::MACHINE, shown(before, Key::Machine), shown(after, Key::Machine)),
+        (Detail::ACCELERATORS, accelerators(before), accelerators(after)),
+        (Detail::COUNT, count(before), count(after)),
         ("starts", starts_before, starts_after),
         ("completions", completions_before, completions_after),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),

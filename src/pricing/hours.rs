@@ -39,6 +39,8 @@ pub(super) struct Runtime {
     pub(super) together: Option<Range>,
     /// What says so, where it is not simply the whole month.
     pub(super) because: Option<String>,
+    /// How often it starts in a month, where the text says that and not how long each run takes.
+    pub(super) starts: Option<f64>,
     /// The fact of the resource that says it, where it is not the settings.
     pub(super) of: Option<Key>,
     /// What does not run is not there either, nor are its disks.
@@ -47,7 +49,7 @@ pub(super) struct Runtime {
 
 impl Runtime {
     fn new(per: Period, hours: Range, because: impl Into<Option<String>>) -> Self {
-        Runtime { per, hours, together: None, because: because.into(), of: None, takes_away: false }
+        Runtime { per, hours, together: None, because: because.into(), starts: None, of: None, takes_away: false }
     }
 
     /// What the amount is made of.
@@ -93,7 +95,8 @@ pub(super) fn runtime(resource: &Resource, settings: &PricingSettings, count: Op
         }
         (None, Some(starts)) => {
             let text = format!("{} starts a month: how long each runs is not known", plain(tenths(starts)));
-            return Runtime::new(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
+            let runtime = Runtime::new(Period::Hour, Range::exactly(1.0), text).by(Key::Cron);
+            return Runtime { starts: Some(tenths(starts)), ..runtime };
         }
         _ => {}
     }

@@ -185,6 +185,7 @@ impl<'a> Pricing<'_, 'a> {
             per: runtime.per,
             hours: runtime.hours.expected,
             hours_because: runtime.because.clone(),
+            starts: runtime.starts,
             count,
             as_of: self.date_of_price(first),
             attached: attached(self.catalog, self.resource, count, &runtime),

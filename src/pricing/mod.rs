@@ -6,6 +6,7 @@ mod attached;
 mod bill;
 mod combined;
 mod contract;
+mod cost_sum;
 mod cron;
 mod delta;
 mod demand;
@@ -28,7 +29,7 @@ mod unit;
 mod variants;
 mod week;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Currency, Money, MoneyRange, PriceMove};
 use crate::complete::Defaults;
@@ -37,8 +38,10 @@ use crate::source::{Date, Span};
 
 pub use attached::Attached;
 pub use bill::bill;
+pub use combined::{MonthOf, pool_of, together};
 pub use contract::{Contract, Terms};
-pub use delta::{BeforeAfter, Change, ChangeKind, Delta, Detail, Side, count_range, delta};
+pub use cost_sum::{CostChange, CostSum, OpenCause, OpenPart};
+pub use delta::{Change, ChangeKind, Delta, Detail, Known, Side, count_range, delta};
 pub use demand::{Demand, Need, Offered, Standing, needs};
 pub use demand_base::{Rung, base};
 pub use either::count_dearer;
@@ -78,14 +81,12 @@ pub const OWN_PROVIDER: &str = "on-prem";
 #[derive(Debug, Clone, Default)]
 pub struct Bill {
     pub items: Vec<BillItem>,
-    pub rented: MoneyRange,
-    pub requested: MoneyRange,
+    pub rented: CostSum,
+    pub requested: CostSum,
     /// Both together, with each dollar counted once: pods that run on machines of the tree are a part of these.
-    pub combined: MoneyRange,
+    pub combined: CostSum,
     /// Disks and the like of what is rented, which are not part of it.
-    pub attached: MoneyRange,
-    /// Resources of which not known is what they cost: no price, or no number of them.
-    pub unpriced: usize,
+    pub attached: CostSum,
     /// Of `requested`, what pods cost that name no accelerator.
     pub unnamed: Ending,
     /// Resources whose price is older than prices of its kind may be.
@@ -133,15 +134,45 @@ impl PastShelfLife {
 }
 
 /// A sum that is told beside the bill.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Apart {
     pub resources: usize,
-    pub rented: MoneyRange,
-    pub requested: MoneyRange,
-    pub unpriced: usize,
+    pub rented: CostSum,
+    pub requested: CostSum,
+}
+
+impl Apart {
+    pub fn of_role(&self, role: Role) -> &CostSum {
+        match role {
+            Role::Rented => &self.rented,
+            Role::Requested => &self.requested,
+        }
+    }
+
+    pub fn unpriced(&self) -> usize {
+        unpriced(self.rented.open().chain(self.requested.open()))
+    }
+}
+
+/// Resources without a price or a number of them.
+pub fn unpriced<'a>(open: impl Iterator<Item = &'a OpenPart>) -> usize {
+    let without = open.filter(|it| matches!(it.cause, OpenCause::Price | OpenCause::Count));
+    without.filter_map(|it| it.resource).collect::<BTreeSet<_>>().len()
 }
 
 impl Bill {
+    pub fn of_role(&self, role: Role) -> &CostSum {
+        match role {
+            Role::Rented => &self.rented,
+            Role::Requested => &self.requested,
+        }
+    }
+
+    /// Resources without a price, or without a number of them.
+    pub fn unpriced(&self) -> usize {
+        unpriced(self.rented.open().chain(self.requested.open()))
+    }
+
     pub fn item(&self, id: ResourceId) -> &BillItem {
         &self.items[id.0]
     }
@@ -175,6 +206,8 @@ pub struct BillItem {
     pub hours: f64,
     /// What says so, where it is not simply the whole month.
     pub hours_because: Option<String>,
+    /// How often it starts in a month, where the text says that and not how long each run takes.
+    pub starts: Option<f64>,
     pub count: Option<Range>,
     /// How the price came to be, in order, for `gpulint explain`.
     pub steps: Vec<Step>,
@@ -190,6 +223,8 @@ pub struct BillItem {
     pub will_not_start: Option<String>,
     /// A pod that runs on machines which this bill counts: its dollars are theirs.
     pub is_within: bool,
+    /// What it costs of a month of all, so that each dollar counts once; nothing of what sums do not count.
+    pub share: Option<MoneyRange>,
     /// No text names an accelerator: the amount runs from the cheapest to the dearest that it may be, and nothing says where.
     pub is_unnamed: bool,
     /// One run of all of them, where a limit or the settings say how long it is.

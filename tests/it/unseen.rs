@@ -89,8 +89,9 @@ fn wrong(way: &Table, output: &str, said: &str) -> Option<String> {
         "GPU cost $",
         "GPU cost ~$",
         "GPU cost at least",
-        "GPU cost requested by pods",
-        "GPU cost of machines not known",
+        "GPU cost not known",
+        "\nbecame known ",
+        "| became known |",
         "GPU cost of jobs ",
         "GPU cost of rented jobs ",
     ];

@@ -328,7 +328,7 @@ fn a_total_of_which_a_part_is_unknown_is_not_cured() {
     assert_eq!(told["verdict"], "not judged");
     assert!(told["not_judged"].to_string().contains("exceeded-budget found something here"), "{}", told["not_judged"]);
     let text = gpulint(&place, &["diff", "--base-dir", "before", "after"]).out;
-    assert!(text.contains("0 fixed") && !text.contains("budget of team vision"), "{text}");
+    assert!(!text.contains("fixed") && !text.contains("budget of team vision"), "{text}");
     // The other way it is found.
     let place = change(&[("main.tf", &unknown)], &[("main.tf", &known), ("gpulint.toml", settings)]);
     let said = gpulint(&place, &["diff", "--base-dir", "before", "after"]);

@@ -20,8 +20,11 @@ pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
         asked.fail_confidence.or_else(|| configured(setting!("fail-confidence"))).unwrap_or(Confidence::Medium);
     let shown = asked.min_confidence.or_else(|| configured(setting!("min-confidence"))).unwrap_or(Confidence::Low);
     let fails_on_unread = asked.fail_on_unread || config.flag(setting!("fail-on-unread")).unwrap_or(false);
+    let fails_on_examples = config.flag(setting!("fail-on-examples")).unwrap_or(false);
     let unread = if fails_on_unread { ", fail-on-unread = true" } else { "" };
-    let setting = format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}", level.name(), confidence.name());
+    let examples = if fails_on_examples { ", fail-on-examples = true" } else { "" };
+    let setting =
+        format!("fail-on = \"{}\", fail-confidence = \"{}\"{unread}{examples}", level.name(), confidence.name());
     let of_forced = compare::Threshold {
         level: asked.fail_on.unwrap_or(Level::Warning),
         confidence: asked.fail_confidence.unwrap_or(Confidence::Medium),
@@ -32,6 +35,7 @@ pub(in crate::cli) fn gate(asked: &Threshold, policy: &SessionPolicy) -> Gate {
         forced: policy.packs.iter().flat_map(Pack::fixed_rules).map(str::to_owned).collect(),
         of_forced,
         fails_on_unread,
+        fails_on_examples,
         fails_on_unexplained: false,
         growth: growth(config),
         setting,

@@ -40,7 +40,7 @@ pub(super) fn takers(
         .filter_map(|path| Some((path, text_of(path)?)))
         .collect();
     let calling = |text: &str| {
-        let lines: Vec<&str> = text.lines().filter(|line| CALLED.is_match(line)).collect();
+        let lines: Vec<&str> = text.lines().filter(|line| shell::CALLED.is_match(line)).collect();
         (!lines.is_empty()).then(|| lines.join("\n").into())
     };
     next.extend(scripts.iter().filter_map(|(path, text)| Some(((*path).clone(), calling(text)?))));
@@ -189,10 +189,6 @@ fn end_of(text: &str) -> usize {
 }
 
 static_regex!(static CALLS: Regex = r#"data\s+"(?:external|terraform_remote_state)"|provisioner\s+"(?:local|remote)-exec"|\brun_cmd\(|\bdecode_tfvars\(|\bread_tfvars_file\(|\bprovider::\w+::\w+\("#);
-
-static_regex!(
-/// Lines of scripts and pipelines in which what they run writes what is deployed.
-pub(super) static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::fed::CALLED;
 use crate::source::static_regex;
 
 /// The files that a script or a pipeline reads into something that it deploys, as it names them.
@@ -33,6 +32,9 @@ fn is_no_path(c: char) -> bool {
     !(c.is_ascii_alphanumeric() || "._-/".contains(c))
 }
 
+static_regex!(
+/// Lines of scripts and pipelines in which what they run writes what is deployed.
+pub(super) static CALLED: Regex = r"--post-renderer|\b(?:terraform|tofu|terragrunt|kubectl|helm|kustomize)\b|\b(?:scale|grow|deploy|resize|provision)\w*\.(?:py|sh|js|ts|rb)\b");
 static_regex!(
 /// A file that sets what follows.
 static SOURCED: Regex = r#"(?:^|[;&|]|\brun:)\s*(?:-\s+)?(?:\.|source)\s+["']?([\w./-]+)"#);

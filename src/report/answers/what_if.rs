@@ -76,7 +76,7 @@ fn document<'a>(cases: &'a Cases<'a>) -> Option<Document<'a>> {
         name: case.name,
         set: case.set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         state: state(cases, case),
-        combined_change_usd_per_month: (case.report.bill.unpriced <= today.report.bill.unpriced)
+        combined_change_usd_per_month: (case.report.bill.unpriced() <= today.report.bill.unpriced())
             .then(|| Number::from(change(case, today))),
         new_findings: beyond(&case.report, &today.report).iter().map(|it| json::finding(&case.report, it)).collect(),
         gone_findings: beyond(&today.report, &case.report).iter().map(|it| json::finding(&today.report, it)).collect(),
@@ -107,7 +107,7 @@ fn state<'a>(cases: &Cases<'a>, case: &'a Case<'a>) -> State<'a> {
 
 /// What the whole text costs more a month than today, with each dollar counted once.
 fn change(case: &Case<'_>, today: &Case<'_>) -> Money {
-    case.report.bill.combined.expected - today.report.bill.combined.expected
+    case.report.bill.combined.minimum().expected - today.report.bill.combined.minimum().expected
 }
 
 fn text(cases: &Cases<'_>, style: Style) -> String {
@@ -234,8 +234,8 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
 /// What becomes of the money of the whole text.
 fn whole(case: &Case<'_>, today: &Case<'_>) -> String {
     let (change, currency) = (change(case, today), case.report.currency);
-    let unpriced = case.report.bill.unpriced;
-    if unpriced > today.report.bill.unpriced {
+    let unpriced = case.report.bill.unpriced();
+    if unpriced > today.report.bill.unpriced() {
         return format!("what all of the text costs is not known: {} without a price", number(unpriced, "resource"));
     }
     let told = match change {

@@ -1,21 +1,24 @@
-//! What a change comes to, in one line that is enough for who reads no other.
+//! What a change comes to: one line that is enough for who reads no other, and rows for all that moves beside it.
 //!
-//! `fail – $3,620 → $8,077 a month (+$4,457, +123%), up to $16,200 at full scale; 2 findings are new; 1 file not judged`
+//! `fail – $3,620 → $8,077 a month (+$4,457, +123%)`
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cost, Difference};
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Verdict;
-use crate::inventory::{Role, Unjudged, UnjudgedStatus};
-use crate::pricing::{BeforeAfter, ChangeKind, Period};
-use crate::report::views::judged;
+use crate::inventory::{Counted, Role, Unjudged, UnjudgedStatus};
+use crate::pricing::{ChangeKind, CostChange, CostSum, Period};
+use crate::report::views::apart;
+use crate::report::views::cost_line::{in_words, marked};
 use crate::report::views::money::{Ends, mark, while_running};
 
-/// The parts of the line, for formats that say some of them elsewhere.
+/// The parts, for formats that say some of them elsewhere.
 pub(super) struct Headline {
-    /// `GPU cost $3,620 → $8,077 a month (+$4,457, +123%), up to $16,200 at full scale`
+    /// `$3,620 → $8,077 a month (+$4,457, +123%)`: machines and pods together.
     pub(super) money: String,
+    /// What else moves: `machines $3,000 → $7,000`, `at full scale $8,000 → $16,200 (+$8,200)`.
+    pub(super) rows: Vec<String>,
     /// `2 findings are new`, `1 finding is fixed`
     pub(super) findings: Vec<String>,
     /// `1 file not judged`
@@ -24,65 +27,171 @@ pub(super) struct Headline {
 
 impl Headline {
     pub(super) fn new(it: &Difference) -> Headline {
-        let mut parts = of_roles(it);
-        let disks = it.delta.attached.difference();
-        if disks != MoneyRange::ZERO {
-            let disks = if disks.expected.is_zero() { disks.ceiling } else { disks.expected };
-            parts.push(format!("disks {}", it.signed(disks)));
-        }
-        parts.extend(jobs(it));
-        parts.extend(without_price(it));
-        if parts.is_empty() {
-            parts.push(as_it_was(it));
-        }
-        Headline { money: parts.join(", "), findings: findings(it), open: open(it) }
+        let all = &it.delta.combined;
+        let mut rows = moved_beside(it);
+        let money = match became(it, all) {
+            Some(money) => money,
+            // Where the amount stays, the first of what moves beside it is the answer.
+            None if rows.is_empty() => as_it_was(it, true),
+            None if all.after.minimum() == MoneyRange::ZERO => rows.remove(0),
+            None => format!("{}; {}", as_it_was(it, false), rows.remove(0)),
+        };
+        Headline { money, rows, findings: findings(it), open: open(it) }
     }
 
-    /// Everything, behind the verdict.
+    /// The answer, behind the verdict.
     pub(super) fn line(&self, verdict: Verdict) -> String {
-        let parts = std::iter::once(&self.money).chain(&self.findings).chain(&self.open);
-        format!("{} – {}", verdict.name(), parts.cloned().collect::<Vec<_>>().join("; "))
+        format!("{} – {}", verdict.name(), self.money)
+    }
+
+    /// What stands below it: findings and what was not judged in one line, then the rows.
+    pub(super) fn below(&self) -> Vec<String> {
+        let counts: Vec<String> = self.findings.iter().chain(&self.open).cloned().collect();
+        let counts = Some(counts.join("; ")).filter(|it| !it.is_empty());
+        counts.into_iter().chain(self.rows.iter().cloned()).collect()
     }
 }
 
-/// What moves, machines before pods; where only pods ask for more, the machines stand behind them.
-fn of_roles(it: &Difference) -> Vec<String> {
-    let delta = it.delta;
-    let (rented, requested) = (&delta.rented, &delta.requested);
-    let moves = |sum: &BeforeAfter| sum.difference() != MoneyRange::ZERO || sum.lost != MoneyRange::ZERO;
-    let mut parts = Vec::new();
-    if moves(rented) {
-        parts.push(became(it, rented, Role::Rented));
+/// `at least $3,620 → $8,077 a month (+$4,457, +123%, $500 became known)`; nothing where the expected amount stays.
+fn became(it: &Difference, sum: &CostChange) -> Option<String> {
+    let (difference, known, lost) = (sum.difference.expected, sum.became_known.expected, sum.no_longer_known.expected);
+    if difference.is_zero() && known.is_zero() && lost.is_zero() {
+        return None;
     }
-    if moves(requested) {
-        parts.push(format!("requested by pods {}", became(it, requested, Role::Requested)));
-        parts.extend(it.after.currency.unnamed(it.after.bill));
-        if !moves(rented) && !rented.is_nothing() {
-            let mark = mark(it.after.is_estimated(Role::Rented, Period::Month));
-            parts.push(format!("machines as before, {mark}{} a month", it.amount(rented.after.expected)));
+    let (total, moved) = (marked(&it.after), mark(is_estimated(it)));
+    let mut parts = Vec::new();
+    if !difference.is_zero() {
+        parts.push(format!("{moved}{}{}", it.signed(difference), percent(sum)));
+    }
+    for (amount, what) in [(known, "became known"), (lost, "no longer known")] {
+        if !amount.is_zero() {
+            parts.push(format!("{moved}{} {what}", it.amount(amount)));
         }
     }
-    parts
+    let currency = it.after.currency;
+    let before = currency.at_least(&sum.before, marked(&it.before));
+    Some(format!("{before} → {} a month ({})", currency.at_least(&sum.after, total), parts.join(", ")))
 }
 
-/// `$3,620 a month, unchanged`; something may have come and gone that costs the same.
-fn as_it_was(it: &Difference) -> String {
+fn is_estimated(it: &Difference) -> bool {
+    [Role::Rented, Role::Requested].into_iter().any(|role| it.is_estimated(role))
+}
+
+/// `$3,620 a month, unchanged`; something may have come and gone that costs the same, or move beside it.
+fn as_it_was(it: &Difference, nothing_moves: bool) -> String {
+    let sum = &it.delta.combined.after;
+    let amount = it.after.currency.at_least(sum, marked(&it.after));
+    let a_month = if sum.is_whole() || !sum.minimum().expected.is_zero() { " a month" } else { "" };
+    let is_same = nothing_moves && it.delta.visible().all(|change| change.kind == ChangeKind::Moved);
+    format!("{amount}{a_month}{}", if is_same { ", unchanged" } else { " as before" })
+}
+
+/// What moves and is not the expected amount of all, the most telling first.
+fn moved_beside(it: &Difference) -> Vec<String> {
     let delta = it.delta;
-    let of_pods = delta.rented.is_nothing() && !delta.requested.is_nothing();
-    let (sum, role, whose) = match of_pods {
-        true => (&delta.requested, Role::Requested, "requested by pods "),
-        false => (&delta.rented, Role::Rented, ""),
-    };
-    let is_at_least = delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
-    let ends = Ends::of(it.after.bill, role);
-    let mark = mark(it.after.is_estimated(role, Period::Month));
-    let amount = it.after.currency.monthly(sum.after, ends, is_at_least, mark);
-    let nothing_moved = delta.visible().all(|change| change.kind == ChangeKind::Moved);
-    let word = if nothing_moved { "unchanged" } else { "the same as before" };
-    format!("{whose}{amount}, {word}")
+    let mut rows = Vec::new();
+    rows.extend(ends(it, &delta.combined));
+    rows.extend(jobs(it));
+    rows.extend(starts(it));
+    rows.extend(without_price(it));
+    rows.extend(by_role(it));
+    rows.extend(disks(it));
+    rows.extend(set_apart(it));
+    rows
 }
 
-/// What has no price is in no sum: `1 resource without a price is new`.
+/// `up to $12,000 → $16,200 at full scale (+$4,200)`
+fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
+    let (before, after) = (sum.before.minimum(), sum.after.minimum());
+    let ends = Ends::of_all(it.after.bill);
+    let mark = marked(&it.after);
+    let shown = |range: MoneyRange, open: &CostSum, end: Money| {
+        let or_more = if open.is_whole() || end <= range.expected { "" } else { " or more" };
+        format!("{mark}{}{or_more}", it.amount(end))
+    };
+    let mut rows = Vec::new();
+    if sum.before.is_unlimited() != sum.after.is_unlimited() {
+        let shown = |sum: &CostSum| match sum.is_unlimited() {
+            true => "no upper limit".to_owned(),
+            false => format!("up to {mark}{}", it.amount(sum.minimum().ceiling)),
+        };
+        rows.push(format!("{} → {}", shown(&sum.before), shown(&sum.after)));
+    }
+    let is_limited = !sum.before.is_unlimited() && !sum.after.is_unlimited();
+    let is_open = |range: MoneyRange| range.ceiling > range.expected && is_limited;
+    let moves = sum.difference.ceiling != sum.difference.expected;
+    if (is_open(before) || is_open(after)) && (moves || !sum.difference.ceiling.is_zero()) {
+        let (from, to) = (shown(before, &sum.before, before.ceiling), shown(after, &sum.after, after.ceiling));
+        let by = it.signed(sum.difference.ceiling);
+        rows.push(format!("up to {from} → {to}{} ({by})", ends.at_full_scale()));
+    }
+    let has_floor = |range: MoneyRange| range.floor < range.expected;
+    let is_whole = sum.before.is_whole() && sum.after.is_whole();
+    if is_whole && (has_floor(before) || has_floor(after)) && !sum.difference.floor.is_zero() {
+        let (least, _) = ends.names();
+        let by = it.signed(sum.difference.floor);
+        rows.push(format!("{least} {} → {} ({by})", it.amount(before.floor), it.amount(after.floor)));
+    }
+    rows
+}
+
+/// `machines $3,000 → $7,000 a month`, `pods …`: where there are both.
+fn by_role(it: &Difference) -> Vec<String> {
+    let delta = it.delta;
+    let mut rows = Vec::new();
+    let is_there = |sum: &CostChange| [&sum.before, &sum.after].iter().any(|it| it.minimum() != MoneyRange::ZERO);
+    if is_there(&delta.rented) && is_there(&delta.requested) {
+        for (sum, role, name) in
+            [(&delta.rented, Role::Rented, "machines"), (&delta.requested, Role::Requested, "pods")]
+        {
+            let (before, after) = (sum.before.minimum().expected, sum.after.minimum().expected);
+            if before != after {
+                let mark = mark(it.after.is_estimated(role, Period::Month));
+                let currency = it.after.currency;
+                let to = currency.at_least(&sum.after, mark);
+                rows.push(format!("{name} {} → {to} a month", currency.at_least(&sum.before, mark)));
+            }
+        }
+    }
+    if !delta.requested.is_same() {
+        rows.extend(it.after.currency.unnamed(it.after.bill).map(|it| format!("pods {it}")));
+    }
+    rows
+}
+
+fn disks(it: &Difference) -> Option<String> {
+    let disks = &it.delta.attached;
+    let (from, to) = (disks.before.minimum(), disks.after.minimum());
+    let moves = [(from.expected, to.expected), (from.ceiling, to.ceiling)].into_iter().find(|(from, to)| from != to);
+    let (from, to) = moves?;
+    Some(format!("disks {} → {} a month ({})", it.amount(from), it.amount(to), it.signed(to - from)))
+}
+
+/// `in examples and tests $0 → $1,900,000 a month at full scale`: what no sum counts.
+fn set_apart(it: &Difference) -> Vec<String> {
+    let (before, after) = (&it.before.bill.apart, &it.after.bill.apart);
+    let counted: BTreeSet<Counted> = before.keys().chain(after.keys()).copied().collect();
+    let mut rows = Vec::new();
+    for counted in counted {
+        for (role, whose) in [(Role::Rented, ""), (Role::Requested, " requested by pods")] {
+            let of = |all: &BTreeMap<Counted, crate::pricing::Apart>| {
+                all.get(&counted).map_or(MoneyRange::ZERO, |it| it.of_role(role).minimum())
+            };
+            let (from, to) = (of(before), of(after));
+            let (from, to, when) = match from.expected == to.expected {
+                true => (from.ceiling, to.ceiling, " at full scale"),
+                false => (from.expected, to.expected, ""),
+            };
+            if from != to {
+                let (from, to) = (it.amount(from), it.amount(to));
+                rows.push(format!("{}, in no sum: {from} → {to} a month{when}{whose}", apart::place(counted)));
+            }
+        }
+    }
+    rows
+}
+
+/// What has no price is in no sum: `1 changed resource has no price`.
 fn without_price(it: &Difference) -> Option<String> {
     let open = it.delta.visible().filter(|change| {
         let (before, after) = it.costs(change);
@@ -98,47 +207,14 @@ fn without_price(it: &Difference) -> Option<String> {
     }
 }
 
-/// `$3,620 → $8,077 a month (+$4,457, +123%), up to $16,200 at full scale`
-fn became(it: &Difference, sum: &BeforeAfter, role: Role) -> String {
-    let is_at_least = it.delta.unpriced_after > 0 || judged::is_at_least(&it.after, role);
-    let at_least = if is_at_least { "at least " } else { "" };
-    let is_open = it.after.inventory.unjudged.iter().any(|it| it.standing != UnjudgedStatus::AsBefore);
-    let difference = sum.difference();
-    let (total, moved) = (mark(it.after.is_estimated(role, Period::Month)), mark(it.is_estimated(role)));
-    let (before, after) = (it.amount(sum.before.expected), it.amount(sum.after.expected));
-    // Less is no saving while something went out of sight.
-    let mut text = if is_open && difference.expected < Money::ZERO {
-        format!("not known: at least {total}{after} a month, {before} before")
-    } else if sum.lost != MoneyRange::ZERO && difference.expected.is_zero() {
-        format!("not known: {at_least}{total}{after} a month, {before} before")
-    } else if difference.expected.is_zero() {
-        format!("{at_least}{total}{after} a month as before")
-    } else {
-        let by = format!("{moved}{}{}", it.signed(difference.expected), percent(sum));
-        format!("{total}{before} → {at_least}{total}{after} a month ({by})")
-    };
-    if difference.expected.is_zero() && !difference.floor.is_zero() {
-        text.push_str(&format!(", at the least {} ({})", it.amount(sum.after.floor), it.signed(difference.floor)));
-    }
-    if sum.after.ceiling > sum.after.expected || difference.expected.is_zero() && !difference.ceiling.is_zero() {
-        let more = if difference.expected.is_zero() && !difference.ceiling.is_zero() {
-            format!(" ({})", it.signed(difference.ceiling))
-        } else {
-            String::new()
-        };
-        let when = Ends::of(it.after.bill, role).at_full_scale();
-        text.push_str(&format!(", up to {total}{}{when}{more}", it.amount(sum.after.ceiling)));
-    }
-    text
-}
-
 /// From here on, times say more than percent.
 const MOST_PERCENT: f64 = 1_000.0;
 
-/// `, +32%`; `, 22 times as much`
-fn percent(sum: &BeforeAfter) -> String {
-    let (difference, before) = (sum.difference().expected, sum.before.expected);
-    if before.is_zero() || difference.is_zero() {
+/// `, +32%`; `, 22 times as much`: of what both states know.
+fn percent(sum: &CostChange) -> String {
+    let before = sum.before.minimum().expected - sum.no_longer_known.expected;
+    let difference = sum.difference.expected;
+    if before <= Money::ZERO || difference.is_zero() {
         return String::new();
     }
     let percent = difference.micros() as f64 / before.micros() as f64 * 100.0;
@@ -148,21 +224,49 @@ fn percent(sum: &BeforeAfter) -> String {
     format!(", {}{percent:.0}%", if percent > 0.0 { "+" } else { "" })
 }
 
-/// What runs and ends stands in no month: `jobs +$4 per hour while they run`, `jobs +$120 per run`.
+/// What runs and ends stands in no month: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
 fn jobs(it: &Difference) -> Vec<String> {
-    let mut sums: BTreeMap<Period, Money> = BTreeMap::new();
+    let mut sums: BTreeMap<Period, (MoneyRange, MoneyRange)> = BTreeMap::new();
     for change in it.delta.visible() {
         let (before, after) = it.costs(change);
         for (cost, is_after) in [(before, false), (after, true)] {
             let Some(cost) = cost.filter(|cost| cost.per != Period::Month) else { continue };
-            // Of a run only the most is known.
-            let most = cost.range.expected.max(cost.range.ceiling);
-            let sum = sums.entry(cost.per).or_insert(Money::ZERO);
-            *sum = if is_after { *sum + most } else { *sum - most };
+            let sum = sums.entry(cost.per).or_default();
+            *(if is_after { &mut sum.1 } else { &mut sum.0 }) += cost.range;
         }
     }
-    let moved = sums.into_iter().filter(|(_, sum)| !sum.is_zero());
-    moved.map(|(per, sum)| format!("jobs {} {}", it.signed(sum), while_running(per))).collect()
+    let moved = sums.into_iter().filter(|(_, (before, after))| before != after);
+    let shown = |range: MoneyRange| it.after.currency.least_to_most(range, "");
+    moved
+        .map(|(per, (before, after))| format!("jobs {} → {} {}", shown(before), shown(after), while_running(per)))
+        .collect()
+}
+
+/// `jobs start 30 → 43,800 times a month, $55.04 for each hour of a run`: nothing says how long a run takes.
+fn starts(it: &Difference) -> Option<String> {
+    let mut sums = (0.0, 0.0);
+    let mut hourly = MoneyRange::ZERO;
+    for change in it.delta.visible() {
+        let (before, after) = (
+            change.before.and_then(|id| it.before.bill.items.get(id.0)),
+            change.after.and_then(|id| it.after.bill.items.get(id.0)),
+        );
+        let starts = |item: Option<&crate::pricing::BillItem>| item.and_then(|item| item.starts);
+        if starts(before) == starts(after) {
+            continue;
+        }
+        sums.0 += starts(before).unwrap_or_default();
+        sums.1 += starts(after).unwrap_or_default();
+        hourly += after.filter(|it| it.per == Period::Hour).and_then(|it| it.amount).unwrap_or_default();
+    }
+    if sums.0 == sums.1 {
+        return None;
+    }
+    let each = match hourly == MoneyRange::ZERO {
+        true => String::new(),
+        false => format!(", {} {}", it.after.currency.least_to_most(hourly, ""), while_running(Period::Hour)),
+    };
+    Some(format!("jobs start {} → {} times a month{each}", in_words(sums.0), in_words(sums.1)))
 }
 
 fn findings(it: &Difference) -> Vec<String> {

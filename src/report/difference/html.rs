@@ -14,9 +14,9 @@ use crate::report::html::{Rest, findings, page};
 
 pub(super) fn difference(it: &Difference) -> String {
     let headline = Headline::new(it);
-    let said: Vec<String> = headline.findings.iter().chain(&headline.open).cloned().collect();
     let fails = if it.fails_for_the_unread() { ", which fails" } else { "" };
-    let mut lines = vec![format!("Verdict: {}{fails}. {}", it.after.verdict.name(), said.join("; "))];
+    let mut lines = vec![format!("Verdict: {}{fails}.", it.after.verdict.name())];
+    lines.extend(headline.below());
     lines.push(format!("Compared with {}.", it.base));
     lines.extend(it.notes.iter().cloned());
     let first = [changes(it), payers(it), brought(it), gone(it)];
@@ -64,7 +64,7 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
     page.element("th", &[("scope", "row")], |page| {
         page.text(&format!("{}{}", row.name(it), row.number()));
         page.raw(" ");
-        page.leaf("span", &[("class", "tag")], change.kind.name());
+        page.leaf("span", &[("class", "tag")], change.word());
         if let Some(why) = apart(it, row) {
             page.raw(" ");
             page.leaf("span", &[("class", "tag")], &format!("not in the sums: {why}"));
@@ -85,9 +85,9 @@ fn changed(page: &mut Html, it: &Difference, scale: Scale, row: &DifferenceRow) 
             }
         });
     });
-    let cell = |page: &mut Html, cost: Option<Cost>, is_there: bool| match cost {
-        Some(cost) => number(page, &it.cost(cost), cost.range.expected.usd()),
-        None => number(page, if is_there { "unpriced" } else { "–" }, 0.0),
+    let cell = |page: &mut Html, cost: Option<Cost>, is_there: bool| {
+        let sorted_by = cost.map_or(0.0, |cost| cost.range.expected.usd());
+        number(page, &it.cost_in_words(change, cost, is_there, "–"), sorted_by);
     };
     cell(page, row.before, change.before.is_some());
     cell(page, row.after, change.after.is_some());
@@ -119,9 +119,9 @@ fn payers(it: &Difference) -> Option<PageSection> {
     let amount = |page: &mut Html, money: Money| number(page, &it.amount(money), money.usd());
     let rest = table.print(&mut body, teams, |page, team| {
         name(page, &team.name.as_ref().map_or_else(|| "no team".to_owned(), |name| format!("team {name}")));
-        amount(page, team.before.expected);
-        amount(page, team.after.expected);
-        let difference = team.after.expected - team.before.expected;
+        amount(page, team.before.minimum().expected);
+        amount(page, team.after.minimum().expected);
+        let difference = team.difference().expected;
         number(page, &it.signed(difference), difference.usd());
     });
     left_out(&mut body, rest, "teams");

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Difference, Head, of_month};
-use crate::pricing::{BeforeAfter, Change, Detail};
+use crate::pricing::{Change, Detail};
 use crate::report::Team;
 use crate::report::formats::json;
 use crate::report::formats::json::{Bounds, Finding, finding};
@@ -45,8 +45,8 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Paying<'a> {
     team: Option<&'a str>,
-    before: Bounds,
-    after: Bounds,
+    before: json::Sum,
+    after: json::Sum,
 }
 
 #[derive(Serialize)]
@@ -58,21 +58,14 @@ struct Differs<'a> {
 
 #[derive(Serialize)]
 struct Cost {
-    rented: Sum,
-    requested: Sum,
-    combined: Sum,
-    attached: Sum,
+    rented: json::Changes,
+    requested: json::Changes,
+    combined: json::Changes,
+    attached: json::Changes,
     unpriced_before: usize,
     unpriced_after: usize,
     /// Of `requested` after the change, what pods cost that name no accelerator.
     unnamed_after: json::Unnamed,
-}
-
-#[derive(Serialize)]
-struct Sum {
-    before: Bounds,
-    after: Bounds,
-    difference: Bounds,
 }
 
 #[derive(Serialize)]
@@ -95,6 +88,8 @@ struct Changed<'a> {
     resource: Option<json::Counted<'a>>,
     /// What was known of it before is not known any more: no saving.
     lost: bool,
+    /// Which states know its cost: `both`, `after`, `before` or `neither`. Only of what both know there is a difference.
+    known: &'static str,
 }
 
 /// What something costs, and for what: a month, a run, an hour.
@@ -119,12 +114,12 @@ pub(super) fn difference(it: &Difference) -> String {
         url: it.head.as_ref().map(Head::url),
         notes: &it.notes,
         cost: Cost {
-            rented: sum(&it.delta.rented),
-            requested: sum(&it.delta.requested),
-            combined: sum(&it.delta.combined),
-            attached: sum(&it.delta.attached),
-            unpriced_before: it.delta.unpriced_before,
-            unpriced_after: it.delta.unpriced_after,
+            rented: (&it.delta.rented).into(),
+            requested: (&it.delta.requested).into(),
+            combined: json::Changes::without_parts(&it.delta.combined),
+            attached: (&it.delta.attached).into(),
+            unpriced_before: it.before.bill.unpriced(),
+            unpriced_after: it.after.bill.unpriced(),
             unnamed_after: json::Unnamed::new(it.after.bill),
         },
         changes: it.delta.visible().filter_map(|change| changed(it, change)).collect(),
@@ -151,11 +146,7 @@ pub(super) fn difference(it: &Difference) -> String {
 }
 
 fn paying(team: &Team) -> Paying<'_> {
-    Paying { team: team.name.as_deref(), before: team.before.into(), after: team.after.into() }
-}
-
-fn sum(sum: &BeforeAfter) -> Sum {
-    Sum { before: sum.before.into(), after: sum.after.into(), difference: sum.difference().into() }
+    Paying { team: team.name.as_deref(), before: (&team.before).into(), after: (&team.after).into() }
 }
 
 fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
@@ -182,7 +173,8 @@ fn changed<'a>(it: &'a Difference, change: &'a Change) -> Option<Changed<'a>> {
         cost_after: after.map(Into::into),
         details: change.details.iter().map(differs).collect(),
         resource: json::resource(report, id),
-        lost: change.lost,
+        lost: change.is_lost(),
+        known: change.known.name(),
     })
 }
 

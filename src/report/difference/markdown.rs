@@ -6,7 +6,7 @@ use super::{Cost, Difference, most_important_first};
 use crate::compare::Spent;
 use crate::decide::Verdict;
 use crate::inventory::Role;
-use crate::pricing::{Change, ChangeKind};
+use crate::pricing::{Change, ChangeKind, Known};
 use crate::report::Room;
 use crate::report::Team;
 use crate::report::formats::markdown::{count_of, told, unknown};
@@ -111,7 +111,15 @@ fn notes(text: &mut Markdown, it: &Difference) {
 
 fn compose(it: &Difference, room: Room, kept: Shown) -> Markdown {
     let mut text = Markdown::default();
-    markdown!(text, "### GPU cost: ", figures(&Headline::new(it).line(it.after.verdict)), "\n\n");
+    let headline = Headline::new(it);
+    markdown!(text, "### GPU cost: ", figures(&headline.line(it.after.verdict)), "\n\n");
+    let below = headline.below();
+    for row in &below {
+        markdown!(text, "- ", figures(row), "\n");
+    }
+    if !below.is_empty() {
+        text.push("\n");
+    }
     notes(&mut text, it);
     changes(&mut text, it, room, kept.details);
     by_environment(&mut text, it);
@@ -169,11 +177,7 @@ fn changes(text: &mut Markdown, it: &Difference, room: Room, with_details: bool)
 
 fn row(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
-    let shown = |cost: Option<Cost>, there: bool| match cost {
-        Some(cost) => it.cost(cost),
-        None if there => "unpriced".to_owned(),
-        None => "–".to_owned(),
-    };
+    let shown = |cost: Option<Cost>, is_there: bool| it.cost_in_words(change, cost, is_there, "–");
     let difference = match change.kind {
         ChangeKind::Moved => "–".to_owned(),
         _ => it.increase(change, row.before, row.after),
@@ -201,8 +205,8 @@ fn what(text: &mut Markdown, it: &Difference, change: &Change) {
     if change.kind == ChangeKind::Moved && is_renamed(it, change) {
         return text.push("renamed");
     }
-    if change.kind != ChangeKind::Changed {
-        return text.push(change.kind.name());
+    if change.kind != ChangeKind::Changed || change.details.is_empty() && change.known != Known::Both {
+        return text.push(change.word());
     }
     if change.details.is_empty() {
         return text.push("another price");
@@ -268,7 +272,8 @@ fn teams(text: &mut Markdown, it: &Difference) {
     let moved: Vec<&Team> = it.teams.iter().filter(|team| team.before != team.after).collect();
     let name = |team: &Team| team.name.as_deref().map(|name| markup::text(name, LONGEST_VALUE));
     let amounts = |text: &mut Markdown, team: &Team| {
-        let (before, after) = (it.after.currency.range(team.before), it.after.currency.range(team.after));
+        let (before, after) =
+            (it.after.currency.range(team.before.minimum()), it.after.currency.range(team.after.minimum()));
         markdown!(text, figures(&before), " → ", figures(&after));
     };
     match moved.as_slice() {
@@ -283,7 +288,7 @@ fn teams(text: &mut Markdown, it: &Difference) {
         moved if moved.iter().any(|team| team.name.is_some()) => {
             text.push("| a month | team | before → after |\n|---:|---|---|\n");
             for team in moved.iter().take(MOST_TEAMS) {
-                let difference = it.signed(team.after.expected - team.before.expected);
+                let difference = it.signed(team.difference().expected);
                 markdown!(text, "| ", figures(&difference), " | ");
                 match name(team) {
                     Some(name) => text.push(name),

@@ -19,7 +19,7 @@ use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
 use crate::inventory::{Role, Unjudged, UnjudgedStatus};
-use crate::pricing::{Change, ChangeKind, Delta, Period};
+use crate::pricing::{Change, ChangeKind, Delta, Known, Period};
 
 /// Two states of a tree, and what lies between them.
 pub struct Difference<'a> {
@@ -89,7 +89,9 @@ impl<'a> Difference<'a> {
     fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
-            Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated() })
+            let count = report.resource(id).and_then(|it| it.count.value());
+            let is_unlimited = count.is_some_and(|count| count.ceiling.is_infinite());
+            Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated(), is_unlimited })
         };
         (of(&self.before, change.before), of(&self.after, change.after))
     }
@@ -106,7 +108,18 @@ impl<'a> Difference<'a> {
     }
 
     fn cost(&self, cost: Cost) -> String {
-        format!("{}{}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
+        let or_more = if cost.is_unlimited { " or more" } else { "" };
+        format!("{}{}{or_more}{}", mark(cost.is_estimated), self.after.currency.range(cost.range), suffix(cost.per))
+    }
+
+    /// What one state says of the cost; `nothing` where the resource is not in it.
+    fn cost_in_words(&self, change: &Change, cost: Option<Cost>, is_there: bool, nothing: &str) -> String {
+        match cost {
+            Some(cost) => self.cost(cost),
+            None if matches!(change.known, Known::BecameKnown | Known::NoLongerKnown) => "not known".to_owned(),
+            None if is_there => "unpriced".to_owned(),
+            None => nothing.to_owned(),
+        }
     }
 
     /// What the amount is made of, as it is after the change.
@@ -138,7 +151,7 @@ impl<'a> Difference<'a> {
         let mark = mark(costs().any(|it| it.is_estimated));
         let expected = |cost: Option<Cost>| cost.map_or(Money::ZERO, |it| it.range.expected);
         match known && same {
-            _ if change.lost => "not known".to_owned(),
+            _ if change.known != Known::Both => "not known".to_owned(),
             true => format!("{mark}{}{}", self.signed(expected(after) - expected(before)), suffix(per)),
             false => "?".to_owned(),
         }
@@ -165,7 +178,7 @@ fn most_important_first<'a>(report: &Report, findings: &[&'a Decided]) -> Vec<&'
     findings.sort_by_cached_key(|decided| {
         let finding = &decided.finding;
         let saves = finding.saves.map(|saves| saves.expected);
-        (Reverse(finding.level), Reverse(saves), report.order(finding), finding.rule.clone())
+        (decided.counted, Reverse(finding.level), Reverse(saves), report.order(finding), finding.rule.clone())
     });
     findings
 }
@@ -176,6 +189,8 @@ struct Cost {
     per: Period,
     range: MoneyRange,
     is_estimated: bool,
+    /// Nothing limits how many there are.
+    is_unlimited: bool,
 }
 
 /// Nothing behind what is for a month, as nearly all is.

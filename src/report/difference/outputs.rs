@@ -1,13 +1,13 @@
 //! A comparison as lines `name=value`.
 
 use super::Difference;
+use crate::pricing::CostChange;
 use crate::report::formats::outputs::{cost, dollars, lines, verdict};
 
 /// What holds after the change, and what the change did.
 pub(super) fn difference(it: &Difference) -> String {
     let delta = it.delta;
-    let (rented, requested, total) =
-        (delta.rented.difference(), delta.requested.difference(), delta.combined.difference());
+    let (rented, requested, total) = (delta.rented.difference, delta.requested.difference, delta.combined.difference);
     let changed = verdict(&it.after)
         + &lines(&[
             ("findings", (it.brought().count() + it.unchanged.len()).to_string()),
@@ -16,13 +16,22 @@ pub(super) fn difference(it: &Difference) -> String {
             ("fixed-findings", it.fixed.len().to_string()),
             ("monthly-delta", dollars(rented.expected)),
             ("monthly-delta-floor", dollars(rented.floor)),
-            ("monthly-delta-ceiling", dollars(rented.ceiling)),
+            ("monthly-delta-ceiling", ceiling(&delta.rented)),
             ("requested-delta", dollars(requested.expected)),
-            ("requested-delta-ceiling", dollars(requested.ceiling)),
+            ("requested-delta-ceiling", ceiling(&delta.requested)),
             ("total-delta", dollars(total.expected)),
-            ("total-delta-ceiling", dollars(total.ceiling)),
+            ("total-delta-floor", dollars(total.floor)),
+            ("total-delta-ceiling", ceiling(&delta.combined)),
+            ("became-known", dollars(delta.combined.became_known.expected)),
+            ("no-longer-known", dollars(delta.combined.no_longer_known.expected)),
             // Nothing that would be worth a first comment.
             ("quiet", it.is_quiet().to_string()),
         ]);
     changed + &cost(&it.after)
+}
+
+/// Nothing where nothing limits one of both states.
+fn ceiling(change: &CostChange) -> String {
+    let is_unlimited = change.before.is_unlimited() || change.after.is_unlimited();
+    if is_unlimited { String::new() } else { dollars(change.difference.ceiling) }
 }

@@ -62,7 +62,11 @@ fn message(it: &Difference) -> Message {
     let told: Vec<String> = told.collect();
     Message {
         title: titled(&it.after, &format!("GPU cost: {}", headline.line(it.after.verdict))),
-        lines: vec![format!("Compared with {}", it.base)].into_iter().chain(it.notes.iter().cloned()).collect(),
+        lines: [format!("Compared with {}", it.base)]
+            .into_iter()
+            .chain(headline.below())
+            .chain(it.notes.iter().cloned())
+            .collect(),
         lists: [("What the change brings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
         url: it.head.as_ref().map(|head| head.url().to_owned()),
         footer: format!("gpulint, {}", price_age(&it.after)),

@@ -102,7 +102,12 @@ fn alike(it: &Difference, change: &Change) -> Option<Alike> {
 
 fn together(one: Option<Cost>, other: Option<Cost>) -> Option<Cost> {
     let (one, other) = (one?, other?);
-    Some(Cost { range: one.range + other.range, is_estimated: one.is_estimated || other.is_estimated, ..one })
+    Some(Cost {
+        range: one.range + other.range,
+        is_estimated: one.is_estimated || other.is_estimated,
+        is_unlimited: one.is_unlimited || other.is_unlimited,
+        ..one
+    })
 }
 
 /// The run that a change is in, as people call it, and what it is; empty where it is in none.

@@ -15,8 +15,12 @@ use crate::report::views::repeats::grouped_repeats;
 use crate::report::{Style, escape};
 
 pub(super) fn difference(it: &Difference, style: Style) -> String {
-    let headline = Headline::new(it).line(it.after.verdict);
-    let mut text = format!("GPU cost against {}: {headline}\n", escape::one_line(&it.base));
+    let headline = Headline::new(it);
+    let line = headline.line(it.after.verdict);
+    let mut text = format!("GPU cost against {}: {line}\n", escape::one_line(&it.base));
+    for row in headline.below() {
+        let _ = writeln!(text, "{row}");
+    }
     for note in &it.notes {
         let _ = writeln!(text, "note: {}", escape::one_line(note));
     }
@@ -28,14 +32,9 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
         told.add(&it.after, decided);
     }
     costs(&mut text, it, style);
-    let worse = if it.grown.is_empty() { String::new() } else { format!("{} worse, ", it.grown.len()) };
-    let _ = writeln!(
-        text,
-        "findings: {} new, {worse}{} fixed, {} as before",
-        it.new.len(),
-        it.fixed.len(),
-        it.unchanged.len()
-    );
+    if !it.unchanged.is_empty() {
+        let _ = writeln!(text, "findings as before: {}", it.unchanged.len());
+    }
     for spent in it.budgets.iter().filter(|it| it.is_worth_telling()) {
         let _ = writeln!(text, "{}", budget(it, spent));
     }
@@ -83,14 +82,10 @@ fn costs(text: &mut String, it: &Difference, style: Style) {
     let mut table = TextTable::new(&["change", "", "before", "after", "difference", ""], 2..5);
     for row in rows {
         let change = row.first;
-        let shown = |cost: Option<Cost>, there: bool| match cost {
-            Some(cost) => it.cost(cost),
-            None if there => "unpriced".to_owned(),
-            None => String::new(),
-        };
+        let shown = |cost: Option<Cost>, is_there: bool| it.cost_in_words(change, cost, is_there, "");
         let is_moved = change.kind == ChangeKind::Moved;
         table.row(vec![
-            change.kind.name().to_owned(),
+            change.word().to_owned(),
             format!("{}{}", escape::shortened(&escape::one_line(&row.name(it)), 60), row.number()),
             shown(row.before, change.before.is_some()),
             shown(row.after, change.after.is_some()),
@@ -108,7 +103,8 @@ fn details(change: &Change) -> String {
         value => escape::shortened(&escape::one_line(value), 40),
     };
     let details = change.details.iter();
-    let details: Vec<String> =
-        details.map(|it| format!("{} {} → {}", it.what, shown(&it.before), shown(&it.after))).collect();
+    let details: Vec<String> = details
+        .map(|it| format!("{} {} → {}", escape::one_line(&it.what), shown(&it.before), shown(&it.after)))
+        .collect();
     details.join(", ")
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::csv;
 use super::json;
 use super::ndjson::{adds_up, status};
-use crate::catalog::{AWS, AZURE, GCP, MoneyRange};
+use crate::catalog::{AWS, AZURE, GCP, Money, MoneyRange};
 use crate::inventory::{Key, Purchase, Resource};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
 use crate::report::Report;
@@ -147,7 +147,7 @@ fn charges<'a>(
     month: &(String, String),
     tool: &'a str,
 ) -> Vec<Charge<'a>> {
-    if !adds_up(resource, item) {
+    if !resource.is_added() {
         return Vec::new();
     }
     let charge = |what: What, amount: MoneyRange, list: MoneyRange, quantity: f64, unit: &'static str| Charge {
@@ -162,8 +162,11 @@ fn charges<'a>(
         path: report.paths.locate(report.sources, resource.span).path,
         tool,
     };
-    let machines = item.monthly.map(|amount| {
+    // Of pods on machines of the tree, only what they ask for beyond these.
+    let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
+    let machines = share.map(|amount| {
         let list = item.amount_if.get(&Scenario::OnDemand).copied().unwrap_or(amount);
+        let list = if item.is_within { amount } else { list };
         charge(What::Machines, amount, list, hours(item, amount), "Hours")
     });
     let disks = item.attached.as_ref().and_then(|it| it.known()).filter(|it| *it != MoneyRange::ZERO);

@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::catalog::MoneyRange;
 use crate::decide::Decided;
 use crate::pricing::Status;
 use crate::report::formats::text::estimated;
-use crate::report::views::cost_line::cost_line;
+use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, code, figures, linked, markdown};
 use crate::report::views::price_age::price_age;
@@ -37,16 +36,16 @@ pub(in crate::report) fn check(report: &Report, room: Room) -> String {
 }
 
 fn compose(report: &Report, findings: &[&Decided], most: usize, room: Room) -> Markdown {
-    let bill = report.bill;
     let mut text = Markdown::default();
     markdown!(text, "### ", figures(&cost_line(report)));
     if let Some(open) = judged::in_numbers(report) {
         markdown!(text, " – ", figures(&open));
     }
     text.push("\n\n");
-    if bill.rented != MoneyRange::ZERO && bill.requested != MoneyRange::ZERO {
-        text.push("What pods request is another view of the machines that they run on: the two are never added.\n\n");
+    for line in cost_rows(report) {
+        markdown!(text, "- ", figures(&line), "\n");
     }
+    text.push("\n");
     for line in apart::lines(report).into_iter().chain(coverage::line(report)).chain(report.measured.in_short()) {
         markdown!(text, figures(&line), "\n\n");
     }

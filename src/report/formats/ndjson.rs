@@ -22,7 +22,7 @@ pub(super) struct Row<'a> {
     kind: &'a str,
     role: &'static str,
     counted: &'static str,
-    /// It is in the sums of the bill, and its dollars are no other line's.
+    /// It is in the sums of the bill, and is no pod on machines that stand in another line.
     adds_up: bool,
     provider: Option<&'a str>,
     region: Option<&'a str>,
@@ -41,6 +41,10 @@ pub(super) struct Row<'a> {
     floor_micro_usd: Option<i64>,
     expected_micro_usd: Option<i64>,
     ceiling_micro_usd: Option<i64>,
+    /// Its part of a month of all, in which each dollar counts once; null of what sums do not count.
+    in_sum_floor_micro_usd: Option<i64>,
+    in_sum_expected_micro_usd: Option<i64>,
+    in_sum_ceiling_micro_usd: Option<i64>,
     /// Of one, in that period; null where nobody knows how long it runs.
     hours: Option<f64>,
     /// Of disks of a month, which are billed apart.
@@ -66,6 +70,7 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
     let at = report.paths.locate(report.sources, resource.span);
     let count = resource.count.value().copied();
     let [floor, expected, ceiling] = amounts(item.amount);
+    let [floor_in_sum, expected_in_sum, ceiling_in_sum] = amounts(item.share);
     Row {
         version: json::VERSION,
         address: &resource.address,
@@ -92,6 +97,9 @@ pub(super) fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: &'a Bil
         floor_micro_usd: floor,
         expected_micro_usd: expected,
         ceiling_micro_usd: ceiling,
+        in_sum_floor_micro_usd: floor_in_sum,
+        in_sum_expected_micro_usd: expected_in_sum,
+        in_sum_ceiling_micro_usd: ceiling_in_sum,
         hours: (item.per != Period::Hour).then_some(item.hours),
         disks_micro_usd: item.attached.as_ref().and_then(|it| it.known()).map(|it| it.expected.micros()),
         as_of: item.as_of.as_deref(),

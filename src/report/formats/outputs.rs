@@ -1,6 +1,7 @@
 //! Lines `name=value`, for a step of a build that hands numbers to the next one.
 
 use crate::catalog::Money;
+use crate::pricing::CostSum;
 use crate::report::Report;
 
 /// The findings that count and the money. What a check cannot know, such as what is new, is left out.
@@ -17,16 +18,25 @@ pub(in crate::report) fn verdict(report: &Report) -> String {
 
 pub(in crate::report) fn cost(report: &Report) -> String {
     let bill = report.bill;
+    let (rented, requested, total) = (bill.rented.minimum(), bill.requested.minimum(), bill.combined.minimum());
     lines(&[
-        ("monthly-cost", dollars(bill.rented.expected)),
-        ("monthly-cost-floor", dollars(bill.rented.floor)),
-        ("monthly-cost-ceiling", dollars(bill.rented.ceiling)),
-        ("monthly-requested", dollars(bill.requested.expected)),
-        ("monthly-total", dollars(bill.combined.expected)),
-        ("monthly-total-ceiling", dollars(bill.combined.ceiling)),
-        ("unpriced", bill.unpriced.to_string()),
+        ("monthly-cost", dollars(rented.expected)),
+        ("monthly-cost-floor", dollars(rented.floor)),
+        ("monthly-cost-ceiling", ceiling(&bill.rented)),
+        ("monthly-requested", dollars(requested.expected)),
+        ("monthly-total", dollars(total.expected)),
+        ("monthly-total-floor", dollars(total.floor)),
+        ("monthly-total-ceiling", ceiling(&bill.combined)),
+        // Where it is false, each sum is a minimum.
+        ("whole", bill.combined.is_whole().to_string()),
+        ("unpriced", bill.unpriced().to_string()),
         ("without-month", endings(report).to_string()),
     ])
+}
+
+/// Nothing where nothing limits it.
+fn ceiling(sum: &CostSum) -> String {
+    if sum.is_unlimited() { String::new() } else { dollars(sum.minimum().ceiling) }
 }
 
 /// Resources with a price of a run or of an hour: no text says how often they run, so that they stand in no month.

@@ -59,6 +59,8 @@ struct FindingRow<'a> {
     /// It is the largest saving of its resource, and sums count that: savings on one resource overlap.
     adds_up: bool,
     fix_safety: Option<&'static str>,
+    /// Whether sums count what it is about: `deployed`, or why they do not.
+    counted: &'static str,
     suppressed: bool,
     suppressed_until: Option<String>,
     suppressed_reason: Option<&'a str>,
@@ -91,6 +93,8 @@ struct Summary<'a> {
     wholly_read: usize,
     resources: usize,
     unpriced: usize,
+    /// The sums cover everything; where they do not, each is a minimum.
+    whole: bool,
     unknown_machines: usize,
     findings: usize,
     suppressed: usize,
@@ -169,6 +173,7 @@ fn finding<'a>(
         saves_per: it.saves.map(|_| it.per.name()),
         adds_up: best.get(&it.resource).is_some_and(|best| std::ptr::eq(*best, it)),
         fix_safety: it.fix.as_ref().map(|fix| fix.safety.name()),
+        counted: decided.counted.name(),
         suppressed: decided.suppressed.is_some(),
         suppressed_until: decided.suppressed.as_ref().and_then(|it| it.until).map(|date| date.to_string()),
         suppressed_reason: decided.suppressed.as_ref().and_then(|it| it.reason.as_deref()),
@@ -191,9 +196,11 @@ fn unjudged<'a>(report: &Report<'a>, it: &'a Unjudged) -> UnjudgedRow<'a> {
 fn summary<'a>(report: &'a Report, best: &BTreeMap<Option<ResourceId>, &Finding>) -> Summary<'a> {
     let files = coverage::files(report);
     let bill = report.bill;
-    let [rented_floor_micro_usd, rented_expected_micro_usd, rented_ceiling_micro_usd] = micros(bill.rented);
-    let [requested_floor_micro_usd, requested_expected_micro_usd, requested_ceiling_micro_usd] = micros(bill.requested);
-    let [combined_floor_micro_usd, combined_expected_micro_usd, combined_ceiling_micro_usd] = micros(bill.combined);
+    let [rented_floor_micro_usd, rented_expected_micro_usd, rented_ceiling_micro_usd] = micros(bill.rented.minimum());
+    let [requested_floor_micro_usd, requested_expected_micro_usd, requested_ceiling_micro_usd] =
+        micros(bill.requested.minimum());
+    let [combined_floor_micro_usd, combined_expected_micro_usd, combined_ceiling_micro_usd] =
+        micros(bill.combined.minimum());
     Summary {
         version: json::VERSION,
         gpulint_version: env!("CARGO_PKG_VERSION"),
@@ -205,7 +212,8 @@ fn summary<'a>(report: &'a Report, best: &BTreeMap<Option<ResourceId>, &Finding>
         files_that_matter: files.len(),
         wholly_read: files.iter().filter(|it| it.unread.is_empty()).count(),
         resources: report.inventory.resources.len(),
-        unpriced: bill.unpriced,
+        unpriced: bill.unpriced(),
+        whole: bill.combined.is_whole(),
         unknown_machines: report.unknown_machines.len(),
         findings: report.findings.iter().filter(|it| it.counts()).count(),
         suppressed: report.findings.iter().filter(|it| it.suppressed.is_some()).count(),

@@ -48,8 +48,8 @@ fn row(point: &Point) -> Vec<String> {
 
 fn known(it: &Snapshot) -> Vec<String> {
     let mut cells = Vec::new();
-    for range in [it.rented, it.requested, it.combined] {
-        cells.extend(dollars(Some(*range)));
+    for range in [it.rented(), it.requested(), it.combined()] {
+        cells.extend(dollars(Some(range.minimum())));
     }
     cells.extend([it.accelerators_rented.to_string(), it.accelerators_requested.to_string()]);
     cells.extend([it.finding_count().to_string(), it.saves.expected.usd().to_string()]);

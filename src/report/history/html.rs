@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::text::{Sum, answer, author, did, number as plain_number, signed, subject};
-use crate::catalog::{Money, MoneyRange};
+use super::text::{answer, author, did, expected, moved, number as plain_number, signed, step_money, subject, unsure};
+use crate::catalog::Money;
 use crate::report::html::area::{Area, Label, area};
 use crate::report::html::markup::Html;
 use crate::report::html::page::{HtmlPage, PageSection, title};
@@ -50,10 +50,9 @@ fn footer(history: &History) -> Vec<String> {
 
 /// The curve, by accelerator.
 fn course(history: &History) -> PageSection {
-    let sum = Sum::of(history);
     let mut body = Html::new();
-    let names = largest(history, sum);
-    let marked = marked(history, sum);
+    let names = largest(history);
+    let marked = marked(history);
     let (first, last) = match (history.points.first(), history.points.last()) {
         (Some(first), Some(last)) => (first.commit.time, last.commit.time),
         _ => (0, 0),
@@ -70,9 +69,9 @@ fn course(history: &History) -> PageSection {
         .points
         .iter()
         .enumerate()
-        .map(|(at, point)| (place(at), point.snapshot().map(|it| stacked(it, sum, &names))))
+        .map(|(at, point)| (place(at), point.snapshot().map(|it| stacked(it, &names))))
         .collect();
-    let most = history.points.iter().filter_map(Point::snapshot).map(|it| sum.amount(it)).max().unwrap_or_default();
+    let most = history.points.iter().filter_map(Point::snapshot).map(|it| expected(it)).max().unwrap_or_default();
     let ticks = ticks(history, most);
     let labels = dates(history, first, last);
     let marks = marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() });
@@ -80,11 +79,10 @@ fn course(history: &History) -> PageSection {
     body.element("figure", &[], |page| {
         area(page, &Area { columns: &columns, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
     });
-    legend(&mut body, history, sum, &names);
-    let answer = if sum == Sum::Rented { "Rented machines" } else { "What pods request" };
-    let answer =
-        format!("{answer}, expected, a month, over time; by accelerator. Numbers mark the largest steps below.");
-    PageSection { id: "course", title: "Cost over time", answer: Some(answer), body }
+    legend(&mut body, history, &names);
+    let answer = "Machines and pods, each dollar once, expected, a month, over time; by accelerator. Numbers mark the \
+                  largest steps below.";
+    PageSection { id: "course", title: "Cost over time", answer: Some(answer.to_owned()), body }
 }
 
 /// Marks that would stand on each other are one.
@@ -102,11 +100,10 @@ fn apart(mut marks: Vec<Label>) -> Vec<Label> {
 }
 
 /// What of a state each series has, the lowest first; the last is everything else.
-fn stacked(snapshot: &Snapshot, sum: Sum, names: &[String]) -> Vec<f64> {
+fn stacked(snapshot: &Snapshot, names: &[String]) -> Vec<f64> {
     let mut values = vec![0.0; names.len() + 1];
-    let of_sum = snapshot.added().filter(|it| it.is_rented == (sum == Sum::Rented));
-    for holding in of_sum {
-        let money = holding.monthly.map_or(0.0, |it| it.expected.usd());
+    for holding in snapshot.added() {
+        let money = holding.share.map_or(0.0, |it| it.expected.usd());
         let name = holding.accelerator.as_deref().unwrap_or_default();
         let at = names.iter().position(|it| it == name).unwrap_or(names.len());
         if let Some(value) = values.get_mut(at) {
@@ -117,12 +114,12 @@ fn stacked(snapshot: &Snapshot, sum: Sum, names: &[String]) -> Vec<f64> {
 }
 
 /// The accelerators on which most was spent over the time.
-fn largest(history: &History, sum: Sum) -> Vec<String> {
+fn largest(history: &History) -> Vec<String> {
     let mut sums: BTreeMap<&str, Money> = BTreeMap::new();
     for snapshot in history.points.iter().filter_map(Point::snapshot) {
-        for holding in snapshot.added().filter(|it| it.is_rented == (sum == Sum::Rented)) {
-            if let (Some(name), Some(monthly)) = (&holding.accelerator, holding.monthly) {
-                *sums.entry(name).or_default() += monthly.expected;
+        for holding in snapshot.added() {
+            if let (Some(name), Some(share)) = (&holding.accelerator, holding.share) {
+                *sums.entry(name).or_default() += share.expected;
             }
         }
     }
@@ -158,9 +155,9 @@ fn dates(history: &History, first: i64, last: i64) -> Vec<Label> {
     labels
 }
 
-fn legend(page: &mut Html, history: &History, sum: Sum, names: &[String]) {
+fn legend(page: &mut Html, history: &History, names: &[String]) {
     let Some((_, now)) = history.newest() else { return };
-    let values = stacked(now, sum, names);
+    let values = stacked(now, names);
     page.element("ul", &[("class", "legend")], |page| {
         let others = "everything else".to_owned();
         for (at, (name, value)) in names.iter().chain([&others]).zip(values).enumerate() {
@@ -176,9 +173,9 @@ fn legend(page: &mut Html, history: &History, sum: Sum, names: &[String]) {
 }
 
 /// The largest steps, by their place in time.
-fn marked(history: &History, sum: Sum) -> Vec<&Step> {
-    let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !sum.step(it).is_zero()).collect();
-    steps.sort_by_key(|it| (Reverse(absolute(sum.step(it))), it.to));
+fn marked(history: &History) -> Vec<&Step> {
+    let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
+    steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));
     steps.truncate(MARKED);
     steps
 }
@@ -195,12 +192,11 @@ const STEPS: [(&str, Column); 4] = [
 ];
 
 fn added(history: &History) -> Option<PageSection> {
-    let sum = Sum::of(history);
-    let marked = marked(history, sum);
-    let moves = |it: &&Step| !sum.step(it).is_zero() || !it.requested.expected.is_zero();
+    let marked = marked(history);
+    let moves = |it: &&Step| !it.combined.is_same();
     let mut steps: Vec<&Step> = history.steps.iter().filter(moves).collect();
     let still = history.steps.len() - steps.len();
-    steps.sort_by_key(|it| (Reverse(absolute(sum.step(it))), Reverse(absolute(it.combined.expected)), Reverse(it.to)));
+    steps.sort_by_key(|it| (Reverse(absolute(moved(it)).max(absolute(unsure(it)))), Reverse(it.to)));
     if steps.is_empty() {
         return None;
     }
@@ -209,7 +205,7 @@ fn added(history: &History) -> Option<PageSection> {
     let table = Table { id: "steps", caption, columns: &STEPS, is_searchable: true };
     let rest = table.print(&mut body, steps, |page, step| {
         let mark = marked.iter().position(|it| it.to == step.to);
-        row(page, history, sum, step, mark);
+        row(page, history, step, mark);
     });
     left_out(&mut body, rest, "steps");
     if still > 0 {
@@ -219,7 +215,7 @@ fn added(history: &History) -> Option<PageSection> {
     Some(PageSection { id: "steps-section", title: "Who added it", answer: None, body })
 }
 
-fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<usize>) {
+fn row(page: &mut Html, history: &History, step: &Step, mark: Option<usize>) {
     let Some(point) = history.points.get(step.to) else { return };
     let commit = &point.commit;
     page.element("th", &[("scope", "row")], |page| {
@@ -239,11 +235,7 @@ fn row(page: &mut Html, history: &History, sum: Sum, step: &Step, mark: Option<u
             page.leaf("span", &[("class", "tag")], tag);
         }
     });
-    let (told, whose) = match sum.step(step) {
-        moved if moved.is_zero() && !step.requested.expected.is_zero() => (step.requested.expected, " requested"),
-        moved => (moved, ""),
-    };
-    number(page, &format!("{}{whose}", signed(history.currency, told)), told.usd());
+    number(page, &step_money(history.currency, step), moved(step).usd());
     let plus = if step.accelerators > 0.0 { "+" } else { "" };
     number(page, &format!("{plus}{}", plain_number(step.accelerators)), step.accelerators);
     page.leaf("td", &[], &did(&step.changes));
@@ -260,7 +252,6 @@ const MONTHS: [(&str, Column); 6] = [
 
 /// The last known state of each month.
 fn months(history: &History) -> Option<PageSection> {
-    let sum = Sum::of(history);
     let mut months: BTreeMap<String, Option<&Snapshot>> = BTreeMap::new();
     for point in &history.points {
         let month: String = point.commit.date().to_string().chars().take(7).collect();
@@ -273,7 +264,7 @@ fn months(history: &History) -> Option<PageSection> {
     let mut before: Option<Money> = None;
     let mut rows = Vec::new();
     for (month, state) in months {
-        let amount = state.map(|it| sum.amount(it));
+        let amount = state.map(expected);
         rows.push((month, state, amount.zip(before).map(|(now, before)| now - before)));
         before = amount.or(before);
     }
@@ -286,12 +277,12 @@ fn months(history: &History) -> Option<PageSection> {
             page.leaf("td", &[("colspan", "5"), ("class", "soft")], "not known: no commit of it could be read");
             return;
         };
-        let at_least = if state.is_at_least() { "at least " } else { "" };
-        let amount = sum.amount(state);
+        let at_least = if !state.combined().is_whole() { "at least " } else { "" };
+        let amount = expected(state);
         number(page, &format!("{at_least}{}", history.currency.amount(amount)), amount.usd());
         let moved = moved.unwrap_or_default();
         number(page, &signed(history.currency, moved), moved.usd());
-        let accelerators = if sum == Sum::Rented { state.accelerators_rented } else { state.accelerators_requested };
+        let accelerators = state.accelerators();
         number(page, &plain_number(accelerators), accelerators);
         number(page, &state.finding_count().to_string(), state.finding_count() as f64);
         number(page, &history.currency.amount(state.saves.expected), state.saves.expected.usd());
@@ -310,12 +301,6 @@ fn unknown(history: &History) -> Option<PageSection> {
         lines.push(format!(
             "in the newest commit {count} things that matter are not judged: its sums are at least what they say"
         ));
-    }
-    if let Some((_, now)) =
-        history.newest().filter(|(_, now)| *now.requested != MoneyRange::ZERO && *now.rented != MoneyRange::ZERO)
-    {
-        let asked = history.currency.amount(now.requested.expected);
-        lines.push(format!("pods ask for {asked} a month, another view of the machines that they run on: never added"));
     }
     if lines.is_empty() {
         return None;

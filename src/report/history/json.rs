@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;
-use crate::report::formats::json::{Bounds, Number, VERSION, print};
+use crate::report::formats::json::{Bounds, Number, Sum, VERSION, print};
 use crate::report::views::history::{
     Blame, BlamedCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, Step, StepChange,
 };
@@ -97,10 +97,10 @@ struct WirePoint<'a> {
 
 #[derive(Serialize)]
 struct WireBill<'a> {
-    rented: Bounds,
-    requested: Bounds,
-    combined: Bounds,
-    attached: Bounds,
+    rented: Sum,
+    requested: Sum,
+    combined: Sum,
+    attached: Sum,
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
@@ -181,17 +181,17 @@ fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
         saves_usd_per_month: (*it.saves).into(),
     });
     WireBill {
-        rented: (*it.rented).into(),
-        requested: (*it.requested).into(),
-        combined: (*it.combined).into(),
-        attached: (*it.attached).into(),
+        rented: Sum::without_parts(&it.rented()),
+        requested: Sum::without_parts(&it.requested()),
+        combined: Sum::without_parts(&it.combined()),
+        attached: Sum::without_parts(&it.attached()),
         endings: endings.collect(),
         accelerators: WireAccelerators {
             rented: Number(it.accelerators_rented),
             requested: Number(it.accelerators_requested),
         },
         unpriced: it.unpriced,
-        at_least: it.is_at_least(),
+        at_least: !it.combined().is_whole(),
         findings: WireFindings {
             count: it.finding_count(),
             saves_usd_per_month: (*it.saves).into(),
@@ -210,7 +210,10 @@ struct WireStep<'a> {
     between: usize,
     rented: Bounds,
     requested: Bounds,
+    /// What both states know; the rest stands beside it.
     combined: Bounds,
+    became_known: Bounds,
+    no_longer_known: Bounds,
     accelerators: Number,
     changes: Vec<WireChange<'a>>,
 }
@@ -239,6 +242,8 @@ struct WireHolding<'a> {
     usd_per_month: Option<Bounds>,
     per: &'a str,
     usd: Option<Bounds>,
+    /// Its part of a month of all, in which each dollar counts once.
+    usd_in_sum: Option<Bounds>,
     unpriced: Option<&'a str>,
 }
 
@@ -259,13 +264,14 @@ fn holding(it: &Holding) -> WireHolding<'_> {
         usd_per_month: it.monthly.map(|it| bounds(*it)),
         per: &it.per,
         usd: it.amount.map(|it| bounds(*it)),
+        usd_in_sum: it.share.map(|it| bounds(*it)),
         unpriced: it.unpriced.as_deref(),
     }
 }
 
 fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
     let change = |it: &'a StepChange| WireChange {
-        kind: it.kind.name(),
+        kind: it.kind.word(),
         delta_usd_per_month: it.delta().into(),
         before: it.before.as_ref().map(holding),
         after: it.after.as_ref().map(holding),
@@ -275,9 +281,11 @@ fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
         commit: id(it.to)?,
         after: it.from.and_then(id),
         between: it.between,
-        rented: it.rented.into(),
-        requested: it.requested.into(),
-        combined: it.combined.into(),
+        rented: it.rented.difference.into(),
+        requested: it.requested.difference.into(),
+        combined: it.combined.difference.into(),
+        became_known: it.combined.became_known.into(),
+        no_longer_known: it.combined.no_longer_known.into(),
         accelerators: Number(it.accelerators),
         changes: it.changes.iter().map(change).collect(),
     })

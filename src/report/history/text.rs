@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::sparkline::sparkline;
-use crate::catalog::{Currency, Money, MoneyRange};
+use crate::catalog::{Currency, Money};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
-use crate::report::views::history::{Blame, BlamedCommit, Commit, Step, StepChange, StepKind};
+use crate::report::views::history::{Blame, BlamedCommit, Commit, Step, StepChange, StepKind, course as steps_course};
 use crate::report::views::money::Ends;
 use crate::report::{Detail, History, Most, Point, Snapshot, Style};
 
@@ -43,58 +43,47 @@ fn bold(line: &str, style: Style) -> String {
     if style.color { format!("\u{1b}[1m{line}\u{1b}[0m") } else { line.to_owned() }
 }
 
-/// Which of the two sums is told: what is rented, or what pods ask for where nothing ever was.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum Sum {
-    Rented,
-    Requested,
+/// What became known in a step, less what is no longer known.
+pub(in crate::report) fn unsure(it: &Step) -> Money {
+    it.combined.became_known.expected - it.combined.no_longer_known.expected
 }
 
-impl Sum {
-    pub(in crate::report) fn of(history: &History) -> Sum {
-        let mut known = history.points.iter().filter_map(Point::snapshot);
-        let is_rented = known.any(|it| *it.rented != MoneyRange::ZERO || it.added().any(|it| it.is_rented));
-        if is_rented { Sum::Rented } else { Sum::Requested }
+/// `+$2,000`; of what one of the states does not know, `$2,000 became known`, `$2,000 no longer known`.
+pub(in crate::report) fn step_money(currency: Currency, it: &Step) -> String {
+    let (known, lost) = (it.combined.became_known.expected, it.combined.no_longer_known.expected);
+    let mut parts = Vec::new();
+    if !moved(it).is_zero() || known.is_zero() && lost.is_zero() {
+        parts.push(signed(currency, moved(it)));
     }
+    if !known.is_zero() {
+        parts.push(format!("{} became known", currency.amount(known)));
+    }
+    if !lost.is_zero() {
+        parts.push(format!("{} no longer known", currency.amount(lost)));
+    }
+    parts.join(", ")
+}
 
-    pub(in crate::report) fn amount(self, it: &Snapshot) -> Money {
-        self.range(it).expected
-    }
+/// What is expected of a month of machines and pods, each dollar once, as far as it is known.
+pub(in crate::report) fn expected(it: &Snapshot) -> Money {
+    it.combined().minimum().expected
+}
 
-    pub(in crate::report) fn range(self, it: &Snapshot) -> MoneyRange {
-        match self {
-            Sum::Rented => *it.rented,
-            Sum::Requested => *it.requested,
-        }
-    }
-
-    pub(in crate::report) fn step(self, it: &Step) -> Money {
-        match self {
-            Sum::Rented => it.rented.expected,
-            Sum::Requested => it.requested.expected,
-        }
-    }
+/// By how much that grew in a step, of what both states know.
+pub(in crate::report) fn moved(it: &Step) -> Money {
+    it.combined.difference.expected
 }
 
 /// `GPU cost $9,000 a month; $3,000 more than on 2026-01-02; most of it by 1a2b3c4d5e of 2026-03-04 (Ada): add a pool, +$2,000`
 pub(super) fn answer(history: &History) -> String {
-    let sum = Sum::of(history);
     let Some((newest, now)) = history.newest() else {
         return "GPU cost not known: no commit could be read".to_owned();
     };
-    let currency = history.currency;
-    let whose = if sum == Sum::Requested { "requested by pods " } else { "" };
+    let (currency, cost) = (history.currency, now.combined());
     let mut text = match now.added().next() {
-        None if !now.is_at_least() => "no accelerators found".to_owned(),
-        _ => format!("GPU cost {whose}{}", currency.monthly(sum.range(now), Ends::PricesToo, now.is_at_least(), "")),
+        None if cost.is_whole() => "no accelerators found".to_owned(),
+        _ => format!("GPU cost {}", currency.monthly(&cost, Ends::PricesToo, "")),
     };
-    if sum == Sum::Rented && *now.requested != MoneyRange::ZERO {
-        let _ = write!(
-            text,
-            "; requested by pods {}",
-            currency.monthly(*now.requested, Ends::PricesToo, now.is_at_least(), "")
-        );
-    }
     let last = history.points.last().map(|it| &it.commit.id);
     if last != Some(&newest.commit.id) {
         let _ = write!(text, " as of {}; the commits after it could not be read", newest.commit.date());
@@ -102,22 +91,23 @@ pub(super) fn answer(history: &History) -> String {
     let Some((oldest, then)) = history.oldest().filter(|(it, _)| it.commit.id != newest.commit.id) else {
         return text;
     };
-    let grown = sum.amount(now) - sum.amount(then);
-    // Nothing of two amounts that are not known is as much as the other.
-    if !(sum.range(now) == MoneyRange::ZERO && now.is_at_least()) {
+    let course = steps_course(then, now);
+    let grown = course.difference.expected;
+    if course.before.is_whole() && course.after.is_whole() {
         let _ = write!(text, "; {} on {}", compared(currency, grown), oldest.commit.date());
+    } else {
+        let _ = write!(text, "; {} on {}", currency.at_least(&course.before, ""), oldest.commit.date());
     }
     let most = history
         .steps
         .iter()
         .filter(|it| it.from.is_some())
-        .max_by_key(|it| (towards(sum.step(it), grown), Reverse(it.to)));
+        .max_by_key(|it| (towards(moved(it), grown), Reverse(it.to)));
     if let Some((step, point)) = most.and_then(|it| Some((it, history.points.get(it.to)?)))
-        && !sum.step(step).is_zero()
+        && !moved(step).is_zero()
     {
         let what = if grown.is_zero() { "most changed" } else { "most of it" };
-        let _ =
-            write!(text, "; {what} by {}, {}", named(&point.commit, step.between), signed(currency, sum.step(step)));
+        let _ = write!(text, "; {what} by {}, {}", named(&point.commit, step.between), signed(currency, moved(step)));
     }
     text
 }
@@ -161,12 +151,11 @@ pub(in crate::report) fn author(commit: &Commit) -> String {
 }
 
 fn drawn(text: &mut String, history: &History, style: Style) {
-    let sum = Sum::of(history);
     if style.plain {
         return;
     }
-    let line = sparkline(history, SPARKS, |it| sum.amount(it));
-    let amounts = || history.points.iter().filter_map(Point::snapshot).map(|it| sum.amount(it));
+    let line = sparkline(history, SPARKS, expected);
+    let amounts = || history.points.iter().filter_map(Point::snapshot).map(|it| expected(it));
     if let (Some(first), Some(last), Some(most)) = (history.points.first(), history.points.last(), amounts().max())
         && !line.is_empty()
         && !most.is_zero()
@@ -178,7 +167,6 @@ fn drawn(text: &mut String, history: &History, style: Style) {
 
 /// The last known state of each month.
 fn months(text: &mut String, history: &History, style: Style) {
-    let sum = Sum::of(history);
     let month = |point: &Point| point.commit.date().to_string().chars().take(7).collect::<String>();
     let mut months: BTreeMap<String, (usize, Option<&Snapshot>)> = BTreeMap::new();
     for point in &history.points {
@@ -205,15 +193,15 @@ fn months(text: &mut String, history: &History, style: Style) {
             ]);
             continue;
         };
-        let amount = sum.amount(state);
-        let at_least = if state.is_at_least() { "≥ " } else { "" };
+        let amount = expected(state);
+        let at_least = if !state.combined().is_whole() { "≥ " } else { "" };
         let at_least = if style.plain && !at_least.is_empty() { "at least " } else { at_least };
         let delta = before.map(|before| amount - before).filter(|it| !it.is_zero());
         rows.push(vec![
             month,
             format!("{at_least}{}", history.currency.amount(amount)),
             delta.map(|it| signed(history.currency, it)).unwrap_or_default(),
-            number(if sum == Sum::Rented { state.accelerators_rented } else { state.accelerators_requested }),
+            number(state.accelerators()),
             state.finding_count().to_string(),
             history.currency.amount(state.saves.expected),
             state.not_judged.len().to_string(),
@@ -253,10 +241,9 @@ pub(super) fn number(n: f64) -> String {
 
 /// Which commits made it more or less, the largest first.
 fn steps(text: &mut String, history: &History, style: Style) {
-    let sum = Sum::of(history);
     let size = |it: &Step| {
         let size = |money: Money| if money < Money::ZERO { -money } else { money };
-        Reverse((size(sum.step(it)), size(it.combined.expected), it.to))
+        Reverse((size(moved(it)).max(size(unsure(it))), it.to))
     };
     let mut steps: Vec<&Step> = history.steps.iter().collect();
     steps.sort_by_key(|it| size(it));
@@ -278,11 +265,10 @@ fn steps(text: &mut String, history: &History, style: Style) {
         } else {
             format!("{}{}", if step.accelerators > 0.0 { "+" } else { "" }, number(step.accelerators))
         };
-        let told = if sum.step(step).is_zero() { step.combined.expected } else { sum.step(step) };
         table.row(vec![
             one_of,
             commit.date().to_string(),
-            signed(history.currency, told),
+            step_money(history.currency, step),
             accelerators,
             author(commit),
             subject(commit),
@@ -379,25 +365,20 @@ pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> Stri
     text
 }
 
-fn monthly(it: &Blame<'_>) -> Money {
-    it.holding.monthly.map_or(Money::ZERO, |it| it.expected)
-}
-
-/// What is on machines that are counted is a part of them.
-fn is_told(history: &History, it: &Blame<'_>) -> bool {
-    it.holding.is_rented == (Sum::of(history) == Sum::Rented)
+/// Its part of the sum of all: what is on machines that are counted is a part of them.
+fn share(it: &Blame<'_>) -> Money {
+    it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }
 
 /// `GPU cost $9,000 a month, brought by 3 commits; $1,000 of it before 2026-01-02`
 fn brought(history: &History, told: &[Blame<'_>]) -> String {
-    let counted = || told.iter().filter(|it| is_told(history, it));
-    let all: Money = counted().map(monthly).sum();
-    let before: Money = counted().filter(|it| it.since.is_none()).map(monthly).sum();
+    let counted = || told.iter().filter(|it| !share(it).is_zero());
+    let all: Money = counted().map(share).sum();
+    let before: Money = counted().filter(|it| it.since.is_none()).map(share).sum();
     let commits: std::collections::BTreeSet<&str> =
         counted().filter_map(|it| it.since.as_ref()).map(|it| it.commit.id.as_str()).collect();
-    let whose = if Sum::of(history) == Sum::Requested { "requested by pods " } else { "" };
     let commits = if commits.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", commits.len()) };
-    let mut text = format!("GPU cost {whose}{} a month, brought by {commits}", history.currency.amount(all));
+    let mut text = format!("GPU cost {} a month, brought by {commits}", history.currency.amount(all));
     if let Some((oldest, _)) = history.oldest().filter(|_| !before.is_zero()) {
         let _ = write!(text, "; {} of it was there by {}", history.currency.amount(before), oldest.commit.date());
     }
@@ -407,10 +388,10 @@ fn brought(history: &History, told: &[Blame<'_>]) -> String {
 /// Today's dollars by the commit since which they are what they are.
 fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
     let mut commits: BTreeMap<&str, (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
-    for it in told.iter().filter(|it| is_told(history, it)) {
+    for it in told.iter().filter(|it| !share(it).is_zero()) {
         let Some(since) = it.since else { continue };
         let (_, sum, resources) = commits.entry(&since.commit.id).or_insert((since, Money::ZERO, 0));
-        *sum += monthly(it);
+        *sum += share(it);
         *resources += 1;
     }
     let mut commits: Vec<(BlamedCommit<'_>, Money, usize)> = commits.into_values().collect();

@@ -10,7 +10,6 @@ use crate::pricing::Period;
 use crate::report::Report;
 use crate::report::formats::text::is_open;
 use crate::report::views::cuts::counted;
-use crate::report::views::judged;
 use crate::report::views::money::{Ends, mark};
 
 /// A card for each of the few numbers that people ask for first.
@@ -43,16 +42,15 @@ fn card(page: &mut Html, title: &str, big: &str, inside: impl FnOnce(&mut Html))
 }
 
 fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Color) {
-    let range = if role == Role::Rented { report.bill.rented } else { report.bill.requested };
+    let sum = report.bill.of_role(role);
+    let range = sum.minimum();
     let amount = |money| report.currency.amount(money);
-    let at_least = if judged::is_at_least(report, role) { "at least " } else { "" };
     let mark = mark(report.is_estimated(role, Period::Month));
     let big = match range {
-        MoneyRange::ZERO if !at_least.is_empty() => "not known".to_owned(),
         range if range.expected.is_zero() && range.ceiling > Money::ZERO => {
             format!("{} to {mark}{}", amount(range.expected), amount(range.ceiling))
         }
-        range => format!("{at_least}{mark}{}", amount(range.expected)),
+        _ => report.currency.at_least(sum, mark),
     };
     card(page, title, &big, |page| {
         picture(page, 22, |page| interval(page, Scale::to(range.ceiling.max(range.expected)), range, 2, 18, color));
@@ -61,7 +59,11 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
             page.leaf("span", &[], &format!("{least} {}", amount(range.floor)));
             page.raw(" ");
             let is_open = counted(report).any(|(it, _)| it.role == role && is_open(it));
-            let most = if is_open { "no upper limit".to_owned() } else { format!("{most} {}", amount(range.ceiling)) };
+            let most = if is_open || !sum.is_whole() {
+                "no upper limit".to_owned()
+            } else {
+                format!("{most} {}", amount(range.ceiling))
+            };
             page.leaf("span", &[], &most);
         });
     });
@@ -133,7 +135,7 @@ fn savings(page: &mut Html, report: &Report) {
 
 /// As large as the sums: a number that leaves something out must not look whole.
 fn not_counted(page: &mut Html, report: &Report) {
-    let unpriced = report.bill.unpriced;
+    let unpriced = report.bill.unpriced();
     let (unjudged, undetermined) = (report.inventory.unjudged.len(), report.undetermined.len());
     let unknown = report.unknown_machines.len();
     let apart: usize = report.bill.apart.values().map(|it| it.resources).sum();

@@ -20,7 +20,7 @@ mod waste;
 
 use super::Report;
 use super::formats::text;
-use super::views::cost_line::cost_line;
+use super::views::cost_line::{cost_line, cost_rows};
 use super::views::judged;
 use super::views::sentence::sentence;
 use page::{HtmlPage, PageSection};
@@ -32,7 +32,14 @@ pub(super) fn check(report: &Report) -> String {
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.name());
-    page(report, &cost_line(report), vec![found], Vec::new(), Rest::Everything).print()
+    page(
+        report,
+        &cost_line(report),
+        std::iter::once(found).chain(cost_rows(report)).collect(),
+        Vec::new(),
+        Rest::Everything,
+    )
+    .print()
 }
 
 /// The bill alone.
@@ -40,7 +47,7 @@ pub(super) fn cost(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
     }
-    page(report, &cost_line(report), Vec::new(), Vec::new(), Rest::Bill).print()
+    page(report, &cost_line(report), cost_rows(report), Vec::new(), Rest::Bill).print()
 }
 
 fn nothing(report: &Report) -> String {

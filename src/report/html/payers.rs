@@ -6,9 +6,9 @@ use super::page::PageSection;
 use super::table::{Column, Table, left_out, name, number};
 use crate::catalog::MoneyRange;
 use crate::inventory::Role;
+use crate::pricing::CostSum;
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, Slice, counted, slices};
-use crate::report::views::judged;
 
 pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     let roles: Vec<Role> = [Role::Rented, Role::Requested]
@@ -48,7 +48,7 @@ fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<Strin
     let (part, all) =
         (report.currency.amount(of(first).expected), report.currency.amount(total(report, role).expected));
     let whose = if role == Role::Rented { "rented" } else { "requested by pods" };
-    let all = if judged::is_at_least(report, role) { format!("at least {all}") } else { all };
+    let all = if report.bill.of_role(role).is_whole() { all } else { format!("at least {all}") };
     let share = of(first).expected.usd() / total(report, role).expected.usd();
     let how_much = match share {
         share if share > 0.999 => "All of it".to_owned(),
@@ -65,11 +65,11 @@ fn most(report: &Report, cut: Cut, slices: &[Slice], role: Role) -> Option<Strin
 }
 
 fn total(report: &Report, role: Role) -> MoneyRange {
-    if role == Role::Rented { report.bill.rented } else { report.bill.requested }
+    report.bill.of_role(role).minimum()
 }
 
 fn amount(slice: &Slice, role: Role) -> MoneyRange {
-    if role == Role::Rented { slice.rented } else { slice.requested }
+    if role == Role::Rented { slice.rented.minimum() } else { slice.requested.minimum() }
 }
 
 /// Buttons that a style sheet needs; without one all panels are shown, and these are not.
@@ -116,10 +116,10 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
                 });
             });
             for role in roles {
-                let range = amount(slice, *role);
-                number(page, &shown(report, slice, range), range.expected.usd());
+                let sum = if *role == Role::Rented { &slice.rented } else { &slice.requested };
+                number(page, &shown(report, slice, sum), sum.minimum().expected.usd());
             }
-            let count = match slice.unpriced {
+            let count = match slice.unpriced() {
                 0 => slice.resources.to_string(),
                 n => format!("{}, {n} unpriced", slice.resources),
             };
@@ -130,13 +130,14 @@ fn panel(page: &mut Html, report: &Report, cut: Cut, slices: &[Slice], roles: &[
 }
 
 /// No amount is nothing only where everything of it has a month.
-fn shown(report: &Report, slice: &Slice, range: MoneyRange) -> String {
-    match (range == MoneyRange::ZERO, slice.unpriced, slice.beside) {
+fn shown(report: &Report, slice: &Slice, sum: &CostSum) -> String {
+    let range = sum.minimum();
+    match (range == MoneyRange::ZERO, slice.unpriced(), slice.beside) {
         (true, 1.., _) => return "not known".to_owned(),
         (true, 0, 1..) => return "not by the month".to_owned(),
         _ => {}
     }
-    let at_least = if slice.unpriced > 0 { "at least " } else { "" };
+    let at_least = if sum.is_whole() { "" } else { "at least " };
     let (expected, most) = (report.currency.amount(range.expected), report.currency.amount(range.ceiling));
     match (range.expected.is_zero(), range.ceiling > range.expected) {
         (true, true) => format!("up to {most}"),

@@ -8,10 +8,9 @@ use super::markup::Html;
 use super::page::PageSection;
 use super::table::{Column, Table, left_out, number};
 use crate::catalog::Money;
-use crate::inventory::{ResourceId, Role};
+use crate::inventory::ResourceId;
 use crate::pricing::Period;
 use crate::report::views::first::advice;
-use crate::report::views::judged;
 use crate::report::views::money::mark;
 use crate::report::views::scorecard::{best_savings, saving};
 use crate::report::{Report, escape};
@@ -132,14 +131,13 @@ fn first(page: &mut Html, report: &Report) {
 /// What is left of the bill after each step.
 fn safe_first(page: &mut Html, report: &Report) {
     let steps = steps(report);
-    let now = report.bill.combined.expected;
+    let now = report.bill.combined.minimum().expected;
     let most = steps.last().map_or(Money::ZERO, |it| it.saves);
     if most.is_zero() || now < most {
         return;
     }
     let scale = Scale::to(now);
-    let is_at_least = [Role::Rented, Role::Requested].into_iter().any(|role| judged::is_at_least(report, role));
-    let at_least = if is_at_least { "at least " } else { "" };
+    let at_least = if report.bill.combined.is_whole() { "" } else { "at least " };
     let told = |risk: Risk| match risk {
         Risk::Low => "after all of low risk",
         Risk::Medium => "after all of medium risk",

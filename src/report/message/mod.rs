@@ -7,7 +7,7 @@ mod teams;
 pub(in crate::report) use content::Message;
 
 use super::formats::text::found;
-use super::views::cost_line::cost_line;
+use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
 use super::{Format, Report};
 
@@ -32,13 +32,11 @@ pub(in crate::report) fn check(report: &Report) -> Message {
             ..Message::default()
         };
     }
-    let line = cost_line(report);
-    let (title, more) = line.split_once("; ").unwrap_or((&line, ""));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
     let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.name())];
-    lines.extend(Some(more.to_owned()).filter(|more| !more.is_empty()));
+    lines.extend(cost_rows(report));
     Message {
-        title: titled(report, title),
+        title: titled(report, &cost_line(report)),
         lines,
         lists: first_steps(report).into_iter().collect(),
         url: None,

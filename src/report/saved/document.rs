@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
-use crate::pricing::{BeforeAfter, Ending, PastShelfLife};
+use crate::inventory::ResourceId;
+use crate::pricing::{CostChange, CostSum, Ending, OpenCause, OpenPart, PastShelfLife};
 use crate::rules::Total;
 
 #[derive(Deserialize)]
@@ -104,6 +105,8 @@ pub(super) struct SavedFinding {
     pub(super) saves_usd_per_month: Option<Bounds>,
     pub(super) saves_usd: Option<Bounds>,
     pub(super) saves_per: Option<String>,
+    /// Not in older reports.
+    pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
     pub(super) suppressed: Option<SavedSuppression>,
@@ -190,6 +193,8 @@ pub(super) struct SavedSkipped {
 pub(super) struct SavedUnjudged {
     pub(super) path: String,
     pub(super) line: Option<usize>,
+    /// Not in older reports.
+    pub(super) address: Option<String>,
     pub(super) reason: String,
     pub(super) cure: Option<String>,
     pub(super) standing: String,
@@ -235,13 +240,13 @@ pub(super) struct SavedCurrency {
 
 #[derive(Deserialize)]
 pub(super) struct SavedBill {
-    pub(super) rented: Bounds,
-    pub(super) requested: Bounds,
+    pub(super) rented: SavedCostSum,
+    pub(super) requested: SavedCostSum,
     /// Not in older reports.
     #[serde(default)]
-    pub(super) combined: Option<Bounds>,
+    pub(super) combined: Option<SavedCostSum>,
     #[serde(default)]
-    pub(super) attached: Option<Bounds>,
+    pub(super) attached: Option<SavedCostSum>,
     pub(super) unpriced: usize,
     #[serde(default)]
     pub(super) unnamed: Option<SavedUnnamed>,
@@ -261,9 +266,29 @@ pub(super) struct SavedUnnamed {
 pub(super) struct SavedApart {
     pub(super) counted: String,
     pub(super) resources: usize,
-    pub(super) rented: Bounds,
-    pub(super) requested: Bounds,
+    pub(super) rented: SavedCostSum,
+    pub(super) requested: SavedCostSum,
+    #[serde(default)]
     pub(super) unpriced: usize,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedCostSum {
+    #[serde(flatten)]
+    pub(super) known: Bounds,
+    /// Not in older reports.
+    pub(super) whole: Option<bool>,
+    #[serde(default)]
+    pub(super) unlimited: bool,
+    #[serde(default)]
+    pub(super) open: Vec<SavedOpenPart>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SavedOpenPart {
+    of: String,
+    cause: String,
+    why: String,
 }
 
 /// What somebody applies in one go, as far as reports tell of it.
@@ -317,11 +342,14 @@ pub(super) struct SavedPrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<Bounds>,
+    /// Not in older reports.
+    pub(super) usd_in_sum: Option<Bounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<Bounds>,
     pub(super) hours: Option<f64>,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
+    pub(super) starts_per_month: Option<f64>,
     #[serde(default)]
     pub(super) accelerator_unnamed: bool,
 }
@@ -349,16 +377,19 @@ pub(super) struct SavedCost {
 
 #[derive(Deserialize)]
 pub(super) struct SavedSum {
-    pub(super) before: Bounds,
-    pub(super) after: Bounds,
+    pub(super) before: SavedCostSum,
+    pub(super) after: SavedCostSum,
     pub(super) difference: Option<Bounds>,
+    /// Not in older reports.
+    pub(super) became_known: Option<Bounds>,
+    pub(super) no_longer_known: Option<Bounds>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct SavedTeam {
     pub(super) team: Option<String>,
-    pub(super) before: Bounds,
-    pub(super) after: Bounds,
+    pub(super) before: SavedCostSum,
+    pub(super) after: SavedCostSum,
 }
 
 #[derive(Deserialize)]
@@ -382,6 +413,7 @@ pub(super) struct SavedChange {
     pub(super) resource: Option<SavedResource>,
     #[serde(default)]
     pub(super) lost: bool,
+    pub(super) known: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -424,18 +456,41 @@ impl From<SavedUnnamed> for Ending {
     }
 }
 
-impl From<SavedSum> for BeforeAfter {
-    fn from(sum: SavedSum) -> Self {
-        let sums = BeforeAfter { before: sum.before.into(), after: sum.after.into(), ..BeforeAfter::default() };
-        // What the change lost sight of is neither spent nor saved.
-        let difference: MoneyRange = sum.difference.map_or(sums.difference(), Into::into);
-        let plain = sums.difference();
-        let lost = MoneyRange {
-            floor: difference.floor - plain.floor,
-            expected: difference.expected - plain.expected,
-            ceiling: difference.ceiling - plain.ceiling,
-        };
-        BeforeAfter { lost, ..sums }
+impl SavedCostSum {
+    /// An older report says only of how many resources the cost is unknown.
+    pub(super) fn sum(self, unpriced: usize) -> CostSum {
+        let open = self.open.into_iter().enumerate().map(|(at, it)| OpenPart {
+            of: it.of.into(),
+            resource: Some(ResourceId(at)),
+            cause: OpenCause::from_name(&it.cause).unwrap_or(OpenCause::File),
+            why: it.why.into(),
+        });
+        let mut sum = CostSum::new(self.known.into(), open).unlimited(self.unlimited);
+        let unsaid = if self.whole.is_some() { 0 } else { unpriced };
+        for at in 0..unsaid {
+            sum.leave_open(unsaid_part(Some(ResourceId(at)), OpenCause::Price));
+        }
+        if self.whole == Some(false) && sum.is_whole() {
+            sum.leave_open(unsaid_part(None, OpenCause::File));
+        }
+        sum
+    }
+}
+
+fn unsaid_part(resource: Option<ResourceId>, cause: OpenCause) -> OpenPart {
+    OpenPart { of: "".into(), resource, cause, why: "the report does not say why".into() }
+}
+
+impl SavedSum {
+    pub(super) fn change(self, unpriced: (usize, usize)) -> CostChange {
+        let (before, after) = (self.before.sum(unpriced.0), self.after.sum(unpriced.1));
+        let plain = after.minimum() - before.minimum();
+        let difference = self.difference.map_or(plain, Into::into);
+        // An older report says what is not known any more by a difference that is smaller than that of the sums.
+        let unsaid = difference - plain;
+        let became_known = self.became_known.map_or(MoneyRange::ZERO, Into::into);
+        let no_longer_known = self.no_longer_known.map_or(unsaid, Into::into);
+        CostChange { before, after, difference, became_known, no_longer_known }
     }
 }
 
@@ -477,7 +532,6 @@ impl DifferenceDocument {
     pub(super) fn check(&self) -> Result<(), String> {
         self.catalog.iter().try_for_each(|it| check(&it.words()))?;
         self.undetermined.iter().try_for_each(|it| check(&[&it.rule]))?;
-        self.changes.iter().flat_map(|it| &it.details).try_for_each(|it| check(&[&it.what]))?;
         let findings = [&self.new, &self.grown, &self.unchanged, &self.fixed, &self.accepted];
         findings.into_iter().flatten().try_for_each(SavedFinding::check)
     }

@@ -26,7 +26,7 @@ use crate::inventory::{
     Unjudged, UnjudgedStatus, Value,
 };
 use crate::measured::Measured;
-use crate::pricing::{Apart, BeforeAfter, Bill, BillItem, Change, ChangeKind, Delta, Detail, Period, Status};
+use crate::pricing::{Apart, Bill, BillItem, Change, ChangeKind, CostSum, Delta, Detail, Known, Period, Status};
 use crate::rules::{Confidence, Finding, Fix, Risk, Rules, Safety, Total, Undetermined};
 use crate::source::{Date, Edit, Sources, Span};
 use document::{
@@ -136,7 +136,7 @@ impl State {
 
     /// More findings, about the state as a whole.
     pub fn add(&mut self, findings: Vec<Finding>) {
-        let decided = |finding| Decided { finding, suppressed: None, baselined: None };
+        let decided = |finding| Decided::new(finding, &self.sources, &self.inventory);
         self.findings.extend(findings.into_iter().map(decided));
     }
 }
@@ -295,6 +295,7 @@ impl Builder {
         });
         let safety = it.fix_safety.and_then(|name| named(&Safety::ALL, Safety::name, &name));
         let item = resource.and_then(|id| self.state.bill.items.get(id.0));
+        let counted = it.counted.as_deref().and_then(|name| named(&Counted::ALL, Counted::name, name));
         let saves: Option<MoneyRange> = it.saves_usd.or(it.saves_usd_per_month).map(Into::into);
         let finding = Finding {
             is_estimated: saves.is_some() && item.is_some_and(BillItem::is_estimated),
@@ -324,7 +325,9 @@ impl Builder {
             evidence: Vec::new(),
         };
         let baselined = it.baseline.and_then(|it| it.since.parse().ok());
-        self.state.findings.push(Decided { finding, suppressed, baselined });
+        let decided = Decided::new(finding, &self.state.sources, &self.state.inventory);
+        let counted = counted.unwrap_or(decided.counted);
+        self.state.findings.push(Decided { suppressed, baselined, counted, ..decided });
     }
 
     /// What was not known about the tree as a whole.
@@ -353,7 +356,13 @@ impl Builder {
             let standing =
                 named(&UnjudgedStatus::ALL, UnjudgedStatus::name, &it.standing).unwrap_or(UnjudgedStatus::Open);
             let unjudged = Unjudged::new(it.path, it.reason);
-            self.state.inventory.unjudged.push(Unjudged { span, cure: it.cure, standing, ..unjudged });
+            self.state.inventory.unjudged.push(Unjudged {
+                span,
+                address: it.address,
+                cure: it.cure,
+                standing,
+                ..unjudged
+            });
         }
         let derived = || Verdict::new(false, &self.state.inventory.unjudged);
         self.state.verdict = named(&Verdict::ALL, Verdict::name, verdict).unwrap_or_else(derived);
@@ -409,11 +418,13 @@ impl CheckDocument {
         builder.unjudged(self.not_judged, &self.verdict);
         let mut state = builder.state;
         state.totals = self.totals.into_iter().map(|it| (it.rule.clone(), it.into())).collect();
-        state.bill.rented = self.bill.rented.into();
-        state.bill.requested = self.bill.requested.into();
-        state.bill.combined = self.bill.combined.map_or(state.bill.rented, Into::into);
-        state.bill.attached = self.bill.attached.map(Into::into).unwrap_or_default();
-        state.bill.unpriced = self.bill.unpriced;
+        let unpriced = self.bill.unpriced;
+        state.bill.rented = self.bill.rented.sum(unpriced);
+        state.bill.requested = self.bill.requested.sum(0);
+        state.bill.combined = self.bill.combined.map_or_else(|| state.bill.rented.clone(), |it| it.sum(0));
+        state.bill.attached = self.bill.attached.map(|it| it.sum(0)).unwrap_or_default();
+        gather(&mut state.bill);
+        state.bill.set_unread(&state.inventory);
         state.bill.unnamed = self.bill.unnamed.map(Into::into).unwrap_or_default();
         state.bill.stale = self.bill.stale;
         state.bill.apart = self.bill.apart.into_iter().filter_map(apart).collect();
@@ -423,8 +434,14 @@ impl CheckDocument {
 
 fn apart(it: SavedApart) -> Option<(Counted, Apart)> {
     let counted = named(&Counted::ALL, Counted::name, &it.counted)?;
-    let (rented, requested) = (it.rented.into(), it.requested.into());
-    Some((counted, Apart { resources: it.resources, rented, requested, unpriced: it.unpriced }))
+    let (rented, requested) = (it.rented.sum(it.unpriced), it.requested.sum(0));
+    Some((counted, Apart { resources: it.resources, rented, requested }))
+}
+
+/// What is open of a part is open of the sum of both.
+fn gather(bill: &mut Bill) {
+    let parts: Vec<_> = bill.rented.open().chain(bill.requested.open()).cloned().collect();
+    bill.combined = CostSum::new(bill.combined.minimum(), parts).unlimited(bill.combined.is_unlimited());
 }
 
 /// What a saved report tells of a run; nothing where its kind is no word of ours.
@@ -467,11 +484,13 @@ fn item(it: &SavedPrice) -> BillItem {
         status,
         per_hour: it.usd_per_hour.map(|usd| MoneyRange::exactly(Money::from_usd(usd))),
         monthly: it.usd_per_month.map(Into::into),
+        share: it.usd_in_sum.map(Into::into),
         per: it.per.as_deref().and_then(Period::from_name).unwrap_or_default(),
         amount: it.usd.or(it.usd_per_month).map(Into::into),
         hours: it.hours.unwrap_or_default(),
         as_of: it.as_of.clone(),
         stale: it.stale.clone(),
+        starts: it.starts_per_month,
         is_unnamed: it.accelerator_unnamed,
         ..BillItem::default()
     }
@@ -510,12 +529,25 @@ fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
 }
 
 /// The sums of both states, as the comparison tells them.
-fn sum_up(delta: &Delta, before: &mut Bill, after: &mut Bill) {
-    (before.rented, after.rented) = (delta.rented.before, delta.rented.after);
-    (before.requested, after.requested) = (delta.requested.before, delta.requested.after);
-    (before.combined, after.combined) = (delta.combined.before, delta.combined.after);
-    (before.attached, after.attached) = (delta.attached.before, delta.attached.after);
-    (before.unpriced, after.unpriced) = (delta.unpriced_before, delta.unpriced_after);
+fn take_sums(delta: &Delta, before: &mut Bill, after: &mut Bill) {
+    before.rented.clone_from(&delta.rented.before);
+    before.requested.clone_from(&delta.requested.before);
+    before.combined.clone_from(&delta.combined.before);
+    before.attached.clone_from(&delta.attached.before);
+    after.rented.clone_from(&delta.rented.after);
+    after.requested.clone_from(&delta.requested.after);
+    after.combined.clone_from(&delta.combined.after);
+    after.attached.clone_from(&delta.attached.after);
+    gather(before);
+    gather(after);
+}
+
+/// And back, with all that is open.
+fn give_sums(delta: &mut Delta, before: &Bill, after: &Bill) {
+    delta.combined.before.clone_from(&before.combined);
+    delta.rented.after.clone_from(&after.rented);
+    delta.requested.after.clone_from(&after.requested);
+    delta.combined.after.clone_from(&after.combined);
 }
 
 impl DifferenceDocument {
@@ -557,19 +589,20 @@ impl DifferenceDocument {
         let (mut before, mut after) = (before.state, after.state);
         after.inventory.runs = self.runs.into_iter().filter_map(run).collect();
         let cost = self.cost;
-        let rented: BeforeAfter = cost.rented.into();
-        let delta = Delta {
+        let unpriced = (cost.unpriced_before, cost.unpriced_after);
+        let rented = cost.rented.change(unpriced);
+        let mut delta = Delta {
             changes,
+            requested: cost.requested.change((0, 0)),
+            combined: cost.combined.map_or_else(|| rented.clone(), |it| it.change((0, 0))),
+            attached: cost.attached.map(|it| it.change((0, 0))).unwrap_or_default(),
             rented,
-            requested: cost.requested.into(),
-            combined: cost.combined.map_or(rented, Into::into),
-            attached: cost.attached.map(Into::into).unwrap_or_default(),
-            unpriced_before: cost.unpriced_before,
-            unpriced_after: cost.unpriced_after,
         };
-        sum_up(&delta, &mut before.bill, &mut after.bill);
+        take_sums(&delta, &mut before.bill, &mut after.bill);
+        after.bill.set_unread(&after.inventory);
+        give_sums(&mut delta, &before.bill, &after.bill);
         after.bill.unnamed = cost.unnamed_after.map(Into::into).unwrap_or_default();
-        let team = |it: SavedTeam| Team { name: it.team, before: it.before.into(), after: it.after.into() };
+        let team = |it: SavedTeam| Team { name: it.team, before: it.before.sum(0), after: it.after.sum(0) };
         Compared {
             before,
             after,
@@ -601,12 +634,14 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     let expected = |item: &BillItem| item.monthly.map_or(Money::ZERO, |range| range.expected);
     let (mut old, mut new) =
         (amount(it.usd_per_month_before, it.cost_before), amount(it.usd_per_month_after, it.cost_after));
+    let lost = if it.lost { Known::NoLongerKnown } else { Known::Both };
+    let known = it.known.as_deref().and_then(|known| named(&Known::ALL, Known::name, known)).unwrap_or(lost);
     let is_removed = kind == ChangeKind::Removed;
     if let Some(saved) = &it.resource {
-        *(if is_removed { &mut old } else { &mut new }) = item(&saved.price);
+        let is_of_before = is_removed || known == Known::NoLongerKnown && saved.price.usd.is_some();
+        *(if is_of_before { &mut old } else { &mut new }) = item(&saved.price);
     }
-    let lost = it.lost;
-    let increase = if lost { Money::ZERO } else { expected(&new) - expected(&old) };
+    let increase = if known == Known::Both { expected(&new) - expected(&old) } else { Money::ZERO };
     let earlier = it.address_before.as_deref().unwrap_or(&it.address);
     let place = |side: &mut Builder, address: &str, item: BillItem, is_there: bool| {
         let span = side.located.span(&it.path, it.line, 1).filter(|_| is_there)?;
@@ -625,5 +660,5 @@ fn change(it: SavedChange, before: &mut Builder, after: &mut Builder) -> Option<
     }
     let details = it.details.into_iter();
     let details = details.map(|it| Detail { what: it.what, before: it.before, after: it.after });
-    Some(Change { before: earlier, after: later, kind, increase, details: details.collect(), lost })
+    Some(Change { before: earlier, after: later, kind, increase, details: details.collect(), known })
 }

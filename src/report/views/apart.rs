@@ -26,14 +26,14 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
 fn shown(sum: &Apart, currency: Currency) -> String {
     let mut parts =
         vec![if sum.resources == 1 { "1 resource".to_owned() } else { format!("{} resources", sum.resources) }];
-    for (range, role) in [(sum.rented, "rented"), (sum.requested, "requested by pods")] {
+    for (range, role) in [(sum.rented.minimum(), "rented"), (sum.requested.minimum(), "requested by pods")] {
         if range.expected > Money::ZERO {
             parts.push(format!("{} a month {role}", currency.amount(range.expected)));
         } else if range.ceiling > Money::ZERO {
             parts.push(format!("up to {} a month {role}", currency.amount(range.ceiling)));
         }
     }
-    match sum.unpriced {
+    match sum.unpriced() {
         0 => {}
         n if n == sum.resources => parts.push("without a price".to_owned()),
         n => parts.push(format!("{n} of them without a price")),
@@ -41,7 +41,7 @@ fn shown(sum: &Apart, currency: Currency) -> String {
     parts.join(", ")
 }
 
-fn place(counted: Counted) -> &'static str {
+pub(in crate::report) fn place(counted: Counted) -> &'static str {
     match counted {
         Counted::Deployed => "deployed",
         Counted::Base => "in bases that environments or overlays replace",

@@ -1,67 +1,108 @@
-//! The first line of a report about one tree: what it costs, and of what that is not known.
+//! What one tree costs: the first line of a report about it, and the lines that the first one has no room for.
 
+use super::apart;
 use super::money::{Ends, mark, while_running};
-use super::{apart, judged};
-use crate::catalog::MoneyRange;
+use crate::catalog::{Currency, Money, MoneyRange};
 use crate::inventory::Role;
-use crate::pricing::Period;
+use crate::pricing::{Ending, Period};
 use crate::report::Report;
 
-/// `GPU cost at least ~$36,199 a month (floor $4,141, full scale $74,132); requested by pods ~$2,336 a month`
+/// Machines and pods together, with each dollar counted once: `GPU cost at least ~$36,199 a month`.
 pub(in crate::report) fn cost_line(report: &Report) -> String {
     if report.is_empty {
         return "nothing to check here".to_owned();
     }
-    let is_there = |role| report.inventory.resources.iter().any(|it| it.is_added() && it.role == role);
-    if !is_there(Role::Rented) && !is_there(Role::Requested) {
+    if !report.inventory.resources.iter().any(|it| it.is_added()) {
         return apart::only(report).unwrap_or_else(|| "no accelerators found".to_owned());
     }
-    let mark_of = |role, per| mark(report.is_estimated(role, per));
-    let endings = report.bill.endings(report.inventory);
-    let is_by_month = |role, range: MoneyRange| {
-        is_there(role) && (range != MoneyRange::ZERO || !endings.keys().any(|(of, _)| *of == role))
-    };
-    let currency = report.currency;
-    let mut parts = Vec::new();
-    for (role, range, whose) in
-        [(Role::Rented, report.bill.rented, ""), (Role::Requested, report.bill.requested, "requested by pods ")]
-    {
-        if is_by_month(role, range) {
-            let is_at_least = judged::is_at_least(report, role);
-            let amount =
-                currency.monthly(range, Ends::of(report.bill, role), is_at_least, mark_of(role, Period::Month));
-            let unnamed = currency.unnamed(report.bill).filter(|_| role == Role::Requested);
-            parts.push(match unnamed {
-                Some(unnamed) if report.bill.unnamed.amount == range => format!("{whose}not known, {unnamed}"),
-                Some(unnamed) => format!("{whose}{amount}, {unnamed}"),
-                None if role == Role::Rented && range == MoneyRange::ZERO && is_at_least => {
-                    "of machines not known".to_owned()
-                }
-                None => format!("{whose}{amount}"),
-            });
+    let (bill, currency) = (report.bill, report.currency);
+    if bill.combined.minimum() == MoneyRange::ZERO {
+        let jobs = jobs(report);
+        if !jobs.is_empty() {
+            return format!("GPU cost of {}", jobs.join(", "));
         }
     }
-    for ((role, per), ending) in &endings {
-        let most = ending.amount.expected.max(ending.amount.ceiling);
-        let jobs = if *role == Role::Rented { "rented jobs" } else { "jobs" };
-        let mark = mark_of(*role, *per);
-        parts.push(match ending.each_uncounted {
-            _ if *per == Period::Hour && ending.amount.floor < most => {
-                format!(
-                    "{jobs} {mark}{}–{} {}",
-                    currency.amount(ending.amount.floor),
-                    currency.amount(most),
-                    while_running(*per)
-                )
-            }
-            each if most.is_zero() => {
-                format!("{jobs} {mark}{} per hour each, and nothing says how many", currency.amount(each))
-            }
-            _ => format!("{jobs} {mark}{} {}", currency.amount(most), while_running(*per)),
-        });
+    if bill.unnamed.resources > 0 && bill.unnamed.amount == bill.combined.minimum() {
+        return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));
     }
-    let text = parts.join("; ");
-    // Where there is nothing but jobs, it is their cost.
-    let of = if text.starts_with("jobs ") || text.starts_with("rented jobs ") { "of " } else { "" };
-    format!("GPU cost {of}{text}")
+    format!("GPU cost {}", currency.monthly(&bill.combined, Ends::of_all(bill), marked(report)))
+}
+
+/// Whether anything of the sum is estimated.
+pub(in crate::report) fn marked(report: &Report) -> &'static str {
+    mark([Role::Rented, Role::Requested].into_iter().any(|role| report.is_estimated(role, Period::Month)))
+}
+
+/// What stands below: machines, pods and jobs, each where the first line does not say it.
+pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
+    let (bill, currency) = (report.bill, report.currency);
+    let mut rows = Vec::new();
+    if report.is_empty || !report.inventory.resources.iter().any(|it| it.is_added()) {
+        return rows;
+    }
+    let (machines, pods) = (bill.rented.minimum(), bill.requested.minimum());
+    if machines != MoneyRange::ZERO && pods != MoneyRange::ZERO {
+        for (role, name) in [(Role::Rented, "machines"), (Role::Requested, "pods")] {
+            let (sum, ends) = (bill.of_role(role), Ends::of(bill, role));
+            let shown = currency.monthly_with_floor(sum, ends, mark(report.is_estimated(role, Period::Month)));
+            let within = if role == Role::Requested { within(report) } else { String::new() };
+            rows.push(format!("{name} {shown}{within}"));
+        }
+    }
+    if let Some(unnamed) = currency.unnamed(bill) {
+        rows.push(format!("pods {unnamed}"));
+    }
+    let jobs = jobs(report);
+    if bill.combined.minimum() != MoneyRange::ZERO {
+        rows.extend(jobs);
+    }
+    rows.extend(starts(report));
+    rows
+}
+
+/// How much of what pods ask for stands in the cost of machines already.
+fn within(report: &Report) -> String {
+    let items = report.inventory.resources.iter().zip(&report.bill.items);
+    let pods = items.filter(|(it, _)| it.is_added() && it.role == Role::Requested);
+    let (mut inside, mut outside) = (Money::ZERO, Money::ZERO);
+    for (_, item) in pods {
+        let Some(monthly) = item.monthly else { continue };
+        *(if item.is_within { &mut inside } else { &mut outside }) += monthly.expected;
+    }
+    match (inside.is_zero(), outside.is_zero()) {
+        (true, _) => String::new(),
+        (false, true) => ", all of it on these machines".to_owned(),
+        (false, false) => format!(", {} of it on these machines", report.currency.amount(inside)),
+    }
+}
+
+/// What runs and ends, beside the months: `jobs ~$1.59 to $44.25 per run`.
+fn jobs(report: &Report) -> Vec<String> {
+    let shown = |((role, per), ending): (&(Role, Period), &Ending)| {
+        let jobs = if *role == Role::Rented { "rented jobs" } else { "jobs" };
+        format!("{jobs} {}", per_run(report.currency, ending, *per, mark(report.is_estimated(*role, *per))))
+    };
+    report.bill.endings(report.inventory).iter().map(shown).collect()
+}
+
+fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> String {
+    match ending.each_uncounted {
+        each if ending.amount == MoneyRange::ZERO && !each.is_zero() => {
+            format!("{mark}{} per hour each, and nothing says how many", currency.amount(each))
+        }
+        _ => format!("{} {}", currency.least_to_most(ending.amount, mark), while_running(per)),
+    }
+}
+
+/// How often something starts, where nothing says how long a run takes.
+fn starts(report: &Report) -> Option<String> {
+    let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
+    let starts: f64 = items.filter_map(|(_, item)| item.starts).sum();
+    (starts > 0.0)
+        .then(|| format!("jobs start {} times a month, and nothing says how long each runs", in_words(starts)))
+}
+
+/// `43,800`, `21.7`
+pub(in crate::report) fn in_words(starts: f64) -> String {
+    if starts < 100.0 { crate::complete::plain(starts) } else { crate::catalog::grouped(starts.round() as u64) }
 }

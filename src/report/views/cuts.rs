@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::catalog::MoneyRange;
-use crate::inventory::{Fact, Key, Resource, Role, Value};
-use crate::pricing::BillItem;
+use crate::inventory::{Fact, Key, Resource, ResourceId, Role, Value};
+use crate::pricing::{BillItem, CostSum, unpriced};
 use crate::report::Report;
 use crate::report::views::teams;
 
@@ -108,19 +107,27 @@ pub struct Slice {
     pub name: String,
     /// The name is what resources say; otherwise it tells why there is none.
     pub is_named: bool,
-    pub rented: MoneyRange,
-    pub requested: MoneyRange,
+    pub rented: CostSum,
+    pub requested: CostSum,
     pub resources: usize,
-    /// Of them, those of which it is not known what they cost.
-    pub unpriced: usize,
     /// And those that are paid by the run or the hour, and stand in no month.
     pub beside: usize,
+}
+
+impl Slice {
+    /// Resources of it without a price, or without a number of them.
+    pub fn unpriced(&self) -> usize {
+        unpriced(self.rented.open().chain(self.requested.open()))
+    }
 }
 
 /// The dearest first; what has no name comes last. Rented and requested add up to the sums of the bill, each for itself.
 pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
     let mut slices: BTreeMap<(bool, String), Slice> = BTreeMap::new();
-    for (resource, item) in counted(report) {
+    for (place, (resource, item)) in report.inventory.resources.iter().zip(&report.bill.items).enumerate() {
+        if !resource.is_added() {
+            continue;
+        }
         let (name, is_named) = match cut.of(report, resource) {
             Ok(name) if !name.trim().is_empty() => (name, true),
             Ok(_) => ("no name".to_owned(), false),
@@ -129,23 +136,22 @@ pub fn slices(report: &Report, cut: Cut) -> Vec<Slice> {
         let slice = slices.entry((!is_named, name.clone())).or_insert_with(|| Slice {
             name,
             is_named,
-            rented: MoneyRange::ZERO,
-            requested: MoneyRange::ZERO,
+            rented: CostSum::default(),
+            requested: CostSum::default(),
             resources: 0,
-            unpriced: 0,
             beside: 0,
         });
         slice.resources += 1;
-        match (item.monthly, resource.role) {
-            (Some(monthly), Role::Rented) => slice.rented += monthly,
-            (Some(monthly), Role::Requested) => slice.requested += monthly,
-            (None, _) if item.amount.is_none() => slice.unpriced += 1,
-            (None, _) => slice.beside += 1,
+        let cost = report.bill.cost_of(report.inventory, ResourceId(place));
+        match resource.role {
+            Role::Rented => slice.rented += &cost,
+            Role::Requested => slice.requested += &cost,
         }
+        slice.beside += usize::from(item.monthly.is_none() && item.amount.is_some());
     }
     let mut slices: Vec<Slice> = slices.into_values().collect();
     let dearest = |it: &Slice| {
-        let (rented, requested) = (it.rented, it.requested);
+        let (rented, requested) = (it.rented.minimum(), it.requested.minimum());
         let pair = (rented.expected, requested.expected, rented.ceiling, requested.ceiling);
         (!it.is_named, Reverse(pair), it.name.clone())
     };

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use crate::catalog::Money;
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{Resource, ResourceId};
+use crate::inventory::{Counted, Resource, ResourceId};
 use crate::report::Report;
+use crate::report::views::apart::place;
 use crate::report::views::repeats::grouped_repeats;
 use crate::report::views::teams::team;
 
@@ -100,18 +101,34 @@ impl Sort {
     }
 }
 
-/// Findings under one heading; a heading only where they are grouped.
+/// Findings under one heading; a heading only where they are grouped, or where sums do not count what they are about.
 pub(in crate::report) struct FindingGroup<'a> {
     pub(in crate::report) name: Option<String>,
     pub(in crate::report) findings: Vec<&'a Decided>,
 }
 
+impl<'a> FindingGroup<'a> {
+    /// Findings about what sums do not count, in one group for each reason.
+    fn apart(choice: Choice, report: &Report, findings: Vec<&'a Decided>) -> impl Iterator<Item = FindingGroup<'a>> {
+        let mut apart: BTreeMap<Counted, Vec<&Decided>> = BTreeMap::new();
+        findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));
+        let group = move |(counted, findings)| FindingGroup {
+            name: Some(format!("{}, in no sum", place(counted))),
+            findings: choice.sorted(report, findings),
+        };
+        apart.into_iter().map(group)
+    }
+}
+
 impl Choice {
-    /// The findings that count, in groups, the most money first.
+    /// The findings that count, in groups, the most money first; what they say of what no sum counts comes last.
     pub(in crate::report) fn groups<'a>(self, report: &'a Report) -> Vec<FindingGroup<'a>> {
-        let counting: Vec<&Decided> = report.findings.iter().filter(|it| it.counts() && self.shows(it)).collect();
+        let shown = report.findings.iter().filter(|it| it.counts() && self.shows(it));
+        let (counting, apart): (Vec<&Decided>, Vec<&Decided>) = shown.partition(|it| it.counted == Counted::Deployed);
+        let apart = FindingGroup::apart(self, report, apart);
         let Some(by) = self.group else {
-            return vec![FindingGroup { name: None, findings: self.sorted(report, counting) }];
+            let first = FindingGroup { name: None, findings: self.sorted(report, counting) };
+            return std::iter::once(first).chain(apart).collect();
         };
         let mut groups: BTreeMap<String, Vec<&Decided>> = BTreeMap::new();
         for decided in counting {
@@ -121,7 +138,7 @@ impl Choice {
         let mut groups: Vec<(String, Vec<&Decided>)> = groups.into_iter().collect();
         groups.sort_by_key(|(name, findings)| (Reverse(sum(findings)), name.clone()));
         let group = |(name, findings)| FindingGroup { name: Some(name), findings: self.sorted(report, findings) };
-        groups.into_iter().map(group).collect()
+        groups.into_iter().map(group).chain(apart).collect()
     }
 
     /// What is told of findings in this order: each with those that say the same, by the money of all of them.
@@ -154,9 +171,10 @@ impl Choice {
         entries
     }
 
-    /// Notes are counted; who asks for everything sees them.
-    fn shows(self, decided: &Decided) -> bool {
-        decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All
+    /// Notes are counted; those with money are shown, and all of them to who asks for everything.
+    pub(in crate::report) fn shows(self, decided: &Decided) -> bool {
+        let has_money = decided.finding.saves.is_some_and(|saves| saves.ceiling > Money::ZERO);
+        has_money || decided.finding.level > Level::Note || self.detail == Detail::Verbose || self.most == Most::All
     }
 
     fn sorted<'a>(self, report: &Report, mut findings: Vec<&'a Decided>) -> Vec<&'a Decided> {

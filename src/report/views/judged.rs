@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::markup::{self, Markdown, markdown};
-use crate::inventory::{Role, Unjudged, UnjudgedStatus};
+use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::report::escape::{one_line, shortened};
 use crate::report::{Report, Room};
 
@@ -21,12 +21,6 @@ pub(in crate::report) fn listed<'a>(report: &Report<'a>) -> Vec<&'a Unjudged> {
     let mut all: Vec<&Unjudged> = report.inventory.unjudged.iter().collect();
     all.sort_by_key(|it| it.standing);
     all
-}
-
-/// The sum of a role is at least what it says.
-pub(in crate::report) fn is_at_least(report: &Report, role: Role) -> bool {
-    let is_unnamed = role == Role::Requested && report.bill.unnamed.resources > 0;
-    is_unnamed || report.bill.unpriced > 0 || !report.inventory.unjudged.is_empty()
 }
 
 /// `not judged: env/prod.tfvars: no root reads it; and 2 more`; nothing where everything was judged.
@@ -112,6 +106,8 @@ fn lines(text: &mut Markdown, report: &Report, all: &[&Unjudged]) {
 pub(in crate::report) struct NotJudged<'a> {
     path: String,
     line: Option<usize>,
+    /// The resource or the call of a module, where it is one.
+    address: Option<&'a str>,
     reason: &'a str,
     cure: Option<&'a str>,
     standing: &'static str,
@@ -123,6 +119,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
     let shown = |it: &'a Unjudged| NotJudged {
         path: report.paths.show(&it.path),
         line: line(report, it),
+        address: it.address.as_deref(),
         reason: &it.reason,
         cure: it.cure.as_deref(),
         standing: it.standing.name(),

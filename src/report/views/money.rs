@@ -2,7 +2,7 @@
 
 use crate::catalog::{Currency, Money, MoneyRange, grouped};
 use crate::inventory::Role;
-use crate::pricing::{Bill, BillItem, Period};
+use crate::pricing::{Bill, BillItem, CostSum, Period};
 use crate::rules::Finding;
 
 /// What the ends of an amount come from.
@@ -17,6 +17,12 @@ pub(in crate::report) enum Ends {
 impl Ends {
     pub(in crate::report) fn of(bill: &Bill, role: Role) -> Ends {
         if bill.past_shelf_life.has_moved(role) { Ends::PricesToo } else { Ends::Scale }
+    }
+
+    /// Of machines and pods together.
+    pub(in crate::report) fn of_all(bill: &Bill) -> Ends {
+        let has_moved = [Role::Rented, Role::Requested].into_iter().any(|role| bill.past_shelf_life.has_moved(role));
+        if has_moved { Ends::PricesToo } else { Ends::Scale }
     }
 
     pub(in crate::report) fn names(self) -> (&'static str, &'static str) {
@@ -62,29 +68,56 @@ impl Currency {
         }
     }
 
-    /// `at least ~$36,199 a month (floor $4,141, full scale $74,132)`; where nothing has a price, that it is not known. The
-    /// ends have no such names where old prices are a part of them.
-    pub(in crate::report) fn monthly(&self, range: MoneyRange, ends: Ends, is_at_least: bool, mark: &str) -> String {
-        if range == MoneyRange::ZERO {
-            let nothing = || format!("{} a month", self.amount(Money::ZERO));
-            return if is_at_least { "not known".to_owned() } else { nothing() };
+    /// `at least ~$36,199 a month`, `~$36,199 a month, up to $74,132 at full scale`; where nothing has a price, that it is not
+    /// known. Of an open sum, full scale is no limit.
+    pub(in crate::report) fn monthly(&self, sum: &CostSum, ends: Ends, mark: &str) -> String {
+        let range = sum.minimum();
+        if range == MoneyRange::ZERO && !sum.is_whole() {
+            return "not known".to_owned();
         }
-        if range.expected.is_zero() {
-            let more = if is_at_least { " or more" } else { "" };
-            let (nothing, most) = (self.amount(Money::ZERO), self.amount(range.ceiling));
-            let when = ends.at_full_scale();
-            return format!("{nothing} a month while it is scaled down, up to {mark}{most}{more}{when}");
-        }
-        let at_least = if is_at_least { "at least " } else { "" };
-        let (least, most) = ends.names();
-        let floor = (range.floor < range.expected).then(|| format!("{least} {}", self.amount(range.floor)));
-        let ceiling = (range.ceiling > range.expected).then(|| format!("{most} {}", self.amount(range.ceiling)));
-        let ends: Vec<String> = floor.into_iter().chain(ceiling).collect();
-        let ends = if ends.is_empty() { String::new() } else { format!(" ({})", ends.join(", ")) };
-        format!("{at_least}{mark}{} a month{ends}", self.amount(range.expected))
+        let most = if sum.is_unlimited() {
+            Some(", no upper limit".to_owned())
+        } else {
+            (range.ceiling > range.expected).then(|| {
+                let (up_to, or_more) = if sum.is_whole() { ("up to ", "") } else { ("", " or more") };
+                format!(", {up_to}{mark}{}{or_more}{}", self.amount(range.ceiling), ends.at_full_scale())
+            })
+        };
+        let at_rest = if range.expected.is_zero() && most.is_some() { " at rest" } else { "" };
+        format!("{} a month{at_rest}{}", self.at_least(sum, mark), most.unwrap_or_default())
     }
 
-    /// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 of it for 2 workloads that name no
+    /// The same with the least of it, where that is less.
+    pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, ends: Ends, mark: &str) -> String {
+        let range = sum.minimum();
+        let floor = (sum.is_whole() && range.floor < range.expected).then(|| {
+            let (least, _) = ends.names();
+            format!(", {least} {}", self.amount(range.floor))
+        });
+        format!("{}{}", self.monthly(sum, ends, mark), floor.unwrap_or_default())
+    }
+
+    /// `$3,620`, `at least ~$3,620`, `not known`
+    pub(in crate::report) fn at_least(&self, sum: &CostSum, mark: &str) -> String {
+        let expected = sum.minimum().expected;
+        match (sum.is_whole(), expected.is_zero()) {
+            (true, true) => self.amount(expected),
+            (true, false) => format!("{mark}{}", self.amount(expected)),
+            (false, true) => "not known".to_owned(),
+            (false, false) => format!("at least {mark}{}", self.amount(expected)),
+        }
+    }
+
+    /// `$3`, `$1.59 to $44.25`
+    pub(in crate::report) fn least_to_most(&self, range: MoneyRange, mark: &str) -> String {
+        let most = range.expected.max(range.ceiling);
+        match range.floor == most {
+            true => format!("{mark}{}", self.amount(most)),
+            false => format!("{mark}{} to {}", self.amount(range.floor), self.amount(most)),
+        }
+    }
+
+    /// Of what pods request, the part of those that name no accelerator: `$1,032 to $16,149 for 2 workloads that name no
     /// accelerator`.
     pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
         let workloads = match bill.unnamed.resources {
@@ -92,9 +125,7 @@ impl Currency {
             1 => "1 workload that names no accelerator".to_owned(),
             n => format!("{n} workloads that name no accelerator"),
         };
-        let amount = bill.unnamed.amount;
-        let of_it = if amount == bill.requested { "" } else { " of it" };
-        Some(format!("{} to {}{of_it} for {workloads}", self.amount(amount.floor), self.amount(amount.ceiling)))
+        Some(format!("{} for {workloads}", self.least_to_most(bill.unnamed.amount, "")))
     }
 
     /// What acting on a finding saves, with what that is for: `$120/month`, `$8.50/run`, `up to $640/month`.

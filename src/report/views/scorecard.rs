@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::catalog::{Currency, Money, grouped};
-use crate::inventory::{Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
-use crate::pricing::Period;
+use crate::catalog::{Currency, Money, MoneyRange, grouped};
+use crate::inventory::{Counted, Fact, Key, LinkKind, Purchase, Purpose, Resource, ResourceId, Role};
+use crate::pricing::{Period, pool_of};
 use crate::report::Report;
 use crate::report::views::markup::{Markdown, figures, markdown};
 use crate::rules::{Finding, Layer, Risk};
@@ -140,7 +140,7 @@ impl Scorecard {
             time_limited: ScorecardShare::default(),
             right_sized: ScorecardShare::default(),
             measured: MeasuredUse::new(report),
-            unpriced: report.bill.unpriced,
+            unpriced: report.bill.unpriced(),
             undetermined: report.undetermined.len(),
             saves_by_layer: dollars(&layers),
             saves_by_risk: dollars(&risks),
@@ -250,26 +250,68 @@ impl Scorecard {
     }
 }
 
-/// Findings that count and say what they save of what sums count. What a pod wastes of a pool is part of what the pool costs.
+/// Findings that save something of what sums count.
 pub(in crate::report) fn saving<'a>(report: &Report<'a>) -> impl Iterator<Item = &'a Finding> {
     let inventory = report.inventory;
-    let is_part = |it: &Resource| !it.is_added() || it.links.iter().any(|link| link.kind == LinkKind::Pool);
-    let counting = report.findings.iter().filter(|it| it.counts()).map(|it| &it.finding);
-    counting.filter(move |it| {
+    let counting = report.findings.iter().filter(|it| it.counts() && it.counted == Counted::Deployed);
+    counting.map(|it| &it.finding).filter(move |it| {
         let resource = it.resource.and_then(|id| inventory.resources.get(id.0));
-        it.saves.is_some() && !resource.is_some_and(is_part)
+        it.saves.is_some() && resource.is_none_or(|it| it.version_of.is_none())
     })
 }
 
-/// The finding of each resource that saves most. Savings on one resource overlap, and what a pod wastes of a pool is part
-/// of what the pool costs: neither is counted twice. What sums do not count, as examples, saves nothing of them.
+/// The findings that together save most of what sums count.
 pub(in crate::report) fn best_savings<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
+    best_of(report, saving(report))
+}
+
+/// The finding of each resource that saves most. Savings on one resource overlap, and so do savings on machines and on the
+/// pods that run on them: of these, the machines or the pods count, whichever save more.
+pub(in crate::report) fn best_of<'a>(
+    report: &Report,
+    findings: impl Iterator<Item = &'a Finding>,
+) -> BTreeMap<Option<ResourceId>, &'a Finding> {
+    best_by(report, findings, |saves| (saves.expected, saves.ceiling))
+}
+
+/// The same at full scale.
+pub(in crate::report) fn best_at_full_scale<'a>(report: &'a Report) -> BTreeMap<Option<ResourceId>, &'a Finding> {
+    best_by(report, saving(report), |saves| (saves.ceiling, saves.expected))
+}
+
+fn best_by<'a>(
+    report: &Report,
+    findings: impl Iterator<Item = &'a Finding>,
+    amounts: impl Fn(MoneyRange) -> (Money, Money),
+) -> BTreeMap<Option<ResourceId>, &'a Finding> {
     let mut best: BTreeMap<Option<ResourceId>, &Finding> = BTreeMap::new();
-    for finding in saving(report) {
+    let amounts = |it: &Finding| it.saves.map(&amounts);
+    for finding in findings {
         let known = best.entry(finding.resource).or_insert(finding);
-        if known.saves.map(|it| it.expected) < finding.saves.map(|it| it.expected) {
+        if amounts(known) < amounts(finding) {
             *known = finding;
         }
+    }
+    let mut pools: BTreeMap<&str, [Vec<ResourceId>; 2]> = BTreeMap::new();
+    for id in best.keys().flatten() {
+        let Some(resource) = report.inventory.resources.get(id.0) else { continue };
+        let (pool, side) = match resource.role {
+            Role::Rented => (Some(resource.address.as_str()), 0),
+            Role::Requested => (pool_of(resource), 1),
+        };
+        if let Some(pool) = pool {
+            pools.entry(pool).or_default()[side].push(*id);
+        }
+    }
+    for [machines, pods] in pools.into_values().filter(|[machines, pods]| !machines.is_empty() && !pods.is_empty()) {
+        let sum = |ids: &[ResourceId]| {
+            let saves = ids.iter().filter_map(|id| amounts(best.get(&Some(*id))?));
+            saves.fold((Money::ZERO, Money::ZERO), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+        };
+        let less = if sum(&machines) < sum(&pods) { machines } else { pods };
+        less.iter().for_each(|id| {
+            best.remove(&Some(*id));
+        });
     }
     best
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Resource, Role};
+use crate::inventory::{Resource, ResourceId, Role};
+use crate::pricing::CostSum;
 use crate::report::Report;
 
 /// What is rented for a team, before and after.
@@ -11,8 +12,15 @@ use crate::report::Report;
 pub struct Team {
     /// None where no label names one.
     pub name: Option<String>,
-    pub before: MoneyRange,
-    pub after: MoneyRange,
+    pub before: CostSum,
+    pub after: CostSum,
+}
+
+impl Team {
+    /// Of what is known.
+    pub(in crate::report) fn difference(&self) -> MoneyRange {
+        self.after.minimum() - self.before.minimum()
+    }
 }
 
 /// Keys of labels that name a team, the surest first.
@@ -37,19 +45,22 @@ pub(in crate::report) fn label<'a>(resource: &'a Resource, keys: &[&str]) -> Opt
 pub fn teams(before: &Report, after: &Report) -> Vec<Team> {
     let is_rented = [before, after].iter().any(|it| it.inventory.resources.iter().any(|it| it.role == Role::Rented));
     let role = if is_rented { Role::Rented } else { Role::Requested };
-    let mut teams: BTreeMap<Option<String>, (MoneyRange, MoneyRange)> = BTreeMap::new();
+    let mut teams: BTreeMap<Option<String>, (CostSum, CostSum)> = BTreeMap::new();
     for (report, is_after) in [(before, false), (after, true)] {
-        for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-            let Some(monthly) = item.monthly.filter(|_| resource.role == role) else { continue };
+        for (place, resource) in report.inventory.resources.iter().enumerate() {
+            let cost = report.bill.cost_of(report.inventory, ResourceId(place));
+            if resource.role != role || !resource.is_added() || cost.is_nothing() {
+                continue;
+            }
             let sums = teams.entry(team(resource).map(str::to_owned)).or_default();
             let sum = if is_after { &mut sums.1 } else { &mut sums.0 };
-            *sum += monthly;
+            *sum += &cost;
         }
     }
     let team = |(name, (before, after))| Team { name, before, after };
     let mut teams: Vec<Team> = teams.into_iter().map(team).collect();
     let moved = |team: &Team| -> Money {
-        let difference = team.after.expected - team.before.expected;
+        let difference = team.difference().expected;
         if difference < Money::ZERO { -difference } else { difference }
     };
     teams.sort_by(|a, b| moved(b).cmp(&moved(a)).then_with(|| a.name.cmp(&b.name)));

@@ -111,7 +111,7 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         kinds::TOTAL,
         None,
         rows! {
-            rented: MONEY.holds(), "All machines for a month." => |asking, id| money(asking, id, Sum::Rented);
+            rented: MONEY.holds(), "All machines for a month, as far as that is known." => |asking, id| money(asking, id, Sum::Rented);
             requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
             combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
             disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
@@ -120,7 +120,7 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
             orphans: Type::Integer, "How many of them there are." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
             orphans_named: Type::Text, "The dearest of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
             orphans_month: Type::Text, "That month." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
-            unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced as i64);
+            unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced() as i64);
         },
     )
 });
@@ -142,6 +142,7 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
             rented: MONEY.holds(), "What machines cost more, for a month; less than 0 where they cost less." => |asking, id| money(asking, id, Sum::RentedMore);
             requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
             combined: MONEY.holds(), "What both cost more together, for a month, with each dollar counted once." => |asking, id| money(asking, id, Sum::CombinedMore);
+            became_known: MONEY.holds(), "What is known now of both together and was not before the change, for a month: whether it is more, nothing says." => |asking, id| money(asking, id, Sum::BecameKnown);
             rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
             accelerators: Type::Double, "Accelerators that are more than before, each counted once: of machines, and of pods that run on none of the tree." => |asking, _| change::all_accelerators(asking);
             resources: Type::list(CHANGED.holds()), "What came, went, moved or became something else." => |asking, _| change::resources(asking);
@@ -183,9 +184,10 @@ pub(super) enum Sum {
     CombinedMore,
     RentedBefore,
     RequestedBefore,
+    BecameKnown,
 }
 
-const SUMS: [Sum; 32] = [
+const SUMS: [Sum; 33] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
@@ -218,6 +220,7 @@ const SUMS: [Sum; 32] = [
     Sum::CombinedMore,
     Sum::RentedBefore,
     Sum::RequestedBefore,
+    Sum::BecameKnown,
 ];
 
 /// A sum as a record: its number is that of the resource and of the sum.
@@ -299,15 +302,16 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
         Sum::Instead(which) => instead(asking, id, which),
         Sum::Saves => asking.saves,
         Sum::Disks => item?.attached.as_ref()?.known(),
-        Sum::AllDisks => Some(asking.world.bill.attached),
-        Sum::Rented => Some(asking.world.bill.rented),
-        Sum::Requested => Some(asking.world.bill.requested),
-        Sum::Combined => Some(asking.world.bill.combined),
-        Sum::CombinedMore => Some(asking.world.delta?.combined.difference()),
-        Sum::RentedMore => Some(asking.world.delta?.rented.difference()),
-        Sum::RequestedMore => Some(asking.world.delta?.requested.difference()),
-        Sum::RentedBefore => Some(asking.world.delta?.rented.before),
-        Sum::RequestedBefore => Some(asking.world.delta?.requested.before),
+        Sum::AllDisks => Some(asking.world.bill.attached.minimum()),
+        Sum::Rented => Some(asking.world.bill.rented.minimum()),
+        Sum::Requested => Some(asking.world.bill.requested.minimum()),
+        Sum::Combined => Some(asking.world.bill.combined.minimum()),
+        Sum::CombinedMore => Some(asking.world.delta?.combined.difference),
+        Sum::BecameKnown => Some(asking.world.delta?.combined.became_known),
+        Sum::RentedMore => Some(asking.world.delta?.rented.difference),
+        Sum::RequestedMore => Some(asking.world.delta?.requested.difference),
+        Sum::RentedBefore => Some(asking.world.delta?.rented.before.minimum()),
+        Sum::RequestedBefore => Some(asking.world.delta?.requested.before.minimum()),
     }
 }
 

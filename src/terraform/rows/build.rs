@@ -11,7 +11,7 @@ use crate::languages::hcl::value::Data;
 use crate::source::Span;
 
 use super::super::block::{Attribute, Block};
-use super::count::{Units, count, times};
+use super::count::{Units, count, is_left_to_others, is_number_left, times};
 use super::disks::{disks, total_gib};
 use super::fact::Wanted;
 use super::labels::{labels, open_defaults, selector};
@@ -113,6 +113,9 @@ impl<'a> Builder<'a> {
             return;
         }
         (resource.count, resource.counted_in) = count(&scope, &row.count.0);
+        resource.left_alone.count = is_number_left(&scope, &row.count.0);
+        let machine = row.keyed.iter().find(|(key, _)| *key == Key::Machine);
+        resource.left_alone.machine = machine.is_some_and(|(_, spec)| is_left_to_others(&scope, spec));
         if row.role == RowRole::Template {
             resource.count = Fact::known(Range::exactly(0.0), span, Origin::Default);
         }

@@ -110,9 +110,20 @@ fn machines_of(count: Fact<Range>, scope: &RowScope<'_>, each: &[RowPath]) -> Fa
     }
 }
 
+/// Whether Terraform leaves what is expected of the number as it is.
+pub(super) fn is_number_left(scope: &RowScope<'_>, counts: &[Count]) -> bool {
+    if !scope.block.blocks.iter().any(|it| it.keyword == "lifecycle") {
+        return false;
+    }
+    let is_given = |spec: &Spec| !scope.fact(spec, Wanted::NUMBER).is_absent();
+    let said = counts.iter().filter(|it| matches!(scope.holds(&it.when), Truth::Yes(_)));
+    let first = said.flat_map(|it| [&it.desired, &it.min]).find(|spec| is_given(spec));
+    first.is_some_and(|spec| is_left_to_others(scope, spec))
+}
+
 /// Whether Terraform leaves the number to somebody else once the thing is there: `ignore_changes = [node_count]`. Nobody
 /// does that for a number that stays what it is.
-fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
+pub(super) fn is_left_to_others(scope: &RowScope<'_>, number: &Spec) -> bool {
     let lifecycles = scope.block.blocks.iter().filter(|it| it.keyword == "lifecycle");
     let ignored = lifecycles.filter_map(|it| it.attributes.get("ignore_changes"));
     let mut names = ignored.flat_map(|it| std::slice::from_ref(&it.value).iter().chain(it.value.items()));

@@ -71,6 +71,8 @@ pub(in crate::report) struct Finding<'a> {
     saves_usd: Option<Bounds>,
     /// month, run or hour.
     saves_per: Option<&'static str>,
+    /// Whether sums count what it is about: `deployed`, or why they do not.
+    counted: &'static str,
     related: Vec<Related<'a>>,
     /// Lines that a reviewer can take instead.
     fix: Option<Suggestion>,
@@ -229,6 +231,7 @@ pub(in crate::report) fn finding<'a>(report: &'a Report, decided: &'a Decided) -
         saves_usd_per_month: it.saves.filter(|_| it.per == Period::Month).map(Into::into),
         saves_usd: it.saves.map(Into::into),
         saves_per: it.saves.map(|_| it.per.name()),
+        counted: decided.counted.name(),
         related: it.related.iter().map(|(span, message)| related(report, *span, message)).collect(),
         fix: suggestion(report, it),
         edits: it.edits.iter().map(|edit| replacement(report, edit)).collect(),

@@ -9,8 +9,8 @@ pub(in crate::report) use check::{CatalogAge, Finding, UnknownEntry, catalog, ch
 pub(in crate::report) use cost::{Work, cost, unit_work};
 pub use inspect::inspect;
 pub(in crate::report) use wire::{
-    Bounds, Budget, Counted, Ends, Number, Offered, Run, Skipped, Totals, UnknownMachine, Unnamed, assumed, resource,
-    runs, skipped, unknown_machines, unpriced,
+    Bounds, Budget, Changes, Counted, Ends, Number, Offered, Run, Skipped, Sum, Totals, UnknownMachine, Unnamed,
+    assumed, resource, runs, skipped, unknown_machines, unpriced,
 };
 
 use serde::Serialize;

@@ -8,7 +8,7 @@ use crate::complete;
 use crate::fit::speed::SpeedRange;
 use crate::inventory;
 use crate::inventory::{Key, Resource, ResourceId, Value};
-use crate::pricing::{self, BillItem, Period, Status};
+use crate::pricing::{self, BillItem, CostChange, CostSum, Period, Status};
 use crate::report::Report;
 use crate::report::views::teams::team;
 use crate::rules;
@@ -83,6 +83,75 @@ impl From<MoneyRange> for Bounds {
 impl From<inventory::Range> for Bounds {
     fn from(range: inventory::Range) -> Self {
         Bounds { floor: Number(range.floor), expected: Number(range.expected), ceiling: Number(range.ceiling) }
+    }
+}
+
+/// A sum of costs. While `whole` is false, it costs at least so much, and no end of it is a limit.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Sum {
+    #[serde(flatten)]
+    known: Bounds,
+    whole: bool,
+    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    unlimited: bool,
+    /// Resources of which the cost is unknown. What was not evaluated at all stands in `not_judged`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open: Vec<Open>,
+}
+
+/// A resource of which the cost is unknown.
+#[derive(Debug, Serialize)]
+struct Open {
+    of: String,
+    cause: &'static str,
+    why: String,
+}
+
+impl From<&CostSum> for Sum {
+    fn from(sum: &CostSum) -> Self {
+        let open = sum.open().filter(|it| it.resource.is_some());
+        let open = open.map(|it| Open { of: it.of.to_string(), cause: it.cause.name(), why: it.why.to_string() });
+        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: open.collect() }
+    }
+}
+
+impl Sum {
+    /// Of a sum whose open parts stand in others already.
+    pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
+        Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
+    }
+}
+
+/// A sum before and after a change.
+#[derive(Debug, Serialize)]
+pub(in crate::report) struct Changes {
+    before: Sum,
+    after: Sum,
+    /// Of what both states know.
+    difference: Bounds,
+    /// The part of `after` of which the earlier state knows no cost.
+    became_known: Bounds,
+    /// The part of `before` of which the later state knows no cost.
+    no_longer_known: Bounds,
+}
+
+impl From<&CostChange> for Changes {
+    fn from(it: &CostChange) -> Self {
+        Changes {
+            before: (&it.before).into(),
+            after: (&it.after).into(),
+            difference: it.difference.into(),
+            became_known: it.became_known.into(),
+            no_longer_known: it.no_longer_known.into(),
+        }
+    }
+}
+
+impl Changes {
+    /// Of sums whose open parts stand in others already.
+    pub(in crate::report) fn without_parts(it: &CostChange) -> Changes {
+        let (before, after) = (Sum::without_parts(&it.before), Sum::without_parts(&it.after));
+        Changes { before, after, ..it.into() }
     }
 }
 
@@ -191,6 +260,8 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
+    /// Its part of a month of all, in which each dollar counts once; nothing of what sums do not count.
+    pub(super) usd_in_sum: Option<Bounds>,
     /// month, run or hour: what `usd` is for.
     pub(super) per: &'static str,
     pub(super) usd: Option<Bounds>,
@@ -198,6 +269,8 @@ pub(super) struct Price {
     pub(super) hours: Option<Number>,
     pub(super) hours_per_month: Option<Number>,
     pub(super) hours_because: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) starts_per_month: Option<Number>,
     /// Disks, billed apart.
     pub(super) attached_usd_per_month: Option<Bounds>,
     /// Accelerators that nobody can use beside one pod.
@@ -223,11 +296,13 @@ impl Price {
             reason,
             usd_per_hour: item.and_then(|item| item.per_hour).map(|range| range.expected.into()),
             usd_per_month: item.and_then(|item| item.monthly).map(Into::into),
+            usd_in_sum: item.and_then(|item| item.share).map(Into::into),
             per: item.map_or(Period::Month, |item| item.per).name(),
             usd: item.and_then(|item| item.amount).map(Into::into),
             hours: item.filter(|item| item.per != Period::Hour).map(|item| Number(item.hours)),
             hours_per_month: item.filter(|item| item.per == Period::Month).map(|item| Number(item.hours)),
             hours_because: item.and_then(|item| item.hours_because.clone()),
+            starts_per_month: item.and_then(|item| item.starts).map(Number),
             attached_usd_per_month: item.and_then(|item| item.attached.as_ref()?.known()).map(Into::into),
             stranded_accelerators: Number(item.map_or(0.0, |item| item.stranded)),
             as_of: item.and_then(|item| item.as_of.clone()),
@@ -506,12 +581,12 @@ impl<'a> Total<'a> {
 /// A sum of the bill.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Totals {
-    rented: Bounds,
-    requested: Bounds,
+    rented: Sum,
+    requested: Sum,
     /// Both, with each dollar counted once.
-    combined: Bounds,
+    combined: Sum,
     /// Disks of what is rented.
-    attached: Bounds,
+    attached: Sum,
     unpriced: usize,
     /// Of `requested`, what pods cost that name no accelerator.
     unnamed: Unnamed,
@@ -537,8 +612,8 @@ impl Unnamed {
 struct Apart {
     counted: &'static str,
     resources: usize,
-    rented: Bounds,
-    requested: Bounds,
+    rented: Sum,
+    requested: Sum,
     unpriced: usize,
 }
 
@@ -547,9 +622,9 @@ impl Apart {
         Apart {
             counted: counted.name(),
             resources: sum.resources,
-            rented: sum.rented.into(),
-            requested: sum.requested.into(),
-            unpriced: sum.unpriced,
+            rented: (&sum.rented).into(),
+            requested: (&sum.requested).into(),
+            unpriced: sum.unpriced(),
         }
     }
 }
@@ -558,11 +633,11 @@ impl Totals {
     pub(in crate::report) fn new(report: &Report) -> Totals {
         let bill = report.bill;
         Totals {
-            rented: bill.rented.into(),
-            requested: bill.requested.into(),
-            combined: bill.combined.into(),
-            attached: bill.attached.into(),
-            unpriced: bill.unpriced,
+            rented: (&bill.rented).into(),
+            requested: (&bill.requested).into(),
+            combined: Sum::without_parts(&bill.combined),
+            attached: (&bill.attached).into(),
+            unpriced: bill.unpriced(),
             unnamed: Unnamed::new(bill),
             stale: bill.stale,
             apart: bill.apart.iter().map(Apart::new).collect(),

@@ -10,7 +10,7 @@ use crate::catalog::Money;
 use crate::fit::speed::SpeedRange;
 use crate::inventory::{Fact, Key, Resource, Role};
 use crate::pricing::{BillItem, Period};
-use crate::report::views::cost_line::cost_line;
+use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::mark_of;
 use crate::report::views::unit_work::{COLUMNS, reasons, unit_work};
@@ -19,12 +19,14 @@ use crate::report::{Most, Report, Sort, Style, escape};
 /// The bill, Rented and Requested apart, the most expensive first or by path, in groups where they are wanted.
 pub(in crate::report) fn cost(report: &Report, style: Style) -> String {
     let mut text = String::new();
-    if report.inventory.resources.is_empty() {
-        let _ = writeln!(text, "{}", cost_line(report));
-    }
+    let _ = writeln!(text, "{}", cost_line(report));
     if report.is_empty {
         return text;
     }
+    for row in cost_rows(report) {
+        let _ = writeln!(text, "{row}");
+    }
+    text.push('\n');
     let resources = || report.inventory.resources.iter().zip(&report.bill.items);
     for role in [Role::Rented, Role::Requested] {
         let mut groups: BTreeMap<String, Vec<(&Resource, &BillItem)>> = BTreeMap::new();

@@ -7,16 +7,16 @@ use super::table::TextTable;
 use crate::catalog::{Money, MoneyRange};
 use crate::decide::Decided;
 use crate::diagnostic::Level;
-use crate::inventory::{Key, Resource, Role, Value};
-use crate::pricing::{BillItem, Period, Status};
-use crate::report::views::cost_line::cost_line;
+use crate::inventory::{Counted, Key, Resource, Role, Value};
+use crate::pricing::{BillItem, CostSum, Period, Status};
+use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::judged;
 use crate::report::views::money::mark;
 use crate::report::views::price_age::price_age;
-use crate::report::views::scorecard::{Scorecard, best_savings};
+use crate::report::views::scorecard::{Scorecard, best_at_full_scale, best_of, best_savings, saving};
 use crate::report::views::{apart, coverage};
 use crate::report::{Detail, Most, Report, Style, escape};
-use crate::rules::Safety;
+use crate::rules::{Finding, Safety};
 
 /// Causes that are named; the rest is counted.
 const MOST_CAUSES: usize = 5;
@@ -28,23 +28,28 @@ const MOST_REASONS: usize = 2;
 pub(super) fn top(text: &mut String, report: &Report, style: Style) {
     let _ = writeln!(text, "{}", bold(&cost_line(report), style));
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let _ = writeln!(text, "{}\n", bold(&format!("{}{open}", found(report)), style));
+    let _ = writeln!(text, "{}", bold(&format!("{}{open}", found(report)), style));
+    for row in cost_rows(report) {
+        let _ = writeln!(text, "{row}");
+    }
+    text.push('\n');
 }
 
 /// The heading of a group: its name, how many findings, and what they save.
 pub(super) fn heading(report: &Report, name: &str, findings: &[&Decided], style: Style) -> String {
-    let saved: Money = findings.iter().filter_map(|it| it.finding.saves).map(|saves| saves.expected).sum();
-    let saved = if saved.is_zero() { String::new() } else { format!(", {} to save", report.currency.amount(saved)) };
+    let best = best_of(report, findings.iter().map(|it| &it.finding).filter(|it| it.saves.is_some()));
+    let saved: Money = best.values().filter_map(|it| it.saves).map(|saves| saves.expected).sum();
+    let saved = match saved.is_zero() {
+        true => String::new(),
+        false => format!(", up to {} to save", report.currency.amount(saved)),
+    };
     let name = escape::shortened(&escape::one_line(name), 120);
     format!("{}\n\n", bold(&format!("{name}: {}{saved}", counted(findings.len(), "finding")), style))
 }
 
 /// What the screen has no room for, and how to see it.
 pub(super) fn left_out(text: &mut String, report: &Report, left_out: &[&Decided], style: Style) {
-    let hidden_notes = match style.choice.detail == Detail::Verbose || style.choice.most == Most::All {
-        true => 0,
-        false => report.findings.iter().filter(|it| it.counts() && it.finding.level == Level::Note).count(),
-    };
+    let hidden_notes = report.findings.iter().filter(|it| it.counts() && !style.choice.shows(it)).count();
     if hidden_notes > 0 {
         let _ = writeln!(text, "not shown: {}; -v shows them", counted(hidden_notes, "note"));
     }
@@ -208,6 +213,8 @@ pub(in crate::report) fn headline(report: &Report) -> String {
 pub(in crate::report) fn found(report: &Report) -> String {
     let counting: Vec<_> = report.findings.iter().filter(|it| it.counts()).collect();
     let accepted = report.findings.len() - counting.len();
+    let (counting, apart): (Vec<&Decided>, Vec<&Decided>) =
+        counting.into_iter().partition(|it| it.counted == Counted::Deployed);
     let mut parts: Vec<String> = Vec::new();
     for level in Level::ALL.into_iter().rev() {
         match counting.iter().filter(|it| it.finding.level == level).count() {
@@ -216,6 +223,7 @@ pub(in crate::report) fn found(report: &Report) -> String {
         }
     }
     let found = match parts.as_slice() {
+        [] if !apart.is_empty() => "no findings in what sums count".to_owned(),
         [] => "no findings".to_owned(),
         parts => parts.join(", "),
     };
@@ -223,23 +231,35 @@ pub(in crate::report) fn found(report: &Report) -> String {
         0 => String::new(),
         n => format!(", {n} accepted"),
     };
-    let saved = Period::ALL.into_iter().map(|per| (per, savings(report, per))).filter(|(_, money)| !money.is_zero());
-    let is_estimated = |per| best_savings(report).values().any(|it| it.per == per && it.is_estimated);
-    let shown = |(per, money): (Period, Money)| {
-        format!("{}{}/{}", mark(is_estimated(per)), report.currency.amount(money), per.name())
-    };
-    let saved: Vec<String> = saved.map(shown).collect();
+    let saved: Vec<String> = Period::ALL.into_iter().filter_map(|per| savings(report, per)).collect();
     let saved = match saved.as_slice() {
         [] => String::new(),
         saved => format!("; up to {} to save", saved.join(", ")),
     };
-    format!("{found}{accepted}{saved}")
+    let mut places: BTreeMap<Counted, usize> = BTreeMap::new();
+    apart.iter().for_each(|it| *places.entry(it.counted).or_default() += 1);
+    let apart: Vec<String> = places.iter().map(|(counted, n)| format!("; {n} {}", apart::place(*counted))).collect();
+    format!("{found}{accepted}{saved}{}", apart.concat())
 }
 
-/// What acting on everything saves.
-fn savings(report: &Report, per: Period) -> Money {
-    let best = best_savings(report);
-    best.values().filter(|it| it.per == per).filter_map(|finding| finding.saves).map(|saves| saves.expected).sum()
+/// What acting on everything saves: `~$386/month`, `$386/month ($1,003 at full scale)`. Full scale is named where a finding
+/// saves nothing but there.
+fn savings(report: &Report, per: Period) -> Option<String> {
+    let (now, full) = (best_savings(report), best_at_full_scale(report));
+    let of_per = |best: &BTreeMap<_, &Finding>, amount: fn(MoneyRange) -> Money| -> Money {
+        best.values().filter(|it| it.per == per).filter_map(|it| it.saves).map(amount).sum()
+    };
+    let (expected, most) = (of_per(&now, |it| it.expected), of_per(&full, |it| it.ceiling));
+    let is_estimated = now.values().chain(full.values()).any(|it| it.per == per && it.is_estimated);
+    let shown = |money: Money| format!("{}{}", mark(is_estimated), report.currency.amount(money));
+    let at_rest = saving(report).any(|it| it.per == per && it.saves.is_some_and(|saves| saves.expected.is_zero()));
+    let has_more = at_rest && most > expected;
+    match (expected.is_zero(), has_more) {
+        (true, false) => None,
+        (true, true) => Some(format!("{}/{} at full scale", shown(most), per.name())),
+        (false, true) => Some(format!("{}/{} ({} at full scale)", shown(expected), per.name(), shown(most))),
+        (false, false) => Some(format!("{}/{}", shown(expected), per.name())),
+    }
 }
 
 fn bill(text: &mut String, report: &Report, style: Style) {
@@ -251,7 +271,7 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         all.saturating_sub(ends(role).sum())
     };
     let mut table = TextTable::new(&["", "", "floor", "expected", "ceiling"], 2..5);
-    let at_least = |role| if judged::is_at_least(report, role) { "at least" } else { "" };
+    let at_least = |sum: &CostSum| if sum.is_whole() { "" } else { "at least" };
     let mut line = |name: &str, at_least: &str, count: usize, range: MoneyRange, mark: &str| {
         if count > 0 {
             let money = [range.floor, range.expected, range.ceiling].map(|money| report.currency.amount(money));
@@ -261,8 +281,9 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         }
     };
     let mark = |role, per| mark(report.is_estimated(role, per));
-    for (role, amount) in [(Role::Rented, report.bill.rented), (Role::Requested, report.bill.requested)] {
-        line(&format!("{}, a month", role.name()), at_least(role), count(role), amount, mark(role, Period::Month));
+    for role in [Role::Rented, Role::Requested] {
+        let (sum, mark) = (report.bill.of_role(role), mark(role, Period::Month));
+        line(&format!("{}, a month", role.name()), at_least(sum), count(role), sum.minimum(), mark);
     }
     for ((role, per), ending) in &endings {
         let article = if *per == Period::Hour { "an" } else { "a" };
@@ -275,9 +296,8 @@ fn bill(text: &mut String, report: &Report, style: Style) {
         );
     }
     let has_disks = |it: &&BillItem| it.attached.as_ref().is_some_and(|it| !it.monthly.ceiling.is_zero());
-    let is_open = |it: &BillItem| it.attached.as_ref().is_some_and(|it| !it.not_known.is_empty());
-    let at_least = if report.bill.items.iter().any(is_open) { "at least" } else { "" };
-    line("disks, a month", at_least, report.bill.items.iter().filter(has_disks).count(), report.bill.attached, "");
+    let disks = &report.bill.attached;
+    line("disks, a month", at_least(disks), report.bill.items.iter().filter(has_disks).count(), disks.minimum(), "");
     text.push_str(&table.print_within(style.columns));
 }
 

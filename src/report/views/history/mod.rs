@@ -12,6 +12,7 @@ pub use point::{Commit, Every, Point, PointState};
 pub use snapshot::{
     Amount, Holding, RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
 };
+pub(in crate::report) use steps::course;
 pub use steps::{Step, StepChange, StepKind, steps};
 
 use crate::catalog::Currency;

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::catalog::{Money, MoneyRange};
-use crate::inventory::{Key, Resource, Role};
-use crate::pricing::{BillItem, Period, Status};
+use crate::inventory::{Key, Resource, ResourceId, Role};
+use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, pool_of, together};
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
@@ -58,12 +58,13 @@ fn rounded(n: f64) -> f64 {
 /// One state of a tree.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// A month of what is rented, of what pods ask for, and of both with each dollar counted once.
-    pub rented: Amount,
-    pub requested: Amount,
-    pub combined: Amount,
-    /// Disks of what is rented, which are not part of it.
-    pub attached: Amount,
+    /// What is known of a month of what is rented, of what pods ask for, and of both with each dollar counted once.
+    rented: Amount,
+    requested: Amount,
+    combined: Amount,
+    /// What is known of disks of what is rented, which are not part of it, and whether that is all.
+    attached: Amount,
+    is_attached_whole: bool,
     /// What ends, beside the months.
     pub endings: Vec<SnapshotEnding>,
     /// Accelerators that are expected: of what is rented, and of what pods ask for.
@@ -151,10 +152,19 @@ pub struct Holding {
     pub amount: Option<Amount>,
     /// Why there is no price.
     pub unpriced: Option<String>,
+    /// What else is unknown of its cost, and why: the names of causes.
+    pub open: Vec<(String, String)>,
+    /// What it costs of a month of all, so that each dollar counts once.
+    pub share: Option<Amount>,
+    /// The pool that a pod runs on.
+    pub pool: Option<String>,
+    /// Nothing limits how many machines there are.
+    pub is_unlimited: bool,
 }
 
 impl Holding {
-    fn new(report: &Report, resource: &Resource, item: Option<&BillItem>) -> Holding {
+    fn new(report: &Report, id: ResourceId, resource: &Resource) -> Holding {
+        let item = report.bill.items.get(id.0);
         let text = |key| resource.fact(key).value().map(ToString::to_string);
         Holding {
             address: resource.address.clone(),
@@ -175,7 +185,33 @@ impl Holding {
                 Some(Status::Unpriced(why)) => Some(why.clone()),
                 _ => None,
             },
+            open: report
+                .bill
+                .cost_of(report.inventory, id)
+                .open()
+                .map(|it| (it.cause.name().to_owned(), it.why.to_string()))
+                .collect(),
+            share: item.and_then(|item| item.share).map(Into::into),
+            pool: pool_of(resource).map(str::to_owned),
+            is_unlimited: resource.count.value().is_some_and(|count| count.ceiling.is_infinite()),
         }
+    }
+
+    /// What is known of a month of it, and what is not.
+    fn cost(&self, place: usize) -> CostSum {
+        let part = |(cause, why): &(String, String)| OpenPart {
+            of: self.address.as_str().into(),
+            resource: Some(ResourceId(place)),
+            cause: OpenCause::from_name(cause).unwrap_or(OpenCause::Price),
+            why: why.as_str().into(),
+        };
+        let known = self.monthly.map(|it| *it).unwrap_or_default();
+        CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
+    }
+
+    /// Some of its cost is unknown.
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// How many accelerators all of them have, as expected.
@@ -188,8 +224,7 @@ impl Holding {
 impl Snapshot {
     pub fn new(report: &Report) -> Snapshot {
         let items = report.inventory.resources.iter().enumerate();
-        let mut resources: Vec<Holding> =
-            items.map(|(at, it)| Holding::new(report, it, report.bill.items.get(at))).collect();
+        let mut resources: Vec<Holding> = items.map(|(at, it)| Holding::new(report, ResourceId(at), it)).collect();
         resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
         let accelerators = |is_rented| {
             let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
@@ -200,14 +235,15 @@ impl Snapshot {
         let mut saves = MoneyRange::ZERO;
         savings.filter_map(|it| it.saves).for_each(|it| saves += it);
         Snapshot {
-            rented: report.bill.rented.into(),
-            requested: report.bill.requested.into(),
-            combined: report.bill.combined.into(),
-            attached: report.bill.attached.into(),
+            rented: report.bill.rented.minimum().into(),
+            requested: report.bill.requested.minimum().into(),
+            combined: report.bill.combined.minimum().into(),
+            attached: report.bill.attached.minimum().into(),
+            is_attached_whole: report.bill.attached.is_whole(),
             endings: endings(report),
             accelerators_rented: accelerators(true),
             accelerators_requested: accelerators(false),
-            unpriced: report.bill.unpriced,
+            unpriced: report.bill.unpriced(),
             findings: findings(report),
             saves: saves.into(),
             not_judged: not_judged(report),
@@ -221,13 +257,77 @@ impl Snapshot {
         self.cuts.iter().find(|it| it.cut == cut.name()).map_or(&[], |it| &it.slices)
     }
 
-    /// The sums are at least what they say.
-    pub fn is_at_least(&self) -> bool {
-        self.unpriced > 0 || !self.not_judged.is_empty()
+    /// A month of what is rented.
+    pub fn rented(&self) -> CostSum {
+        self.sum(*self.rented, |it| it.is_rented)
+    }
+
+    /// A month of what pods ask for.
+    pub fn requested(&self) -> CostSum {
+        self.sum(*self.requested, |it| !it.is_rented)
+    }
+
+    /// A month of both, with each dollar counted once.
+    pub fn combined(&self) -> CostSum {
+        self.sum(*self.combined, |_| true)
+    }
+
+    /// Disks of what is rented.
+    pub fn attached(&self) -> CostSum {
+        let open = OpenPart {
+            of: "disks".into(),
+            resource: None,
+            cause: OpenCause::Price,
+            why: "a disk has no size or no price".into(),
+        };
+        CostSum::new(*self.attached, Some(open).filter(|_| !self.is_attached_whole))
+    }
+
+    fn sum(&self, known: MoneyRange, is_of: impl Fn(&Holding) -> bool) -> CostSum {
+        let holdings = self.resources.iter().enumerate().filter(|(_, it)| it.is_added && is_of(it));
+        let mut parts = CostSum::default();
+        holdings.for_each(|(place, it)| parts += &it.cost(place));
+        let unread = self.not_judged.iter().map(|it| OpenPart {
+            of: it.address.as_deref().unwrap_or(&it.path).into(),
+            resource: None,
+            cause: if it.address.is_some() { OpenCause::Machine } else { OpenCause::File },
+            why: it.reason.as_str().into(),
+        });
+        CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
+    }
+
+    /// What is known of a month of machines and pods, as far as they count.
+    pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool + Clone) -> MoneyRange {
+        together(self.added().filter(move |it| counts(it)).filter_map(|it| {
+            Some(MonthOf {
+                address: &it.address,
+                role: if it.is_rented { Role::Rented } else { Role::Requested },
+                monthly: *it.monthly?,
+                pool: it.pool.as_deref(),
+                is_unlimited: it.is_unlimited,
+            })
+        }))
+    }
+
+    /// Accelerators that are expected, each counted once: those of pods on machines that count are of these.
+    pub fn accelerators(&self) -> f64 {
+        let of_their_own = self.added().filter(|it| it.is_rented || !it.is_within);
+        rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
+    }
+
+    /// A part of what was not evaluated may be a resource of that address.
+    pub fn may_hide(&self, it: &Holding) -> bool {
+        let within = |own: &str| {
+            it.address.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        self.not_judged.iter().any(|open| match &open.address {
+            Some(own) => within(own),
+            None => open.path == it.path,
+        })
     }
 
     /// What sums count.
-    pub fn added(&self) -> impl Iterator<Item = &Holding> {
+    pub fn added(&self) -> impl Iterator<Item = &Holding> + Clone {
         self.resources.iter().filter(|it| it.is_added)
     }
 
@@ -245,12 +345,12 @@ impl Snapshot {
 
 fn divided(report: &Report, cut: Cut) -> SnapshotCut {
     let slices = slices(report, cut).into_iter().map(|it| SnapshotSlice {
+        unpriced: it.unpriced(),
         name: it.name,
         is_named: it.is_named,
-        rented: it.rented.into(),
-        requested: it.requested.into(),
+        rented: it.rented.minimum().into(),
+        requested: it.requested.minimum().into(),
         resources: it.resources,
-        unpriced: it.unpriced,
     });
     SnapshotCut { cut: cut.name().to_owned(), slices: slices.collect() }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::point::{Point, PointState};
 use super::snapshot::{Holding, Snapshot};
-use crate::catalog::{Money, MoneyRange};
+use crate::catalog::Money;
+use crate::pricing::{CostChange, CostSum};
 
 /// Where what it costs is another than before.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,10 +15,10 @@ pub struct Step {
     pub to: usize,
     /// Commits between both that are not known: it was one of these or the last.
     pub between: usize,
-    /// By how much each sum grew.
-    pub rented: MoneyRange,
-    pub requested: MoneyRange,
-    pub combined: MoneyRange,
+    /// What became of each sum.
+    pub rented: CostChange,
+    pub requested: CostChange,
+    pub combined: CostChange,
     pub accelerators: f64,
     /// The largest first.
     pub changes: Vec<StepChange>,
@@ -30,15 +31,31 @@ pub enum StepKind {
     Changed,
     /// The same under another name, or made by another run.
     Moved,
+    /// What it costs was unknown before: it was not added.
+    BecameKnown,
+    /// What it costs is unknown now: it was not removed.
+    NoLongerKnown,
 }
 
 impl StepKind {
+    /// One word, for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            StepKind::BecameKnown => "became-known",
+            StepKind::NoLongerKnown => "no-longer-known",
+            kind => kind.name(),
+        }
+    }
+
+    /// What stands before an address.
     pub fn name(self) -> &'static str {
         match self {
             StepKind::Added => "added",
             StepKind::Removed => "removed",
             StepKind::Changed => "changed",
             StepKind::Moved => "moved",
+            StepKind::BecameKnown => "became known:",
+            StepKind::NoLongerKnown => "no longer known:",
         }
     }
 }
@@ -56,12 +73,27 @@ impl StepChange {
         self.after.as_ref().or(self.before.as_ref()).map_or("", |it| &it.address)
     }
 
-    /// By how much its month grew; what has no price counts nothing here, and says so itself.
+    /// By how much its month grew; nothing where one of the states does not know what it costs.
     pub fn delta(&self) -> Money {
-        let monthly =
-            |it: &Option<Holding>| it.as_ref().and_then(|it| it.monthly).map_or(Money::ZERO, |it| it.expected);
-        monthly(&self.after) - monthly(&self.before)
+        match self.kind {
+            StepKind::BecameKnown | StepKind::NoLongerKnown => Money::ZERO,
+            _ => self.known_after() - self.known_before(),
+        }
     }
+
+    /// What is known of its month before the step.
+    pub fn known_before(&self) -> Money {
+        monthly(self.before.as_ref())
+    }
+
+    /// And after it.
+    pub fn known_after(&self) -> Money {
+        monthly(self.after.as_ref())
+    }
+}
+
+fn monthly(it: Option<&Holding>) -> Money {
+    it.and_then(|it| it.monthly).map_or(Money::ZERO, |it| it.expected)
 }
 
 /// How a resource is known from one state to the next: the run, the address, and which of several of that name.
@@ -95,7 +127,7 @@ pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
         if let Some(earlier) = before.map(|(_, it)| it).or_else(|| (from_the_first && unknown == 0).then_some(&nothing))
         {
             let step = step(earlier, after);
-            if !step.changes.is_empty() || step.combined != MoneyRange::ZERO {
+            if !step.changes.is_empty() || !step.combined.is_same() {
                 steps.push(Step { from, to: place, between: unknown, ..step });
             }
         }
@@ -105,24 +137,55 @@ pub fn steps(points: &[Point], from_the_first: bool) -> Vec<Step> {
 }
 
 fn step(before: &Snapshot, after: &Snapshot) -> Step {
-    let accelerators = |it: &Snapshot| it.accelerators_rented + it.accelerators_requested;
+    let changes = changes(before, after);
+    let sums = StepSums { before, after, changes: &changes };
     Step {
         from: None,
         to: 0,
         between: 0,
-        rented: difference(*after.rented, *before.rented),
-        requested: difference(*after.requested, *before.requested),
-        combined: difference(*after.combined, *before.combined),
-        accelerators: accelerators(after) - accelerators(before),
-        changes: changes(before, after),
+        rented: sums.of(Snapshot::rented, |it| it.is_rented),
+        requested: sums.of(Snapshot::requested, |it| !it.is_rented),
+        combined: sums.of(Snapshot::combined, |_| true),
+        accelerators: after.accelerators() - before.accelerators(),
+        changes,
     }
 }
 
-fn difference(after: MoneyRange, before: MoneyRange) -> MoneyRange {
-    MoneyRange {
-        floor: after.floor - before.floor,
-        expected: after.expected - before.expected,
-        ceiling: after.ceiling - before.ceiling,
+/// What became of the sum of all between two states.
+pub(in crate::report) fn course(before: &Snapshot, after: &Snapshot) -> CostChange {
+    step(before, after).combined
+}
+
+struct StepSums<'a> {
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    changes: &'a [StepChange],
+}
+
+impl StepSums<'_> {
+    fn of(&self, sum: impl Fn(&Snapshot) -> CostSum, counts: impl Fn(&Holding) -> bool) -> CostChange {
+        let (before, after) = (sum(self.before), sum(self.after));
+        let lost = self.of_kind(StepKind::NoLongerKnown, |it| it.before.as_ref());
+        let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
+        if lost.is_empty() && gained.is_empty() {
+            let difference = after.minimum() - before.minimum();
+            return CostChange { before, after, difference, ..CostChange::default() }.settle_ceiling();
+        }
+        let both = |state: &Snapshot, without: &[&Holding]| state.month_of(|it| counts(it) && !without.contains(&it));
+        let (earlier, later) = (both(self.before, &lost), both(self.after, &gained));
+        let (known_before, known_after) = (self.before.month_of(&counts), self.after.month_of(&counts));
+        CostChange {
+            difference: later - earlier,
+            became_known: known_after - later,
+            no_longer_known: known_before - earlier,
+            before,
+            after,
+        }
+        .settle_ceiling()
+    }
+
+    fn of_kind(&self, kind: StepKind, holding: impl Fn(&StepChange) -> Option<&Holding>) -> Vec<&Holding> {
+        self.changes.iter().filter(|it| it.kind == kind).filter_map(holding).collect()
     }
 }
 
@@ -134,7 +197,7 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
         match later.get(key) {
             None => gone.push(was),
             Some(is) if is_as_it_was(was, is) => {}
-            Some(is) => changes.push(change(StepKind::Changed, Some(was), Some(is))),
+            Some(is) => changes.push(change(became(was, is), Some(was), Some(is))),
         }
     }
     let new: Vec<&Holding> = later.iter().filter(|(key, _)| !earlier.contains_key(*key)).map(|(_, it)| *it).collect();
@@ -145,17 +208,29 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
     let rest = |all: &[usize], it: usize| all.binary_search(&it).is_err();
     let (from, to): (Vec<usize>, Vec<usize>) = (from.into_iter().collect(), to.into_iter().collect());
     let removed = gone.iter().enumerate().filter(|(at, _)| rest(&from, *at));
-    changes.extend(removed.map(|(_, it)| change(StepKind::Removed, Some(it), None)));
+    let left = |it: &Holding| if after.may_hide(it) { StepKind::NoLongerKnown } else { StepKind::Removed };
+    changes.extend(removed.map(|(_, it)| change(left(it), Some(it), None)));
     let added = new.iter().enumerate().filter(|(at, _)| rest(&to, *at));
-    changes.extend(added.map(|(_, it)| change(StepKind::Added, None, Some(it))));
+    let come = |it: &Holding| if before.may_hide(it) { StepKind::BecameKnown } else { StepKind::Added };
+    changes.extend(added.map(|(_, it)| change(come(it), None, Some(it))));
     let size = |it: &StepChange| {
-        let delta = it.delta();
-        if delta < Money::ZERO { delta } else { -delta }
+        let moved = it.known_after() - it.known_before();
+        if moved < Money::ZERO { moved } else { -moved }
     };
     changes.sort_by(|a, b| {
         size(a).cmp(&size(b)).then_with(|| a.kind.cmp(&b.kind)).then_with(|| a.address().cmp(b.address()))
     });
     changes
+}
+
+/// What became of a resource that both states hold.
+fn became(was: &Holding, is: &Holding) -> StepKind {
+    let is_known = |it: &Holding| it.monthly.is_some() || it.amount.is_some();
+    match (is_known(was), is_known(is)) {
+        (false, true) => StepKind::BecameKnown,
+        (true, false) => StepKind::NoLongerKnown,
+        _ => StepKind::Changed,
+    }
 }
 
 fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> StepChange {

@@ -1,0 +1,64 @@
+//! Less that Terraform does not apply: a number or a machine that `ignore_changes` names stays what it is, whatever the text
+//! says now. It is no saving.
+
+use crate::analysis::Analysis;
+use crate::inventory::{Fact, Key, Known, ResourceId, Unknown};
+use crate::pricing::{ChangeKind, Delta, Detail};
+use crate::source::Span;
+
+/// What a machine is: it is kept as a whole.
+const KEPT: [Key; 4] = [Key::Machine, Key::Accelerator, Key::AcceleratorCount, Key::AcceleratorMemory];
+
+/// Keeps what Terraform leaves alone as it was before, where the text says less. Gives what the text says.
+pub(super) fn keep(before: &Analysis, after: &mut Analysis, change: &Delta) -> Vec<(ResourceId, Vec<Detail>)> {
+    let mut kept = Vec::new();
+    for change in change.changes.iter().filter(|it| it.kind == ChangeKind::Changed) {
+        let (Some(earlier), Some(later)) = (change.before, change.after) else { continue };
+        let (Some(was), Some(paid)) = (before.inventory.resources.get(earlier.0), before.bill.items.get(earlier.0))
+        else {
+            continue;
+        };
+        let (Some(is), Some(item)) = (after.inventory.resources.get_mut(later.0), after.bill.items.get_mut(later.0))
+        else {
+            continue;
+        };
+        let is_left = |detail: &Detail| match detail.what.as_str() {
+            Detail::COUNT => is.left_alone.count,
+            Detail::MACHINE | Detail::ACCELERATORS => is.left_alone.machine,
+            _ => false,
+        };
+        let costs_less = [paid, &*item].map(|it| it.amount.map(|it| (it.expected, it.ceiling)));
+        if costs_less[0] <= costs_less[1] || change.details.is_empty() || !change.details.iter().all(is_left) {
+            continue;
+        }
+        is.count = said_at(&was.count, is.span);
+        KEPT.iter().for_each(|key| is.set(*key, said_at(was.fact(*key), is.span)));
+        item.clone_from(paid);
+        kept.push((later, change.details.clone()));
+    }
+    if !kept.is_empty() {
+        after.bill.sum_up(&after.inventory);
+    }
+    kept
+}
+
+/// What was there before, at a place of this state: places of the other one lead nowhere here.
+fn said_at<T: Clone>(fact: &Fact<T>, span: Span) -> Fact<T> {
+    match fact.clone() {
+        Fact::Known(known) => Fact::Known(Known { span, defined: None, ..known }),
+        Fact::Unknown(unknown) => Fact::Unknown(Unknown { span, ..unknown }),
+        Fact::Absent => Fact::Absent,
+    }
+}
+
+/// Says what the text says and Terraform does not do.
+pub(super) fn tell(change: &mut Delta, kept: Vec<(ResourceId, Vec<Detail>)>) {
+    for (later, details) in kept {
+        if let Some(it) = change.changes.iter_mut().find(|it| it.after == Some(later)) {
+            it.kind = ChangeKind::Changed;
+            let ignored =
+                |it: Detail| Detail { what: format!("only in the text, as Terraform ignores it: {}", it.what), ..it };
+            it.details.extend(details.into_iter().map(ignored));
+        }
+    }
+}

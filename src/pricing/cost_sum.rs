@@ -1,0 +1,191 @@
+//! Sums of costs that never hide what is unknown: the known range, and the parts that are open.
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use crate::catalog::MoneyRange;
+use crate::inventory::ResourceId;
+
+/// A sum of costs. Whoever takes an amount out of it says what happens to the open parts: `minimum` leaves them out, and
+/// `whole` is nothing while there are any.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CostSum {
+    known: MoneyRange,
+    open: BTreeSet<OpenPart>,
+    /// Nothing limits how many there are of a part.
+    is_unlimited: bool,
+}
+
+/// A part of a sum of which the cost is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenPart {
+    /// The address of the resource, or the path of the file.
+    pub of: Arc<str>,
+    /// Of the state that the sum is about; nothing for a file.
+    pub resource: Option<ResourceId>,
+    pub cause: OpenCause,
+    pub why: Arc<str>,
+}
+
+/// What is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OpenCause {
+    /// What one of them costs.
+    Price,
+    /// How many there are.
+    Count,
+    /// Whether it has accelerators, and which.
+    Machine,
+    /// How long it runs each time that it starts.
+    Hours,
+    /// What a file says.
+    File,
+}
+
+impl OpenCause {
+    pub const ALL: [OpenCause; 5] =
+        [OpenCause::Price, OpenCause::Count, OpenCause::Machine, OpenCause::Hours, OpenCause::File];
+
+    pub fn from_name(name: &str) -> Option<OpenCause> {
+        OpenCause::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            OpenCause::Price => "price",
+            OpenCause::Count => "count",
+            OpenCause::Machine => "machine",
+            OpenCause::Hours => "hours",
+            OpenCause::File => "file",
+        }
+    }
+}
+
+impl CostSum {
+    pub fn new(known: MoneyRange, open: impl IntoIterator<Item = OpenPart>) -> CostSum {
+        CostSum { known, open: open.into_iter().collect(), is_unlimited: false }
+    }
+
+    /// Of something of which nothing limits how many there are.
+    #[must_use]
+    pub fn unlimited(self, is_unlimited: bool) -> CostSum {
+        CostSum { is_unlimited: self.is_unlimited || is_unlimited, ..self }
+    }
+
+    pub fn leave_open(&mut self, part: OpenPart) {
+        self.open.insert(part);
+    }
+
+    /// What is known of it: the sum itself if it is whole, and a minimum of it otherwise.
+    pub fn minimum(&self) -> MoneyRange {
+        self.known
+    }
+
+    /// The sum, if no part of it is open.
+    pub fn whole(&self) -> Option<MoneyRange> {
+        self.is_whole().then_some(self.known)
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Nothing costs anything, no part is open, and a limit holds.
+    pub fn is_nothing(&self) -> bool {
+        self.is_whole() && !self.is_unlimited && self.known == MoneyRange::ZERO
+    }
+
+    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    pub fn is_unlimited(&self) -> bool {
+        self.is_unlimited
+    }
+
+    pub fn open(&self) -> impl Iterator<Item = &OpenPart> {
+        self.open.iter()
+    }
+
+    /// Replaces the open parts of no resource: files, and blocks that may be machines.
+    pub(super) fn set_unread(&mut self, parts: &[OpenPart]) {
+        self.open.retain(|it| it.resource.is_some());
+        self.open.extend(parts.iter().cloned());
+    }
+}
+
+impl AddAssign<MoneyRange> for CostSum {
+    fn add_assign(&mut self, other: MoneyRange) {
+        self.known += other;
+    }
+}
+
+impl AddAssign<&CostSum> for CostSum {
+    fn add_assign(&mut self, other: &CostSum) {
+        self.known += other.known;
+        self.is_unlimited |= other.is_unlimited;
+        self.open.extend(other.open.iter().cloned());
+    }
+}
+
+/// What a change does to a sum. The difference covers only what both states know.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CostChange {
+    pub before: CostSum,
+    pub after: CostSum,
+    /// Of what both states know: what is new, what is gone, and what costs something else.
+    pub difference: MoneyRange,
+    /// The part of `after` of which the earlier state knows no cost. It was not added.
+    pub became_known: MoneyRange,
+    /// The part of `before` of which the later state knows no cost. It was not saved.
+    pub no_longer_known: MoneyRange,
+}
+
+impl CostChange {
+    /// Nothing before and nothing after.
+    pub fn is_nothing(&self) -> bool {
+        self.before.is_nothing() && self.after.is_nothing()
+    }
+
+    /// Both states know the same.
+    pub fn covers_all(&self) -> bool {
+        self.became_known == MoneyRange::ZERO && self.no_longer_known == MoneyRange::ZERO
+    }
+
+    pub fn is_same(&self) -> bool {
+        self.difference == MoneyRange::ZERO && self.covers_all() && self.before.is_unlimited == self.after.is_unlimited
+    }
+
+    /// A ceiling that one of both states does not have moves by nothing that a number says: the difference is that of what is
+    /// expected.
+    #[must_use]
+    pub fn settle_ceiling(mut self) -> CostChange {
+        if self.before.is_unlimited || self.after.is_unlimited {
+            self.difference.ceiling = self.difference.expected;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Money;
+
+    fn part(of: &str) -> OpenPart {
+        OpenPart { of: of.into(), resource: Some(ResourceId(0)), cause: OpenCause::Price, why: "x".into() }
+    }
+
+    #[test]
+    fn a_sum_is_whole_until_a_part_is_open() {
+        let mut sum = CostSum::default();
+        assert!(sum.is_nothing());
+        sum += MoneyRange::exactly(Money::from_usd(5.0));
+        assert_eq!(sum.whole(), Some(sum.minimum()));
+        let mut other = CostSum::default();
+        other.leave_open(part("a"));
+        assert!(!other.is_nothing(), "an open part is not nothing");
+        sum += &other;
+        sum += &other;
+        assert_eq!((sum.whole(), sum.open().count()), (None, 1));
+        assert_eq!(sum.minimum().expected, Money::from_usd(5.0));
+    }
+}

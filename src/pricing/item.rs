@@ -252,16 +252,20 @@ impl<'a> Pricing<'_, 'a> {
     }
 }
 
-/// What the vendor takes off by itself for the hours of a month, and why.
+/// The part of its hourly price that a machine costs that runs for many hours of a month, and why.
 fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
-    if !variant.unit.sustains || runtime.per != Period::Month {
+    let unit = &variant.unit;
+    if runtime.per != Period::Month {
         return None;
     }
     let each = runtime.together.filter(|_| count.expected > 0.0).map(|all| all.map(|hours| hours / count.expected));
     let hours = each.unwrap_or(runtime.hours);
-    let shares = shares(hours);
-    let text =
-        format!("x {}: {} of 730 hours of an N1 machine, sustained use", plain(shares.expected), plain(hours.expected));
+    let (shares, of) = match &unit.purchased {
+        Some(own) => (hours.map(|hours| own.share_of_rate(hours)), "of a machine of one's own, more than it is used"),
+        None if unit.sustains => (shares(hours), "of an N1 machine, sustained use"),
+        None => return None,
+    };
+    let text = format!("x {}: {} of 730 hours {of}", plain(shares.expected), plain(hours.expected));
     (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
 }
 

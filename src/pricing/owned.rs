@@ -76,6 +76,15 @@ impl Purchased {
         self.usd / (self.years * MONTHS_PER_YEAR) + self.staff_usd_per_year / MONTHS_PER_YEAR + self.usd_per_month
     }
 
+    /// The part of the hourly rate that an hour costs of a machine which works so many hours of a month: what is paid each month
+    /// is paid once, also where it works longer than the settings say.
+    pub(super) fn share_of_rate(&self, hours: f64) -> f64 {
+        let used = HOURS_PER_MONTH * self.utilization;
+        let per_hour = |hours: f64| self.fixed_per_month() / hours + self.power_per_hour();
+        let rate = per_hour(used);
+        if rate > 0.0 { per_hour(hours.clamp(used, HOURS_PER_MONTH.max(used))) / rate } else { 1.0 }
+    }
+
     /// What one machine costs beside that in an hour in which it works.
     pub fn power_per_hour(&self) -> f64 {
         self.watts / 1000.0 * self.usd_per_kwh

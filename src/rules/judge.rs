@@ -248,8 +248,10 @@ impl Judge<'_> {
                 }
             }
         }
+        // The most that is saved may stand where least is paid: only what is expected is its own.
+        let expected = Money::from_usd(ends[1]);
         ends.sort_by(f64::total_cmp);
-        let [floor, expected, ceiling] = ends.map(Money::from_usd);
+        let [floor, _, ceiling] = ends.map(Money::from_usd);
         // Nothing is no amount that anybody could save: the finding stands by what it says.
         if ceiling == Money::ZERO {
             return Ok(None);

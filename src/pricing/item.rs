@@ -260,12 +260,18 @@ fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> 
     }
     let each = runtime.together.filter(|_| count.expected > 0.0).map(|all| all.map(|hours| hours / count.expected));
     let hours = each.unwrap_or(runtime.hours);
-    let (shares, of) = match &unit.purchased {
-        Some(own) => (hours.map(|hours| own.share_of_rate(hours)), "of a machine of one's own, more than it is used"),
-        None if unit.sustains => (shares(hours), "of an N1 machine, sustained use"),
+    let run = plain(hours.expected);
+    let (shares, text) = match &unit.purchased {
+        Some(own) => {
+            let terms = own.terms_of_share(hours.expected);
+            (hours.map(|hours| own.share_of_rate(hours)), format!("x {terms}: it runs {run} of 730 hours"))
+        }
+        None if unit.sustains => {
+            let shares = shares(hours);
+            (shares, format!("x {}: {run} of 730 hours of an N1 machine, sustained use", plain(shares.expected)))
+        }
         None => return None,
     };
-    let text = format!("x {}: {} of 730 hours {of}", plain(shares.expected), plain(hours.expected));
     (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
 }
 

@@ -7,7 +7,7 @@ use super::git_program::{answer, ask, first_line, is_commit, run};
 use crate::cli::Failure;
 
 /// Longer subjects and names are cut: nobody reads them, and they are somebody else's text.
-const LONGEST_TEXT: usize = 400;
+pub(in crate::cli) const LONGEST_TEXT: usize = 400;
 
 /// What code hosts write into the message of a merge is within so many characters.
 const LONGEST_MESSAGE: usize = 8_000;

@@ -328,10 +328,17 @@ fn each_change(text: &mut String, history: &History, step: &Step) {
     let Some(point) = history.points.get(step.to) else { return };
     let _ = writeln!(text, "\n{}", named(&point.commit, step));
     for change in &step.changes {
-        let delta = signed(history.currency, change.delta());
+        let delta = match change.kind {
+            StepKind::BecameKnown => history.currency.amount(change.known_after()),
+            StepKind::NoLongerKnown => history.currency.amount(change.known_before()),
+            _ => signed(history.currency, change.delta()),
+        };
+        // The first line names the commit of the largest change.
+        let by = change.by.as_ref().filter(|it| Some(*it) != step.by());
+        let by = by.map(|it| format!(", by {} ({})", it.short(), author(&point.commit, Some(it)))).unwrap_or_default();
         let unpriced = change.after.as_ref().and_then(|it| it.unpriced.as_deref());
         let why = unpriced.map(|why| format!(", no price: {}", shortened(&one_line(why), 120))).unwrap_or_default();
-        let _ = writeln!(text, "  {delta}  {}{why}", did(std::slice::from_ref(change)));
+        let _ = writeln!(text, "  {delta}  {}{why}{by}", did(std::slice::from_ref(change)));
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn name_commits(
 ) -> Result<(), Failure> {
     let parents: HashMap<&str, &[String]> =
         plan.commits.iter().map(|it| (it.logged.id.as_str(), it.logged.parents.as_slice())).collect();
-    let mut branches = Branches { request, worker: walk.worker(), left: request.most };
+    let mut branches = Branches { request, walk, worker: walk.worker(), left: request.most };
     let size = |it: &Step| {
         let moved = it.combined.difference.expected;
         Reverse(if moved < Money::ZERO { -moved } else { moved })
@@ -63,7 +63,7 @@ pub(super) fn name_commits(
         if step.from.and_then(id) != Some(first.as_str()) {
             continue;
         }
-        if walk.is_over() || branches.left == 0 {
+        if branches.is_over() {
             break;
         }
         branches.name(first, tip, step)?;
@@ -74,12 +74,17 @@ pub(super) fn name_commits(
 /// What goes through the commits of branches.
 struct Branches<'w, 'a> {
     request: &'w HistoryRequest<'a>,
+    walk: &'w Walk<'a>,
     worker: Worker<'w, 'a>,
     /// So many states may still be computed.
     left: usize,
 }
 
 impl Branches<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.left == 0 || self.walk.is_over()
+    }
+
     fn name(&mut self, first: &str, tip: &str, step: &mut Step) -> Result<(), Failure> {
         let repository = &self.request.session.scope.root;
         // What was merged need not be in a shallow clone.
@@ -119,11 +124,11 @@ impl Branches<'_, '_> {
         let session = self.request.session;
         let is_last = |states: &[Option<Computed>], place: usize| {
             let [Some(first), Some(it), Some(last)] =
-                [0, place, states.len() - 1].map(|at| Some(State::of(session, states.get(at)?.as_ref()?, change)))
+                [0, place, states.len() - 1].map(|at| State::of(session, states.get(at)?.as_ref()?, change))
             else {
                 return false;
             };
-            it.is_as(&last) || matches!(it, State::Unknown) && !matches!(first, State::Unknown)
+            it.is_as(&last) || it.is_unsure && !first.is_unsure
         };
         if is_last(states, before) {
             return Ok(None);
@@ -146,7 +151,7 @@ impl Branches<'_, '_> {
         place: usize,
     ) -> Result<bool, Failure> {
         let (Some(commit), Some(state)) = (commits.get(place), states.get_mut(place)) else { return Ok(false) };
-        if state.is_none() && self.left > 0 {
+        if state.is_none() && !self.is_over() {
             self.left -= 1;
             if let Outcome::Computed(computed) = self.worker.outcome(&commit.tree)? {
                 *state = Some(computed).filter(|it| it.missing.is_empty());
@@ -157,28 +162,27 @@ impl Branches<'_, '_> {
 }
 
 /// A resource at a commit.
-enum State<'a> {
-    Absent,
-    /// It may be in something that was not evaluated.
-    Unknown,
-    There(&'a Holding),
+struct State<'a> {
+    holding: Option<&'a Holding>,
+    /// It may be in something that was not evaluated, or be something else there.
+    is_unsure: bool,
 }
 
 impl<'a> State<'a> {
-    fn of(session: &Session, computed: &'a Computed, change: &StepChange) -> State<'a> {
-        let Some(wanted) = change.after.as_ref().or(change.before.as_ref()) else { return State::Absent };
+    fn of(session: &Session, computed: &'a Computed, change: &StepChange) -> Option<State<'a>> {
+        let wanted = change.after.as_ref().or(change.before.as_ref())?;
         let is_it = |it: &&Holding| (&it.run, &it.address) == (&wanted.run, &wanted.address);
-        if let Some(found) = computed.snapshot.added().find(is_it) {
-            return State::There(found);
-        }
         let is_unread = computed.unread.iter().any(|it| session.scope.paths.show(it) == wanted.path);
-        if is_unread || computed.snapshot.may_hide(wanted) { State::Unknown } else { State::Absent }
+        Some(State {
+            holding: computed.snapshot.added().find(is_it),
+            is_unsure: is_unread || computed.snapshot.may_hide(wanted),
+        })
     }
 
     fn is_as(&self, other: &State<'_>) -> bool {
-        match (self, other) {
-            (State::There(it), State::There(other)) => it.costs_as(other),
-            (State::Absent, State::Absent) | (State::Unknown, State::Unknown) => true,
+        match (self.holding, other.holding) {
+            (Some(it), Some(other)) => it.costs_as(other),
+            (None, None) => self.is_unsure == other.is_unsure,
             _ => false,
         }
     }

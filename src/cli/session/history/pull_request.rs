@@ -1,5 +1,6 @@
 //! The pull request of a merge, as code hosts write it into the message.
 
+use crate::cli::world::git_log::LONGEST_TEXT;
 use crate::report::PullRequest;
 
 /// Longer numbers are none of a pull request.
@@ -51,7 +52,7 @@ fn gitea(subject: &str) -> Option<PullRequest> {
 }
 
 fn request(sign: char, number: &str, title: Option<&str>) -> PullRequest {
-    PullRequest { name: format!("{sign}{number}"), title: title.map(str::to_owned) }
+    PullRequest { name: format!("{sign}{number}"), title: title.map(|it| it.chars().take(LONGEST_TEXT).collect()) }
 }
 
 /// The digits that a text begins with, and what follows them.

@@ -564,6 +564,13 @@ fn a_merge_is_its_pull_request_and_the_commit_that_changed_each_resource() {
     }
     let text = repository.told(&repository.directory, &["history"]);
     assert!(text.lines().next().unwrap().contains(&told), "{text}");
+    let csv = repository.told(&repository.directory, &["blame", "--format", "csv"]);
+    let columns = |line: usize| csv.lines().nth(line).unwrap().split(',').count();
+    assert_eq!(
+        (columns(0), csv.lines().nth(1).unwrap().contains(&format!("{train},Ida,"))),
+        (columns(1), true),
+        "{csv}"
+    );
     let verbose = repository.told(&repository.directory, &["history", "-v"]);
     assert!(verbose.contains(&format!("changed {SERVE}, by {} (Uwe)", &serve[..10])), "{verbose}");
     assert_eq!(repository.history(&[]), history, "what is kept changes nothing");

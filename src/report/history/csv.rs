@@ -70,7 +70,9 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 const RESOURCES: &str = "address,run,kind,path,role,machine,accelerator,\
                          floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,\
                          since_time,since_commit,since_author,since_subject,since_delta_usd_per_month,since_between,\
-                         added_time,added_commit,added_author,added_subject,added_between\n";
+                         added_time,added_commit,added_author,added_subject,added_between,\
+                         since_merged_commit,since_merged_author,since_merged_subject,\
+                         added_merged_commit,added_merged_author,added_merged_subject\n";
 
 pub(super) fn blame(told: &[Blame<'_>]) -> String {
     let mut rows = RESOURCES.to_owned();
@@ -97,6 +99,11 @@ pub(super) fn blame(told: &[Blame<'_>]) -> String {
                 cells.push(blamed.and_then(|it| it.delta).map(|it| it.usd().to_string()).unwrap_or_default());
             }
             cells.push(blamed.as_ref().map(|it| it.between.to_string()).unwrap_or_default());
+        }
+        for by in [&it.since, &it.added].map(|it| it.and_then(|it| it.by)) {
+            cells.push(by.map(|it| it.id.clone()).unwrap_or_default());
+            cells.push(by.map(|it| text(&it.author)).unwrap_or_default());
+            cells.push(by.map(|it| text(&it.subject)).unwrap_or_default());
         }
         rows.push_str(&cells.join(","));
         rows.push('\n');

@@ -151,19 +151,18 @@ fn words(page: &mut Html, label: &Label, anchor: &str, y: &str, class: &str, siz
     page.leaf("text", &attributes, &label.text);
 }
 
-/// One path for each series, the highest first: lower ones are drawn over it. Minimums are pale below a dashed line, and no
-/// edge leads from a whole sum down to one.
+/// One path for each series, the highest first: lower ones are drawn over it. Minimums are pale below a dashed line.
 fn paths(page: &mut Html, it: &Area) {
     let series = it.states.iter().find_map(|it| it.values.as_ref().map(Vec::len)).unwrap_or_default();
     for top in (0..series).rev() {
         let color = color(top, series);
-        let whole = filled(it, top, |state| state.is_whole);
-        page.element("path", &[("class", color.class()), ("d", &whole), ("fill", color.plain())], |_| {});
-        let minimum = filled(it, top, AreaState::is_minimum);
-        if !minimum.is_empty() {
-            let pale = [("class", color.class()), ("d", &*minimum), ("fill", color.plain()), ("fill-opacity", "0.35")];
-            page.element("path", &pale, |_| {});
-        }
+        let path = filled(it, top, |_| true);
+        page.element("path", &[("class", color.class()), ("d", &path), ("fill", color.plain())], |_| {});
+    }
+    let minimum = filled(it, series, AreaState::is_minimum);
+    if !minimum.is_empty() {
+        let veil = [("class", "paper"), ("d", &*minimum), ("fill", "#ffffff"), ("fill-opacity", "0.6")];
+        page.element("path", &veil, |_| {});
     }
     let dashed = dashed(it, series);
     if !dashed.is_empty() {

@@ -248,6 +248,9 @@ impl Line {
         self.always += demand.always;
         self.most = self.most.zip(demand.most).map(|(one, other)| one + other);
         let average = demand.average.unwrap_or(0.0);
+        let covered = demand.covered.min(average);
+        self.committed += covered;
+        let average = average - covered;
         self.of_unknown_hours += usize::from(demand.average.is_none());
         match demand.standing {
             Standing::Base => {
@@ -366,6 +369,7 @@ mod tests {
                 why: None,
                 always: machines,
                 average: Some(machines),
+                covered: 0.0,
                 most: Some(machines),
                 rungs,
                 offered,

@@ -34,7 +34,11 @@ impl NoBase {
 /// scheduled, is on lease or is no production is none of them. An error where what decides is not known.
 pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
     match steady(resource, item).and_then(|()| rungs(resource, item)) {
-        Ok(rungs) => Ok(uncovered(rungs, covered(resource)?).iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum()),
+        Ok(rungs) => Ok(uncovered(rungs, covered(resource)?)
+            .iter()
+            .filter(|rung| rung.share >= 1.0)
+            .map(|rung| rung.machines)
+            .sum()),
         Err(NoBase::Because(_)) => Ok(0.0),
         Err(NoBase::Unknown(why)) => Err(why),
     }
@@ -134,7 +138,7 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
 pub(super) fn covered(resource: &Resource) -> Result<f64, String> {
     match resource.fact(Key::PaidCommitted) {
         Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0)),
-        Fact::Unknown(unknown) => Err(format!("how much of it commitments cover: {}", unknown.why)),
+        Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
         Fact::Absent => Ok(0.0),
     }
 }

@@ -274,7 +274,7 @@ impl Judge<'_> {
         let pool = pool.and_then(|link| resources.iter().find(|it| it.address == link.to));
         match pool.map_or(own, |pool| pool.fact(Key::PaidCommittedShare)) {
             Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0).clamp(0.0, 1.0)),
-            Fact::Unknown(unknown) => Err(format!("how much of it commitments pay for is not known: {}", unknown.why)),
+            Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
             Fact::Absent => Ok(0.0),
         }
     }

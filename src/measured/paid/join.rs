@@ -94,7 +94,9 @@ impl<'i> PaidIndex<'i> {
         // A label is no name: machines that the text does not ask for there are others with the same label.
         if row.key_kind == KeyKind::Tag {
             let labelled = found.first().copied();
-            found.retain(|id| !self.inventory.resources.get(id.0).is_some_and(|it| is_other_machine(it, row, self.catalog)));
+            found.retain(|id| {
+                !self.inventory.resources.get(id.0).is_some_and(|it| is_other_machine(it, row, self.catalog))
+            });
             if let Some(id) = labelled.filter(|_| found.is_empty()) {
                 return Err(NoPartner::OtherMachine(self.address(id).to_owned()));
             }

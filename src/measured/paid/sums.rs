@@ -54,7 +54,8 @@ impl PaidOptions {
         for row in of_month {
             let money = |amount: Option<BilledAmount>| self.dollars(row, amount.unwrap_or_default());
             let is_first = all.is_none();
-            let sums = all.get_or_insert(PaidSums { is_spot_told: true, is_committed_told: true, ..PaidSums::default() });
+            let sums =
+                all.get_or_insert(PaidSums { is_spot_told: true, is_committed_told: true, ..PaidSums::default() });
             sums.paid += self.dollars(row, row.paid)?;
             sums.list = match (row.list, sums.list, is_first) {
                 (Some(list), None, true) => Some(self.dollars(row, list)?),

@@ -117,7 +117,13 @@ fn left(it: &PaidEntry, why: &NoPartner) -> Vec<String> {
     let row = &it.row;
     let hours = row.hours.map_or_else(String::new, |it| it.to_string());
     let charge = row.charge.name().to_owned();
-    vec![shortened(&one_line(&row.shown()), 90), charge, hours, format!("{} {}", row.currency, row.paid), one_line(&why.to_string())]
+    vec![
+        shortened(&one_line(&row.shown()), 90),
+        charge,
+        hours,
+        format!("{} {}", row.currency, row.paid),
+        one_line(&why.to_string()),
+    ]
 }
 
 fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {

@@ -149,9 +149,10 @@ fn line<'a>(
     }
     // Of a month that goes on, the days that the bill has.
     let days = match &paid {
-        Ok(Some(sums)) if sums.is_open => {
-            resource.text(Key::Provider).and_then(|it| report.measured.paid.billed_days(it, month)).filter(|days| *days > 0.0)
-        }
+        Ok(Some(sums)) if sums.is_open => resource
+            .text(Key::Provider)
+            .and_then(|it| report.measured.paid.billed_days(it, month))
+            .filter(|days| *days > 0.0),
         _ => Some(month.days()),
     };
     let part = days.unwrap_or(month.days()) * 24.0 / HOURS_PER_MONTH;

@@ -190,7 +190,9 @@ pub(super) enum Sum {
 impl Sum {
     /// What machines cost, and not their disks or everything together.
     fn is_of_machines(self) -> bool {
-        use Sum::{Cost, CostOnDemand, CostReserved1y, CostReserved3y, CostSpot, Hourly, ListHourly, Measured, Monthly};
+        use Sum::{
+            Cost, CostOnDemand, CostReserved1y, CostReserved3y, CostSpot, Hourly, ListHourly, Measured, Monthly,
+        };
         use Sum::{Instead, OnDemand, Reserved1y, Reserved3y, Spot, ThisMonth};
         match self {
             Cost | CostOnDemand | CostSpot | CostReserved1y | CostReserved3y => true,

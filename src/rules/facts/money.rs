@@ -190,16 +190,16 @@ pub(super) enum Sum {
 impl Sum {
     /// What machines cost, and not their disks or everything together.
     fn is_of_machines(self) -> bool {
+        !self.is_of_all() && !matches!(self, Sum::Saves | Sum::Disks | Sum::AllDisks)
+    }
+
+    /// What everything costs together.
+    fn is_of_all(self) -> bool {
         use Sum::{
-            Cost, CostOnDemand, CostReserved1y, CostReserved3y, CostSpot, Hourly, ListHourly, Measured, Monthly,
+            Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,
         };
-        use Sum::{Instead, OnDemand, Reserved1y, Reserved3y, Spot, ThisMonth};
-        match self {
-            Cost | CostOnDemand | CostSpot | CostReserved1y | CostReserved3y => true,
-            Monthly | Hourly | ListHourly | Measured | ThisMonth => true,
-            OnDemand | Spot | Reserved1y | Reserved3y | Instead(_) => true,
-            _ => false,
-        }
+        matches!(self, Rented | RentedMore | RentedBefore | Requested | RequestedMore | RequestedBefore)
+            || matches!(self, Combined | CombinedMore | Sum::BecameKnown)
     }
 }
 

@@ -20,11 +20,13 @@ impl SoFar {
     pub(super) fn new(paid: &Paid, inventory: &Inventory, today: Date) -> SoFar {
         let month = BillMonth::of(today);
         let mut days: BTreeMap<String, (f64, Origin)> = BTreeMap::new();
+        let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
         // Until yesterday at most.
         let elapsed = (today.unix_days() - month.first_day()) as f64;
         for (id, resource) in paid.matched.keys().filter_map(|id| Some((*id, inventory.resources.get(id.0)?))) {
             let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };
-            let known = match paid.billed_days(&row.provider, month) {
+            let told = told.entry(&row.provider).or_insert_with(|| paid.billed_days(&row.provider, month));
+            let known = match *told {
                 Some(days) => Some((days, Origin::Resolved)),
                 None => proven_days(paid, id, resource, month)
                     .map(|days| (days.min(elapsed), Origin::Inferred("from the hours that the bill has".into()))),

@@ -326,7 +326,9 @@ fn budgets(text: &mut Markdown, it: &Difference) {
             bold,
             " | ",
             markup::text(&one.name, LONGEST_VALUE),
-            " | ",
+            " (",
+            markup::text(&one.counted_by(), LONGEST_VALUE),
+            ") | ",
             figures(&limit),
             " | "
         );

@@ -16,10 +16,10 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         return apart::only(report).unwrap_or_else(|| "no accelerators found".to_owned());
     }
     let (bill, currency) = (report.bill, report.currency);
-    if bill.combined.minimum() == MoneyRange::ZERO {
-        if let Some(jobs) = jobs(report).first() {
-            return format!("GPU cost of {jobs}");
-        }
+    if bill.combined.minimum() == MoneyRange::ZERO
+        && let Some(jobs) = jobs(report).first()
+    {
+        return format!("GPU cost of {jobs}");
     }
     if bill.unnamed.resources > 0 && bill.unnamed.amount == bill.combined.minimum() {
         return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));

@@ -72,7 +72,7 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
             cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
-            in_sum: MONEY.holds(), "Its part of a month of everything, in which each dollar counts once: of a pod what no machine of the tree pays. Not known of what no sum counts." => |asking, id| money(asking, id, Sum::InSum);
+            in_sum: MONEY.holds(), "Its part of a month of everything, in which each dollar counts once: of a pod what no machine of the tree pays. Not known of what no sum counts." => |asking, id| money(asking, id, Sum::Share);
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
@@ -165,7 +165,7 @@ pub(super) enum Sum {
     CostReserved1y,
     CostReserved3y,
     Monthly,
-    InSum,
+    Share,
     Hourly,
     ListHourly,
     Measured,
@@ -212,7 +212,7 @@ const SUMS: [Sum; 34] = [
     Sum::CostReserved1y,
     Sum::CostReserved3y,
     Sum::Monthly,
-    Sum::InSum,
+    Sum::Share,
     Sum::Hourly,
     Sum::ListHourly,
     Sum::Measured,
@@ -263,7 +263,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
-        (Sum::InSum, _) => "no sum counts it",
+        (Sum::Share, _) => "no sum counts it",
         (Sum::Measured, _) => "no hours that can be used are measured",
         (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
@@ -318,7 +318,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
         Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
         // Sums are made of today's prices: what is expected is the same.
-        Sum::InSum => asking.item(id)?.share,
+        Sum::Share => asking.item(id)?.share,
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
         Sum::Measured => measured(asking, id),

@@ -38,7 +38,7 @@ def list_(arguments):
 
     token = token_of(arguments)
     for it in listed(
-        arguments.kind, arguments.of, arguments.api, token, archived=arguments.archived, forks=arguments.forks
+        arguments.kind, arguments.of, arguments.api, token, archived=arguments.archived, forks=arguments.forks, tell=say
     ):
         print(json.dumps(it, sort_keys=True))
     return 0
@@ -120,7 +120,7 @@ def merge_(arguments):
 
     store = Store(arguments.store, arguments.date)
     told, complete = merge(
-        store, at_least=arguments.at_least, cluster_file=arguments.clusters, threads=arguments.threads
+        store, at_least=arguments.at_least, cluster_file=arguments.clusters, threads=arguments.threads, tell=say
     )
     say(f"{told['read']} of {told['planned']} repositories were read: {store.summary_path}")
     for name in told["not_scanned"][:10]:
@@ -289,7 +289,7 @@ def main(arguments=None):
     except Refused as refused:
         say(f"error: {refused}")
         return 2
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeError) as error:
         say(f"error: {error}")
         return 2
 

@@ -25,6 +25,9 @@ SCP = re.compile(r"(?P<user>[^@:/]+)@(?P<host>[^:/]+):(?P<path>.+)")
 
 WRITE = "write https://HOST/PATH or ssh://USER@HOST/PATH"
 
+# The address becomes an argument of git, and Linux takes none of more than 128 KiB. Browsers and hosts take 2,000 or 8,000.
+MOST_CHARACTERS = 2_000
+
 
 @dataclasses.dataclass(frozen=True)
 class Address:
@@ -106,6 +109,10 @@ def split(text):
 
 def parse(text):
     """The address of a repository. It raises `Refused` where git must not use the text."""
+    if len(text) > MOST_CHARACTERS:
+        refuse(
+            text, f"has {len(text):,} characters, limit {MOST_CHARACTERS:,}", "write the one that the code host shows"
+        )
     if scp := None if "://" in text else SCP.fullmatch(text):
         split(f"ssh://{scp['user']}@{scp['host']}/")
         return checked(text, Address("ssh", scp["user"], scp["host"].lower(), None, scp["path"], is_scp=True))

@@ -13,7 +13,7 @@ from .git import Failed, Git
 from .hosts import propose
 from .scan import scratch
 from .store import Refused, append, canonical, digest, write
-from .text import replace_controls
+from .text import OF_ONE_REPOSITORY, cause_of, replace_controls
 
 # How long gpulint may take to fix one repository, in seconds.
 FIX_SECONDS = 900
@@ -130,6 +130,9 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
                         tell(line)
             except Failed as failed:
                 tell(f"# {repository}: {failed.reason}")
+                continue
+            except OF_ONE_REPOSITORY as error:
+                tell(f"# {repository}: gpulint-fleet cannot fix it: {cause_of(error)}. Fix this repository by hand.")
                 continue
         made += 1
         row = {"repository": repository, "rule": rule, "patch": digest(text), "owner": of, "opened": bool(open_with)}

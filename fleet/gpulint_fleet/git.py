@@ -13,7 +13,7 @@ from pathlib import Path
 
 from . import commands, reach
 from .address import parse
-from .text import Refused, replace_controls
+from .text import Refused, is_text, replace_controls
 
 # The helper reads the token from the environment or from a file, each time that git asks. No argument holds the token.
 HELPER = (
@@ -76,6 +76,8 @@ LIST_SECONDS = 15
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # The names that `git check-ref-format` allows, and none that looks like an option or a pattern.
 REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{))[^\x00-\x20\x7f~^:?*\[\\]+")
+# git keeps a name of a branch as a path, and Linux takes paths of 4,096 bytes.
+MOST_REF = 1_000
 
 # What git says, the surest first: (its words, what that means, how often it is tried again: it may be otherwise in a moment).
 MEANINGS = [
@@ -141,7 +143,7 @@ def is_commit(text):
 
 
 def is_ref(text):
-    return isinstance(text, str) and bool(REF.fullmatch(text))
+    return is_text(text) and len(text) <= MOST_REF and bool(REF.fullmatch(text))
 
 
 class Git:
@@ -251,9 +253,11 @@ class Git:
             raise Failed("refused", reason="the name of the branch is not one that git allows")
         found = {}
         command = ["-c", f"http.lowSpeedTime={LIST_SECONDS}", "ls-remote", "-q"]
-        for line in self.talk(url, command, ref or "HEAD").splitlines():
-            commit, name = line.split("\t")
-            found[name] = commit
+        # A name of a branch may hold other line separators, so only the newline ends a line.
+        for line in self.talk(url, command, ref or "HEAD").split("\n"):
+            commit, _, name = line.partition("\t")
+            if is_commit(commit):
+                found[name] = commit
         if ref is None or ref == "HEAD":
             return found.get("HEAD")
         for name in (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", ref):

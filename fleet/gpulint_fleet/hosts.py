@@ -6,6 +6,7 @@ Search finds some of them; the interfaces that list find all. The token goes to 
 import base64
 import http.client
 import json
+import re
 import socket
 import ssl
 import subprocess
@@ -15,8 +16,9 @@ import urllib.parse
 import urllib.request
 
 from . import reach
-from .address import is_local_allowed, origin, parse, redact
-from .text import Refused, replace_controls
+from .address import is_local_allowed, origin, parse, redact, refuse
+from .git import is_ref
+from .text import Refused, is_size, replace_controls
 
 # The longest that one answer is waited for, in seconds: GitHub's window of a limit is an hour.
 PATIENCE = 3700
@@ -140,9 +142,17 @@ class Host:
 
 
 def named(url, ref, archived, fork, size):
-    # Some hosts write the name of a user into the address, and some leave letters outside of ASCII as they are.
-    url = parse(urllib.parse.quote(url, safe="%/:@?#[]!$&'()*+,;=~")).url
-    size = size if isinstance(size, int) else None
+    # Some hosts write the name of a user into the address, and some leave spaces and letters outside of ASCII as they are.
+    # No other character is encoded: a browser reads `\` as `/`, so `https://A\@B/` would have two hosts.
+    address = parse(re.sub(r"[^\x00-\x7f\ud800-\udfff]+| ", lambda it: urllib.parse.quote(it[0]), url))
+    if address.scheme == "file":
+        refuse(url, "leads to a file of this machine")
+    url = address.url
+    if ref is not None and not is_ref(ref):
+        raise Refused(
+            f"{address.identity}: `{replace_controls(str(ref))[:100]}` is no name of a branch: rename the default branch"
+        )
+    size = size if is_size(size) else None
     return {"url": url, "ref": ref, "archived": bool(archived), "fork": bool(fork), "size": size}
 
 
@@ -153,7 +163,7 @@ def of_github(it):
         it.get("default_branch"),
         it.get("archived") or it.get("disabled"),
         it.get("fork"),
-        size * KIB if isinstance(size, int) else None,
+        size * KIB if is_size(size) else None,
     )
 
 
@@ -267,27 +277,44 @@ def git_origin(kind, api=None):
     return host.web if not api or origin(api) == origin(host.api) else origin(api)
 
 
-def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep=time.sleep):
-    """Every repository, in the form of a line of a list."""
+def read_page(host, page, problems):
+    """The repositories of a page. One that has an address or a branch that git must not use goes to `problems`."""
+    found = []
+    for it in page:
+        try:
+            found.append(host.of(it))
+        except Refused as refused:
+            problems.append(str(refused))
+    return found
+
+
+def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep=time.sleep, tell=lambda line: None):
+    """Every repository, in the form of a line of a list. It tells which ones it leaves out, and refuses a list without any."""
     host = HOSTS[kind]
     api = (api or host.api).rstrip("/")
     is_app = kind == "github" and (token or "").startswith("ghs_")
     url = api + (INSTALLATION if is_app else host.first.format(of=urllib.parse.quote(of), quoted=quoted(of)))
     authorization = host.authorization(token) if token else {}
+    problems, count = [], 0
     for _ in range(MOST_PAGES):
         answer, headers = ask(url, authorization, sleep=sleep)
         try:
             page, following = host.page(answer["repositories"] if is_app else answer, headers, url)
-            found = [host.of(it) for it in page]
+            found = read_page(host, page, problems)
         except (KeyError, TypeError, AttributeError, IndexError, StopIteration):
             raise Refused(f"{origin(api)} does not answer as {kind} does: correct --kind or --api") from None
         if following:
             demand_same_origin(following, api, "leads")
+        count += len(found)
         for it in found:
             mine = not is_app or path_of(it["url"]).lower().startswith(f"{of.lower()}/")
             if mine and (archived or not it["archived"]) and (forks or not it["fork"]):
                 yield it
         if not following:
+            if problems and not count:
+                raise Refused(problems[0])
+            for problem in problems:
+                tell(f"{origin(api)} lists a repository that gpulint-fleet leaves out: {problem}")
             return
         url = following
     raise Refused(f"{origin(api)} has more than {MOST_PAGES:,} pages: list smaller groups, one after the other")

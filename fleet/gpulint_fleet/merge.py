@@ -4,6 +4,7 @@ Sums are of integers, every table has a total order, and each date is written by
 """
 
 import json
+import os
 import shutil
 import tempfile
 import tomllib
@@ -11,19 +12,28 @@ from pathlib import Path
 
 import duckdb
 
+from .scan import file_text
 from .store import Refused, digest, write
 from .tables import ROWS, SCHEMA, tables, written
 
 READ = ("ok", "empty")
 
+# Why a repository with rows has no result.
+UNFIT = "its rows do not fit the tables: remove them, and scan the repository again"
 
-def gather(store, head, entries, out):
+
+def gather(store, head, entries, out, unfit=()):
     """Writes the rows of the plan, one repository after the other, and gives the repositories that have none.
 
-    DuckDB reads one file ten times as fast as five thousand small ones. Rows of another plan are refused.
+    DuckDB reads one file ten times as fast as five thousand small ones. Rows of another plan are refused. A repository of
+    `unfit` gets one row that names its failure.
     """
     missing = []
     for entry in entries:
+        if entry["id"] in unfit:
+            failure = {"status": "broken", "reason": UNFIT, "owner": entry["owner"]}
+            out.write(file_text(head, entry, [failure]).encode())
+            continue
         path = store.rows_path(entry["id"])
         try:
             file = open(path, "rb")
@@ -38,7 +48,16 @@ def gather(store, head, entries, out):
                 )
             out.write(line)
             shutil.copyfileobj(file, out)
+            # The first row of the next repository needs a line of its own, also after a file that is cut.
+            file.seek(-1, os.SEEK_END)
+            if file.read() != b"\n":
+                out.write(b"\n")
     return missing
+
+
+# What DuckDB raises for a row that does not fit: a number beyond 64 bits, an object that is too large, or no JSON.
+OF_ROWS = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotSupportedError)
+DATABASE = "merge.duckdb"
 
 
 def origin_of(line):
@@ -46,7 +65,7 @@ def origin_of(line):
     try:
         row = json.loads(line)
         return row["repository"], row["plan"], row["commit"], row["date"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -68,7 +87,7 @@ def clusters(path):
 
 
 def connect(directory, threads):
-    database = duckdb.connect(str(Path(directory) / "merge.duckdb"))
+    database = duckdb.connect(str(Path(directory) / DATABASE))
     database.execute("set preserve_insertion_order = false")
     database.execute("set temp_directory = ?", [str(Path(directory) / "spilled")])
     if threads:
@@ -76,7 +95,55 @@ def connect(directory, threads):
     return database
 
 
-def load(database, rows):
+def load(store, head, entries, directory, threads):
+    """A database with the rows of the plan, the repositories without rows, and those whose rows do not fit the tables."""
+    unfit = {}
+    database = connect(directory, threads)
+    try:
+        return database, load_some(database, store, head, entries, directory), unfit
+    except OF_ROWS:
+        database.close()
+    # DuckDB names no repository, so halves of the plan show which ones fail. All others keep their rows.
+    find_unfit(store, head, entries, directory, threads, unfit)
+    Path(directory, DATABASE).unlink()
+    database = connect(directory, threads)
+    return database, load_some(database, store, head, entries, directory, unfit), unfit
+
+
+def find_unfit(store, head, entries, directory, threads, unfit):
+    """Adds repositories whose rows DuckDB refuses, each with the first line of the cause."""
+    cause = find_cause(store, head, entries, directory, threads)
+    half = len(entries) // 2
+    if cause and half:
+        find_unfit(store, head, entries[:half], directory, threads, unfit)
+        find_unfit(store, head, entries[half:], directory, threads, unfit)
+    elif cause:
+        unfit[entries[0]["id"]] = cause
+
+
+def find_cause(store, head, entries, directory, threads):
+    """Why DuckDB refuses the rows of these repositories, or None."""
+    with tempfile.TemporaryDirectory(dir=directory) as part:
+        database = connect(part, threads)
+        try:
+            load_some(database, store, head, entries, part)
+        except OF_ROWS as error:
+            return str(error).partition("\n")[0].replace(f"{part}/", "")[:300]
+        finally:
+            database.close()
+    return None
+
+
+def load_some(database, store, head, entries, directory, unfit=()):
+    rows = Path(directory) / "rows.ndjson"
+    with open(rows, "wb") as out:
+        missing = gather(store, head, entries, out, unfit)
+    load_tables(database, str(rows))
+    rows.unlink()
+    return missing
+
+
+def load_tables(database, rows):
     columns = {"row": "VARCHAR", "n": "BIGINT"}
     for table in ROWS:
         columns |= {
@@ -135,17 +202,19 @@ update resources set joined = case when adds_up then 'no pool' else 'own reposit
   where cluster is not null and role = 'requested' and joined is null and counted = 'deployed';
 """
 
-MONEY = "coalesce(sum({}_expected_micro_usd), 0)::bigint"
+# The sum of 64-bit integers has 128 bits in DuckDB, and any number in Python. A cast to 64 bits would end the merge of all
+# repositories if one of them has the largest sum that gpulint prints.
+MONEY = "coalesce(sum({}_expected_micro_usd), 0)"
 
 SUMS = f"""
 select count(*) filter (status = 'ok'), count(*) filter (status in ('ok', 'empty')),
-  {MONEY.format("rented")}, {MONEY.format("requested")}, {MONEY.format("combined")}, coalesce(sum(waste_micro_usd), 0)::bigint,
-  coalesce(sum(resources), 0)::bigint, coalesce(sum(findings), 0)::bigint, coalesce(sum(unjudged), 0)::bigint, coalesce(sum(unpriced), 0)::bigint
+  {MONEY.format("rented")}, {MONEY.format("requested")}, {MONEY.format("combined")}, coalesce(sum(waste_micro_usd), 0),
+  coalesce(sum(resources), 0), coalesce(sum(findings), 0), coalesce(sum(unjudged), 0), coalesce(sum(unpriced), 0)
 from repositories
 """
 
 # What stands in the sums twice: a pod in one repository, and the pool that it runs on in another.
-TWICE = """select coalesce(sum(expected_micro_usd), 0)::bigint from resources
+TWICE = """select coalesce(sum(expected_micro_usd), 0) from resources
 where joined in ('pool', 'some pool') and per = 'month'"""
 
 
@@ -197,19 +266,31 @@ def summary(database, store, head, entries, missing, cluster_file):
     }
 
 
-def merge(store, *, at_least=0.99, cluster_file=None, threads=None):
+def merge(store, *, at_least=0.99, cluster_file=None, threads=None, tell=lambda line: None):
     """Writes the tables of the date and their summary. Gives the summary, and whether the date is complete."""
+    try:
+        return merge_all(store, at_least, cluster_file, threads, tell)
+    except duckdb.Error as error:
+        cause = str(error).partition("\n")[0]
+        raise Refused(
+            f"DuckDB cannot merge the rows of {store.date}: {cause}. Free memory and space in TMPDIR, or report this line "
+            "at https://github.com/gpulint/gpulint/issues."
+        ) from None
+
+
+def merge_all(store, at_least, cluster_file, threads, tell):
     head, entries = store.plan()
     belongs = clusters(cluster_file)
     with tempfile.TemporaryDirectory(prefix="gpulint-fleet-merge") as directory:
-        rows = Path(directory) / "rows.ndjson"
-        with open(rows, "wb") as out:
-            missing = gather(store, head, entries, out)
+        database, missing, unfit = load(store, head, entries, directory, threads)
         if len(missing) == len(entries):
-            raise Refused(f"nothing was scanned of {store.date}")
-        database = connect(directory, threads)
-        load(database, str(rows))
-        rows.unlink()
+            raise Refused(f"nothing was scanned of {store.date}: run `gpulint-fleet scan`")
+        for entry in entries:
+            if entry["id"] in unfit:
+                tell(
+                    f"{entry['id']}: {store.rows_path(entry['id'])}: the rows do not fit the tables ({unfit[entry['id']]}). "
+                    "Remove the file, then run `gpulint-fleet scan`."
+                )
         database.execute("create table clusters (name varchar, role varchar, form varchar)")
         if belongs:
             database.executemany("insert into clusters values (?, ?, ?)", belongs)

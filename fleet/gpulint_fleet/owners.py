@@ -3,12 +3,23 @@
 The same form names owners of repositories in a catalogue: `github.com/acme/infra-* @platform`.
 """
 
+import os
 import re
+import stat
 from pathlib import Path
 
+from .text import Refused, cause_of
+
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-# How much of a file of a repository is read, in bytes. GitHub reads 3 MB of CODEOWNERS.
+# How much of a file of a repository is read, in bytes. GitHub ignores a CODEOWNERS of more than 3 MB.
 MOST_BYTES = 3 << 20
+# The author of a repository writes the lines and the paths, so they have limits. Limits, unlike a clock, give the same rows on
+# each machine. A line is counted without its comment, and an owner becomes a part of each row.
+MOST_LINES = 50_000
+MOST_CHARACTERS = 2_000
+# The work of all comparisons of one file. A comparison costs `LEAST_WORK`, or characters of the pattern times those of the path.
+MOST_WORK = 5_000_000_000
+LEAST_WORK = 50
 SECTION = re.compile(r"^\^?\[(?P<name>[^\]]+)\](?:\[\d+\])?(?P<owners>.*)$")
 
 
@@ -31,7 +42,7 @@ def segment(text):
 
 def pattern(text):
     """The pattern as a regular expression: that of git's ignored files, but `docs/*` means direct children alone."""
-    blocks = [[]] if "/" in text.rstrip("/") else [[], []]
+    blocks = [[]] if is_anchored(text) else [[], []]
     for part in text.strip("/").split("/"):
         if part != "**":
             blocks[-1].append(segment(part))
@@ -47,44 +58,125 @@ def pattern(text):
     return re.compile(body + end, re.DOTALL)
 
 
+def is_anchored(text):
+    return "/" in text.rstrip("/")
+
+
+def prefix(text):
+    """The literal beginning of each path that the pattern fits. It is empty if the pattern fits below any directory."""
+    return re.match(r"[^*?\\]*", text.strip("/"))[0] if is_anchored(text) else ""
+
+
+class Line:
+    """A pattern with its owner. The regular expression is made when a path first needs it."""
+
+    def __init__(self, text, owner):
+        self.text, self.owner, self.prefix, self.form = text, owner, prefix(text), None
+
+    def fits(self, path):
+        self.form = self.form or pattern(self.text)
+        return self.form.fullmatch(path)
+
+
 class Owners:
-    def __init__(self, text):
-        self.lines, default = [], None
-        for line in text.splitlines():
+    """The lines of a file. `name` is the file for messages; a file beyond a limit raises `Refused`."""
+
+    def __init__(self, text, name="CODEOWNERS"):
+        self.name, self.lines, self.work, self.known, default = name, [], 0, {}, None
+        for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
             line = re.sub(r"(^|\s)#.*", "", line).strip()
+            if len(line) > MOST_CHARACTERS:
+                raise Refused(
+                    f"{name}:{number}: the line has {len(line):,} characters, limit {MOST_CHARACTERS:,}. Shorten the line."
+                )
             section = SECTION.match(line)
             if section:
                 default = " ".join(section["owners"].split()) or None
             elif line:
                 words = re.findall(r"(?:\\.|\S)+", line)
-                self.lines.append((words[0], pattern(words[0]), " ".join(words[1:]) or default))
+                self.lines.append(Line(words[0], " ".join(words[1:]) or default))
+            if len(self.lines) > MOST_LINES:
+                raise Refused(
+                    f"{name}:{number}: the file has more than {MOST_LINES:,} patterns. Replace patterns of files by directories."
+                )
 
     def of(self, path):
-        for _, form, owner in reversed(self.lines):
-            if form.fullmatch(path):
-                return owner
+        if path not in self.known:
+            self.known[path] = self.search(path)
+        return self.known[path]
+
+    def search(self, path):
+        for line in reversed(self.lines):
+            is_near = path.startswith(line.prefix)
+            self.work += max(LEAST_WORK, len(line.text) * len(path) * is_near)
+            if self.work > MOST_WORK:
+                raise Refused(
+                    f"{self.name}: {len(self.lines):,} patterns for {len(self.known):,} paths cost too much time. "
+                    "Remove patterns, or begin each one with a directory."
+                )
+            if is_near and line.fits(path):
+                return line.owner
         return None
 
     def of_all(self):
         """Of everything that no line names apart."""
-        everything = [owner for text, _, owner in self.lines if text in ("*", "/", "**", "/**")]
+        everything = [it.owner for it in self.lines if it.text in ("*", "/", "**", "/**")]
         return everything[-1] if everything else None
 
 
-def read_inside(directory, path):
-    """The start of a file of a checkout. It is empty if the path is a link, or if a link leads it out of the checkout."""
-    if not path.is_file() or path.is_symlink() or not path.resolve().is_relative_to(Path(directory).resolve()):
-        return b""
+def read_regular(directory, path, most=MOST_BYTES):
+    """The start of a file of a checkout. It raises `OSError` or `ValueError` if that is a link, or if a link leads out."""
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode):
+        raise OSError("the path is a symbolic link, and gpulint-fleet follows none")
+    if not stat.S_ISREG(mode):
+        raise FileNotFoundError("the path is no file")
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory)):
+        raise OSError("a symbolic link leads out of the repository")
     with open(path, "rb") as file:
-        return file.read(MOST_BYTES)
+        return file.read(most)
 
 
-def in_repository(directory):
+def read_inside(directory, path):
+    """The start of a file of a checkout. It is empty if gpulint-fleet cannot read the file or must not."""
+    try:
+        return read_regular(directory, path)
+    except (OSError, ValueError):
+        return b""
+
+
+def in_repository(directory, warn=lambda line: None):
+    """The owners of a repository, from the first place that has a file. A file that is no good costs these owners alone."""
+    problems = []
     for place in PLACES:
-        if text := read_inside(directory, Path(directory) / place):
-            return Owners(text.decode(errors="replace"))
+        try:
+            text = read_regular(directory, Path(directory) / place, MOST_BYTES + 1)
+            if len(text) > MOST_BYTES:
+                raise Refused(f"{place}: the file has more than {MOST_BYTES >> 20} MiB. Shorten the file.")
+            if text:
+                return Owners(text.decode(errors="replace"), place)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            problems.append(f"{place}: {cause_of(error)}. Commit a regular file of that name.")
+        except Refused as refused:
+            problems.append(str(refused))
+            break
+    for problem in problems:
+        warn(f"{problem} Until then, gpulint-fleet knows no owners of this repository.")
     return Owners("")
 
 
+def find(directory, paths, warn=lambda line: None):
+    """The owner of everything in a repository, and path → owner."""
+    found = in_repository(directory, warn)
+    try:
+        return found.of_all(), {path: found.of(path) for path in paths}
+    except Refused as refused:
+        warn(f"{refused} Until then, gpulint-fleet knows no owners of this repository.")
+        return None, {}
+
+
 def catalogue(path):
-    return Owners(Path(path).read_text(encoding="utf-8")) if path else Owners("")
+    """The owners that the user names. A file that is no good ends the run, because the file is the user's."""
+    return Owners(Path(path).read_text(encoding="utf-8"), str(path)) if path else Owners("")

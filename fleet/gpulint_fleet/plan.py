@@ -3,6 +3,7 @@
 Whoever scans later, twice, or in another order, finds the same answer: nothing that may differ is left open.
 """
 
+import codecs
 import concurrent.futures
 import json
 import os
@@ -17,7 +18,7 @@ from .address import identity, parse
 from .git import Failed, Git, is_ref
 from .owners import catalogue
 from .store import Refused, canonical, digest, file_digest, tree_digest, write
-from .text import replace_controls
+from .text import OF_ONE_REPOSITORY, cause_of, is_size, is_text, replace_controls
 
 __all__ = ["identity", "plan", "read_list"]
 
@@ -28,7 +29,8 @@ VERSION_SECONDS = 30
 
 
 def entry(line):
-    """A line of a list: an address with a branch, `github.com/owner/name`, or an object as `gpulint-fleet list` writes it."""
+    """A line of a list in UTF-8: an address with a branch, `github.com/owner/name`, or an object as `gpulint-fleet list` writes it."""
+    line = line.decode().strip()
     it = json.loads(line) if line.startswith("{") else dict(zip(("url", "ref"), line.split(maxsplit=1)))
     text = it.get("url")
     if not isinstance(text, str):
@@ -37,31 +39,48 @@ def entry(line):
     ref, size, owner = it.get("ref"), it.get("size"), it.get("owner")
     if ref is not None and not is_ref(ref):
         raise Refused(
-            f"`{replace_controls(str(ref))}` is no name of a branch: write an address and one branch on a line"
+            f"`{replace_controls(str(ref))[:100]}` is no name of a branch: write an address and one branch on a line"
         )
-    if not isinstance(size, int | None) or not isinstance(owner, str | None):
+    if not (size is None or is_size(size)) or not (owner is None or is_text(owner)):
         raise Refused("`size` is no number or `owner` is no string: write the line as `gpulint-fleet list` prints it")
     return address, {"id": address.identity, "url": address.url, "ref": ref, "size": size, "owner": owner}
 
 
+def problem_of(error):
+    """What is wrong with a line of a list, and what to do."""
+    if isinstance(error, Refused):
+        return str(error)
+    cause = {UnicodeDecodeError: "the line is no UTF-8", RecursionError: "the JSON of the line is too deep"}
+    said = cause.get(type(error)) or f"the line is no JSON ({error})"
+    return f"{said}: write an address, or the line as `gpulint-fleet list` prints it"
+
+
 def read_list(path, tell=lambda line: None):
-    """The repositories of a list, each once. It tells for which of them the address had a password."""
-    text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    entries = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    """The repositories of a list, each once. It tells which addresses had a password, and which lines it leaves out.
+
+    A list with no valid line is refused.
+    """
+    text = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    entries, problems = {}, []
+    for number, line in enumerate(text.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         line = line.strip()
-        if not line or line.startswith("#"):
+        if not line or line.startswith(b"#"):
             continue
         try:
             address, it = entry(line)
-        except (Refused, json.JSONDecodeError) as error:
-            raise Refused(f"{path}:{number}: {error}") from None
+        except (Refused, ValueError, RecursionError) as error:
+            problems.append(f"{path}:{number}: {problem_of(error)}")
+            continue
         if address.had_secret:
             tell(
                 f"{path}:{number}: the address of {address.identity} holds a user name, a password or a query. gpulint-fleet "
                 "removes that part and uses --token-env or --token-file instead. Revoke the part if it was a token."
             )
         entries[it["id"]] = it
+    if problems and not entries:
+        raise Refused(problems[0])
+    for problem in problems:
+        tell(f"{problem}. gpulint-fleet leaves this repository out of the plan.")
     return [entries[name] for name in sorted(entries)]
 
 
@@ -126,6 +145,9 @@ def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="o
             )
         except Failed as failed:
             return planned | {"commit": None, "status": failed.status, "reason": failed.reason}
+        except OF_ONE_REPOSITORY as error:
+            reason = f"gpulint-fleet cannot ask for its commit: {replace_controls(cause_of(error))}"
+            return planned | {"commit": None, "status": "crashed", "reason": reason}
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as threads:
         lines = list(threads.map(resolved, repositories))

@@ -108,7 +108,7 @@ def headline(it):
 
 
 def payers(it):
-    query = f"select {{}} as who, count(*), sum(expected_micro_usd)::bigint as money from resources where {PAID} group by who order by money desc, who"
+    query = f"select {{}} as who, count(*), sum(expected_micro_usd) as money from resources where {PAID} group by who order by money desc, who"
     parts = [
         table(
             caption,
@@ -125,15 +125,15 @@ def payers(it):
             ("cloud", "provider"),
         )
     ]
-    unknown = it.rows(
-        f"select coalesce(sum(expected_micro_usd), 0)::bigint from resources where {PAID} and owner is null"
-    )[0][0]
+    unknown = it.rows(f"select coalesce(sum(expected_micro_usd), 0) from resources where {PAID} and owner is null")[0][
+        0
+    ]
     return section("payers", "Who pays", f"{usd(unknown)} a month have no owner.", *parts)
 
 
 def waste(it):
     query = """select rule, count(*), count(distinct repository),
-      coalesce(sum(saves_expected_micro_usd) filter (adds_up and saves_per = 'month'), 0)::bigint as money
+      coalesce(sum(saves_expected_micro_usd) filter (adds_up and saves_per = 'month'), 0) as money
       from findings where not suppressed and baseline is null group by rule order by money desc, count(*) desc, rule"""
     largest = """select repository || ' ' || path || ':' || line, rule, owner, saves_expected_micro_usd from findings
       where adds_up and saves_per = 'month' order by saves_expected_micro_usd desc, repository, n_line limit 25""".replace(
@@ -189,7 +189,7 @@ def moved(it, rows):
     if not earlier.exists():
         return join()
     query = """select coalesce(a.repository, b.repository) as name, b.combined_expected_micro_usd, a.combined_expected_micro_usd,
-      (coalesce(a.combined_expected_micro_usd, 0) - coalesce(b.combined_expected_micro_usd, 0))::bigint as change,
+      coalesce(a.combined_expected_micro_usd, 0)::hugeint - coalesce(b.combined_expected_micro_usd, 0)::hugeint as change,
       case when b.repository is null then 'new' when a.repository is null then 'gone'
            when a.status not in ('ok', 'empty') then 'not read now' when b.status not in ('ok', 'empty') then 'not read before'
            when a.commit = b.commit then 'prices or date' else 'text' end
@@ -249,9 +249,7 @@ def coverage(it):
     reasons = it.rows(
         "select regexp_replace(reason, '`[^`]*`|[0-9]+', '…', 'g') as why, count(*), count(distinct repository) from unjudged group by why order by count(*) desc, why"
     )
-    files = it.rows(
-        "select coalesce(sum(wholly_read), 0)::bigint, coalesce(sum(files_that_matter), 0)::bigint from repositories"
-    )[0]
+    files = it.rows("select coalesce(sum(wholly_read), 0), coalesce(sum(files_that_matter), 0) from repositories")[0]
     missing = [(name,) for name in it.summary["not_scanned"]]
     return section(
         "coverage",
@@ -266,12 +264,12 @@ def coverage(it):
 
 def joins(it):
     query = """select cluster, joined, count(*), count(distinct repository),
-      coalesce(sum(expected_micro_usd) filter (per = 'month'), 0)::bigint from resources
+      coalesce(sum(expected_micro_usd) filter (per = 'month'), 0) from resources
       where joined is not null group by cluster, joined order by cluster, joined"""
     rows = it.rows(query)
     copies = it.rows("""select repository, duplicate_of, combined_expected_micro_usd from repositories where duplicate_of is not null
       and combined_expected_micro_usd > 0 order by combined_expected_micro_usd desc, repository""")
-    parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(expected_micro_usd) filter (adds_up and per = 'month'), 0)::bigint as money
+    parts = it.rows("""select repository || ' → ' || duplicate_of, count(*), coalesce(sum(expected_micro_usd) filter (adds_up and per = 'month'), 0) as money
       from resources where duplicate_of is not null group by repository, duplicate_of having money > 0 order by money desc, repository""")
     if not rows and not copies and not parts:
         return join()

@@ -5,8 +5,10 @@ A file that is there is kept: a run that was ended goes on where it stopped. A f
 
 import contextlib
 import functools
+import glob
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -16,7 +18,7 @@ from pathlib import Path
 from . import commands, owners, reach
 from .git import Failed, Git
 from .store import Refused, Store, append, canonical, file_digest, write
-from .text import replace_controls
+from .text import OF_ONE_REPOSITORY, cause_of, replace_controls
 
 # What says that a repository checks itself.
 HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
@@ -37,8 +39,9 @@ FAILED = {
 
 
 def names_gpulint(directory, places):
-    files = (path for place in places for path in sorted(Path(directory).glob(place)))
-    return any(b"gpulint" in owners.read_inside(directory, it) for it in files)
+    # `Path.glob` raises an error for a link to a name that is too long, and `glob` does not.
+    files = (it for place in places for it in sorted(glob.glob(place, root_dir=directory, include_hidden=True)))
+    return any(b"gpulint" in owners.read_inside(directory, Path(directory) / it) for it in files)
 
 
 @functools.lru_cache
@@ -106,25 +109,25 @@ def within(end, rows):
     return found
 
 
-def dressed(entry, lines, directory, tree, blobs):
+def dressed(entry, lines, directory, tree, blobs, warn):
     """Rows with where they come from. The first one is the repository's own."""
-    codeowners = owners.in_repository(directory)
+    of_all, owner_of = owners.find(directory, [line["path"] for line in lines[:-1]], warn)
     summary = {k: v for k, v in lines[-1].items() if k not in ("row", "version", "today")}
     path = Path(directory)
     own = {
         "status": "empty" if summary["is_empty"] else "ok",
         "reason": "no Terraform and no Kubernetes" if summary["is_empty"] else None,
         "tree": tree,
-        "owner": entry["owner"] or codeowners.of_all(),
+        "owner": entry["owner"] or of_all,
         "hook": names_gpulint(path, HOOKS),
         "pipeline": names_gpulint(path, PIPELINES),
-        "settings": (path / "gpulint.toml").is_file(),
-        "baseline": (path / ".gpulint-baseline.json").is_file(),
+        "settings": os.path.isfile(path / "gpulint.toml"),
+        "baseline": os.path.isfile(path / ".gpulint-baseline.json"),
     }
     yield own | summary
     for line in lines[:-1]:
         line = {k: v for k, v in line.items() if k != "version"}
-        yield line | {"owner": codeowners.of(line["path"]) or own["owner"], "blob": blobs.get(line["path"])}
+        yield line | {"owner": owner_of.get(line["path"]) or own["owner"], "blob": blobs.get(line["path"])}
 
 
 def file_text(head, entry, rows):
@@ -150,7 +153,8 @@ def read(store, head, entry, options, times):
             lines = check(store, head, directory, options["gpulint"], options["seconds"])
             times["check"] = time.monotonic() - begun - times["clone"]
             blobs = git.blobs(directory) if len(lines) > 1 else {}
-            yield from within(git.end, dressed(entry, lines, directory, tree, blobs))
+            warn = times.setdefault("warnings", []).append
+            yield from within(git.end, dressed(entry, lines, directory, tree, blobs, warn))
         except Failed as failed:
             times["said"] = replace_controls(failed.said.strip()[-500:])
             reason = FAILED.get(failed.status) if "clone" in times else failed.reason
@@ -190,6 +194,27 @@ def scratch():
         remove(path)
 
 
+def read_alone(store, head, entry, options, times):
+    """The rows of a repository and their text. An error that its files cause becomes its row, and ends no other scan."""
+    try:
+        rows = list(read(store, head, entry, options, times))
+        text = file_text(head, entry, rows)
+        # A half of a character has no bytes.
+        text.encode()
+        return rows, text
+    except OF_ONE_REPOSITORY as error:
+        # The directory of the checkout differs from run to run, and a row must not.
+        cause = replace_controls(re.sub(rf"/\S*{PREFIX}[^/\s]*/?", "", cause_of(error)))
+        name = replace_controls(re.sub(rf"^.*/{PREFIX}[^/]*/?", "", str(getattr(error, "filename", None) or "")))
+        where = f"`{name}`" if name else "it"
+        times.setdefault("warnings", []).append(
+            f"{name or 'its files'}: {cause}. gpulint-fleet has no result of this repository. "
+            "Correct the file, or report this line at https://github.com/gpulint/gpulint/issues."
+        )
+        rows = [{"status": "crashed", "reason": f"gpulint-fleet cannot read {where}: {cause}", "owner": entry["owner"]}]
+        return rows, file_text(head, entry, rows)
+
+
 def scan_one(root, head, entry, options):
     """One repository, start to end. Gives how it went: small, and no row."""
     store, times = Store(root, head["date"]), {}
@@ -198,8 +223,7 @@ def scan_one(root, head, entry, options):
     if options["cache"]:
         demand_private(options["cache"])
     options = options | {"gpulint": demand_binary(options["gpulint"], head["binary"])}
-    rows = list(read(store, head, entry, options, times))
-    text = file_text(head, entry, rows)
+    rows, text = read_alone(store, head, entry, options, times)
     write(store.rows_path(entry["id"]), text)
     return {
         "id": entry["id"],
@@ -227,7 +251,7 @@ def status_of(path):
     try:
         with open(path, encoding="utf-8") as file:
             return json.loads(file.readline())["status"]
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -271,6 +295,8 @@ def scan(
     for done, result in enumerate(results, 1):
         append(store.runs_path(), canonical(result) + "\n")
         counts[result["status"]] = counts.get(result["status"], 0) + 1
+        for warning in result.get("warnings", ()):
+            tell(f"{result['id']}: {warning}")
         if done % 100 == 0 or done == len(left):
             tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} a second")
     return counts

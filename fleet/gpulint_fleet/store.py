@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .address import parse
 from .git import is_commit, is_ref
-from .text import Refused, replace_controls
+from .text import Refused, is_size, is_text, replace_controls
 
 # An input of a plan: the digest of a file or of a directory, and which file of the directory is meant.
 INPUT = re.compile(r"inputs/([0-9a-f]{32})(/gpulint\.toml)?")
@@ -80,8 +80,8 @@ def is_entry(it):
         it.get("id") == address.identity
         and it["url"] == address.url
         and (it.get("ref") is None or is_ref(it["ref"]))
-        and isinstance(it.get("size"), int | None)
-        and isinstance(it.get("owner"), str | None)
+        and (it.get("size") is None or is_size(it["size"]))
+        and (it.get("owner") is None or is_text(it["owner"]))
         and (is_commit(it.get("commit")) or (it.get("commit") is None and isinstance(it.get("status"), str)))
     )
 
@@ -127,7 +127,7 @@ class Store:
         try:
             head, *entries = map(json.loads, self.plan_path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
             is_whole = head["digest"] == digest({k: v for k, v in head.items() if k != "digest"})
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             is_whole = False
         if not is_whole or head["date"] != self.date:
             raise Refused(f"{self.plan_path} is damaged or changed: remove it, and plan again")

@@ -144,6 +144,46 @@ def test_a_list_names_its_line_and_tells_of_a_password_without_it(tmp_path):
             read_list(path)
 
 
+ODD_LINES = [
+    b"fd::17",
+    b"https://evil.example\\@github.com/acme/a",
+    b"https://github.com/" + b"a" * 200_000,
+    b"https://github.com/acme/a " + b"b" * 5000,
+    b"https://github.com/acme/\xff",
+    b"\xff\xfe",
+    b"{",
+    b"{}",
+    b'{"url": 7}',
+    b'{"url": "https://github.com/acme/a", "ref": {"a": 1}}',
+    b'{"url": "https://github.com/acme/a", "ref": "\\ud800"}',
+    b'{"url": "https://github.com/acme/\\ud800"}',
+    b'{"url": "https://github.com/acme/a", "owner": "\\ud800"}',
+    b'{"url": "https://github.com/acme/a", "size": true}',
+    b'{"url": "https://github.com/acme/a", "size": NaN}',
+    b'{"url": "https://github.com/acme/a", "size": -1}',
+    b'{"url": "https://github.com/acme/a", "size": 1' + b"0" * 5000 + b"}",
+    b'{"url": "https://github.com/acme/a", "x": ' + b"[" * 100_000,
+    "https://github.com/acme/a\u2028https://github.com/acme/b".encode(),
+    "https://gıthub.com/acme/a".encode(),
+    b"https://[::1/acme/a",
+]
+
+
+@pytest.mark.parametrize("line", ODD_LINES, ids=[f"{it[:60]}" for it in ODD_LINES])
+def test_an_odd_line_of_a_list_costs_its_repository_alone(tmp_path, line):
+    path, told = tmp_path / "list", []
+    path.write_bytes(b"\xef\xbb\xbfgithub.com/acme/before\r\n" + line + b"\n\ngithub.com/acme/after\n")
+    assert [it["id"] for it in read_list(path, told.append)] == ["github.com/acme/after", "github.com/acme/before"]
+    (said,) = told
+    assert said.startswith(f"{path}:2: ") and said.isprintable() and len(said) < 600
+    assert "write" in said or "percent-encode" in said
+    assert said.endswith("leaves this repository out of the plan.")
+    # A list without any valid line is an error of its own.
+    path.write_bytes(line + b"\n")
+    with pytest.raises(Refused, match="list:1: "):
+        read_list(path)
+
+
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "github.com/../../x", "/etc/passwd", "a\0b", "x" * 5000])
 def test_rows_of_any_name_are_inside_of_the_store(tmp_path, name):
     store = Store(tmp_path, DATE)

@@ -64,6 +64,93 @@ def test_no_repository_ends_the_run_for_the_others(tmp_path, gpulint):
     assert merge(store)[1]
 
 
+def test_odd_links_of_one_repository_cost_its_owners_alone(tmp_path, gpulint):
+    long, files = "a" * 300, {"main.tf": POOL_TEXT}
+    hooks = [(".husky", long), ("lefthook.yml", long), (".gitlab-ci.yml", ".gitlab-ci.yml"), (".gitea", ".gitea")]
+    settings = [("gpulint.toml", long), (".gpulint-baseline.json", long)]
+    urls = [
+        make(tmp_path, "a-file", files, links=[("CODEOWNERS", long)]),
+        make(tmp_path, "b-directory", files, links=[(".github", long), *hooks]),
+        make(tmp_path, "c-settings", files, links=settings),
+        make(tmp_path, "z-good", files | {"CODEOWNERS": "* @good\n"}),
+    ]
+    store = planned_of(tmp_path, urls, gpulint)
+    told = []
+    assert sum(scan(store, gpulint=gpulint, tell=told.append).values()) == 4
+    for name in ("a-file", "b-directory", "z-good"):
+        assert rows(store, name)[0]["status"] == "ok", rows(store, name)
+    assert rows(store, "z-good")[0]["owner"] == "@good" and rows(store, "a-file")[0]["owner"] is None
+    warnings = [it for it in told if "CODEOWNERS" in it]
+    assert len(warnings) == 2
+    for name, place, cause in (
+        ("a-file", "CODEOWNERS", "symbolic link"),
+        ("b-directory", ".github/CODEOWNERS", "File name too long"),
+    ):
+        (warning,) = [it for it in warnings if f"{name}: {place}: " in it]
+        assert cause in warning and "Commit a regular file" in warning
+    merge(store, at_least=0)
+
+
+ERRORS = [
+    OSError(36, "File name too long", "TMP/gpulint-fleet-1-x/a\udc80/b"),
+    ValueError("embedded null byte"),
+    RecursionError("maximum recursion depth exceeded"),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+    KeyError("is_empty"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=[type(it).__name__ for it in ERRORS])
+def test_an_error_of_one_repository_is_its_row(tmp_path, gpulint, monkeypatch, error):
+    """Also an error that no test foresees."""
+    urls = [make(tmp_path, name, {f"{name}.tf": POOL_TEXT}) for name in ("a-bad", "z-good")]
+    store = planned_of(tmp_path, urls, gpulint)
+    module = sys.modules["gpulint_fleet.scan"]
+    dressed = module.dressed
+
+    def failing(entry, *arguments):
+        if entry["id"].endswith("a-bad"):
+            raise error
+        yield from dressed(entry, *arguments)
+
+    monkeypatch.setattr(module, "dressed", failing)
+    told = []
+    assert scan(store, gpulint=gpulint, tell=told.append) == {"crashed": 1, "ok": 1}
+    (row,) = rows(store, "a-bad")
+    assert row["status"] == "crashed" and "gpulint-fleet cannot read" in row["reason"] and "TMP" not in row["reason"]
+    (warning,) = [it for it in told if "a-bad" in it]
+    assert "a-bad: " in warning and "has no result" in warning and "Correct the file" in warning
+    assert rows(store, "z-good")[0]["status"] == "ok"
+    summary, complete = merge(store)
+    assert not complete and summary["statuses"] == {"crashed": 1, "ok": 1}
+
+
+def test_names_of_branches_with_odd_characters_end_no_plan(tmp_path, gpulint):
+    """`git ls-remote ADDRESS HEAD` also lists branches whose name ends with `/HEAD`."""
+    odd = make(tmp_path, "odd", {"main.tf": POOL_TEXT})
+    git("update-ref", "refs/heads/x\u2028y\x85/HEAD", "HEAD", cwd=odd.removeprefix("file://"))
+    good = make(tmp_path, "good", {"main.tf": POOL_TEXT})
+    store = planned_of(tmp_path, [odd, good], gpulint)
+    assert [bool(it["commit"]) for it in store.plan()[1]] == [True, True]
+
+
+def test_an_error_of_one_address_ends_no_plan(tmp_path, gpulint, monkeypatch):
+    from gpulint_fleet.git import Git
+
+    urls = [make(tmp_path, name, {"main.tf": POOL_TEXT}) for name in ("a-bad", "z-good")]
+    tip = Git.tip
+
+    def failing(self, url, ref=None):
+        if "a-bad" in url:
+            raise OSError(7, "Argument list too long", "git")
+        return tip(self, url, ref)
+
+    monkeypatch.setattr(Git, "tip", failing)
+    bad, good = planned_of(tmp_path, urls, gpulint).plan()[1]
+    assert bad["status"] == "crashed" and "Argument list too long" in bad["reason"] and good["commit"]
+
+
 def test_owners_and_rows_without_an_end_are_a_timeout(monkeypatch):
     from gpulint_fleet.git import Failed
     from gpulint_fleet.scan import within

@@ -233,6 +233,40 @@ def test_addresses_of_a_listing_are_those_that_git_may_use():
             found(url)
 
 
+ODD = [
+    {"clone_url": "https://github.com/acme/b\u202e.git"},
+    {"clone_url": "https://github.com/acme/d%0a--x.git"},
+    {"clone_url": "https://evil.example\\@github.com/acme/b"},
+    {"clone_url": "https://evil.example\t@github.com/acme/b"},
+    {"clone_url": "https://github.com/acme/\ud800"},
+    {"clone_url": "https://github.com/" + "a" * 5000},
+    {"clone_url": "ext::sh -c id"},
+    {"clone_url": "file:///etc"},
+    {"clone_url": "https://[::1/a"},
+    {"default_branch": "--upload-pack=touch x"},
+    {"default_branch": "x\ny"},
+    {"default_branch": {"a": 1}},
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[str(it)[:60] for it in ODD])
+def test_an_odd_repository_of_a_listing_is_left_out_alone(odd):
+    """The name of one repository ends no listing: others may write that name."""
+    items, told = [github(1), github(2, **odd), github(3)], []
+    with Served(lambda request: (200, {}, json.dumps(items).encode())) as host:
+        found = list(listed("github", "acme", host.url, "t", tell=told.append))
+    assert [it["url"] for it in found] == [f"https://github.com/acme/r{n}.git" for n in (1, 3)]
+    (said,) = told
+    assert said.isprintable() and "leaves out" in said and len(said) < 500
+    assert any(step in said for step in ("write", "percent-encode", "rename"))
+
+
+@pytest.mark.parametrize(("size", "known"), [(7, 7168), (True, None), (-1, None), (10**400, None), ("7", None)])
+def test_an_odd_size_of_a_listing_is_unknown(size, known):
+    with Served(lambda request: (200, {}, json.dumps([github(1, size=size)]).encode())) as host:
+        assert [it["size"] for it in listed("github", "acme", host.url, "t")] == [known]
+
+
 def test_an_interface_that_does_not_answer_costs_seconds():
     begun = time.monotonic()
     for api in ("https://nowhere.invalid", "http://127.0.0.1:9"):

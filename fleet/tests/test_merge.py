@@ -81,6 +81,82 @@ def test_a_plan_that_is_there_is_kept(scanned, tmp_path, gpulint):
     assert scanned.plan_path.read_bytes() == before
 
 
+LARGEST = (1 << 63) - 1
+
+
+def change_rows(path, kind, **more):
+    """Writes into all rows of a kind in a file of rows."""
+    found = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(it | more if it["row"] == kind else it) + "\n" for it in found))
+
+
+def test_sums_beyond_64_bits_end_nothing(scanned):
+    """gpulint prints at most the largest number of 64 bits. Two of them are more."""
+    from gpulint_fleet.report import report
+
+    money = ("rented_expected_micro_usd", "requested_expected_micro_usd", "combined_expected_micro_usd")
+    changed = 0
+    for path in files(scanned)[:8]:
+        if json.loads(path.open().readline())["status"] == "ok":
+            change_rows(path, "repository", **dict.fromkeys((*money, "waste_micro_usd"), LARGEST))
+            change_rows(path, "resource", expected_micro_usd=LARGEST, adds_up=True, per="month", owner="@large")
+            change_rows(path, "finding", saves_expected_micro_usd=LARGEST, adds_up=True, saves_per="month")
+            changed += 1
+    summary, complete = merge(scanned)
+    rows = [json.loads(path.open().readline()) for path in files(scanned)]
+    assert complete and changed > 1
+    for name in (*money, "waste_micro_usd"):
+        assert summary[name] == sum(row.get(name) or 0 for row in rows) > LARGEST
+    assert json.loads(scanned.summary_path.read_text())["waste_micro_usd"] == summary["waste_micro_usd"]
+    assert "@large" in report(scanned)
+    # The date after it: differences of such numbers, in both directions.
+    before = scanned.root / "repositories/date=2026-11-25"
+    before.mkdir()
+    duckdb.sql(
+        f"copy (select * replace (-{LARGEST} as combined_expected_micro_usd) from '{scanned.table_path('repositories')}') "
+        f"to '{before / 'part.parquet'}' (format parquet)"
+    )
+    scanned.summary_path.with_name("date=2026-11-25.json").write_text(json.dumps(summary | {"date": "2026-11-25"}))
+    assert "What moved since 2026-11-25" in report(scanned)
+
+
+UNFIT = [
+    {"expected_micro_usd": LARGEST + 1},
+    {"expected_micro_usd": "x"},
+    {"labels": "x"},
+    {"line": 1e300},
+    {"address": "x" * (160 << 20)},
+]
+
+
+@pytest.mark.parametrize("change", UNFIT, ids=[f"{it}"[:40] for it in UNFIT])
+def test_rows_that_do_not_fit_cost_their_repository_alone(scanned, expected, change):
+    path = next(it for it in files(scanned) if '"row":"resource"' in it.read_text())
+    name = json.loads(path.open().readline())["repository"]
+    change_rows(path, "resource", **change)
+    told = []
+    summary, complete = merge(scanned, tell=told.append)
+    assert [it["repository"] for it in summary["failed"]] == [name] and summary["statuses"]["broken"] == 1
+    (warning,) = told
+    assert name in warning and str(path) in warning and "Remove the file" in warning and len(warning.splitlines()) == 1
+    whole = json.loads(expected.summary_path.read_text())
+    own = next(row for row in lines(expected, "repository") if row["repository"] == name)
+    assert summary["resources"] == whole["resources"] - own["resources"]
+    assert complete == (summary["read"] >= 0.99 * summary["planned"])
+    for table in ("resources", "findings"):
+        query = "select count(*), count(distinct repository) from '{}' where repository <> ?"
+        left, right = (
+            duckdb.execute(query.format(it.table_path(table)), [name]).fetchall() for it in (scanned, expected)
+        )
+        assert left == right
+
+
+def test_a_file_of_rows_without_its_last_newline_takes_no_row_of_the_next(scanned, expected):
+    for path in files(scanned):
+        path.write_text(path.read_text().rstrip("\n"))
+    assert merge(scanned)[0] == json.loads(expected.summary_path.read_text())
+
+
 def lines(store, kind):
     rows = (json.loads(line) for path in files(store) for line in path.read_text().splitlines())
     return [row for row in rows if row["row"] == kind]

@@ -177,6 +177,11 @@ impl MoneyRange {
     }
 
     #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        self.map(|money| money.times(factor))
+    }
+
+    #[must_use]
     pub fn map(self, change: impl Fn(Money) -> Money) -> Self {
         MoneyRange { floor: change(self.floor), expected: change(self.expected), ceiling: change(self.ceiling) }
     }

@@ -13,6 +13,8 @@ pub struct Spent {
     /// None where there was none.
     pub before: Option<Money>,
     pub after: Money,
+    /// Hours of the month of these amounts.
+    pub hours: f64,
 }
 
 impl Spent {
@@ -34,7 +36,7 @@ pub fn budgets(before: &Totals, after: &Totals) -> Vec<Spent> {
     let spent = after.iter().filter_map(|(rule, total)| {
         let (after, limit) = (total.amount?, Some(total.limit?));
         let before = earlier(rule, &total.name);
-        Some(Spent { rule: rule.clone(), name: total.name.to_string(), limit, before, after })
+        Some(Spent { rule: rule.clone(), name: total.name.to_string(), limit, before, after, hours: total.hours })
     });
     spent.collect()
 }

@@ -46,6 +46,8 @@ impl Decided {
     pub fn new(finding: Finding, sources: &Sources, inventory: &Inventory) -> Decided {
         let resource = finding.resource.and_then(|id| inventory.resources.get(id.0));
         let counted = match resource {
+            // Another version of the same object stands in its place.
+            Some(resource) if resource.version_of.is_some() && resource.counted == Counted::Deployed => Counted::Base,
             Some(resource) => resource.counted,
             None => {
                 let path = sources.path(sources.origin(finding.span).file);

@@ -427,10 +427,14 @@ keys! {
     PaidHours "paid_hours" Number;
     /// Paid: the share of these hours that a commitment covered.
     PaidCommittedShare "paid_committed_share" Number;
+    /// Paid: machines that commitments covered, on an average of all hours of that month.
+    PaidCommitted "paid_committed" Number;
     /// Paid: the share of these hours that ran on spot.
     PaidSpotShare "paid_spot_share" Number;
     /// Paid: dollars for its use in the month of today, as far as it was billed.
     PaidSoFar "paid_so_far" Number;
+    /// Paid: days of the month of today that the bill has.
+    PaidDays "paid_days" Number;
     /// Paid: the month, as in 2026-10.
     PaidMonth "paid_month" Text;
 }

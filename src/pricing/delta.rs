@@ -97,6 +97,7 @@ impl Detail {
     pub(crate) const MACHINE: &'static str = "machine";
     pub(crate) const ACCELERATORS: &'static str = "accelerators";
     pub(crate) const COUNT: &'static str = "count";
+    const REGION: &'static str = "region";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,16 +167,20 @@ impl Delta {
         let of = |known: Known, id: fn(&Change) -> Option<ResourceId>| -> HashSet<ResourceId> {
             self.changes.iter().filter(|it| it.known == known).filter_map(id).collect()
         };
-        let lost = of(Known::NoLongerKnown, |it| it.before);
-        let gained = of(Known::BecameKnown, |it| it.after);
+        let (lost, gained) = (of(Known::NoLongerKnown, |it| it.before), of(Known::BecameKnown, |it| it.after));
+        // What is left of an amount that is no longer known, and what was known already of one that became known.
+        let (left, known) = (of(Known::NoLongerKnown, |it| it.after), of(Known::BecameKnown, |it| it.before));
         type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
         let change = |sum: fn(&Bill) -> &CostSum, part: &dyn Fn(&Side, Counts) -> MoneyRange| {
             let (earlier, later) = (sum(before.bill).clone(), sum(after.bill).clone());
-            let both = (part(before, &|id| !lost.contains(&id)), part(after, &|id| !gained.contains(&id)));
+            let of_before = part(before, &|id| !lost.contains(&id));
+            let of_after = part(after, &|id| !gained.contains(&id));
+            let both_before = part(before, &|id| !lost.contains(&id) && !known.contains(&id));
+            let both_after = part(after, &|id| !gained.contains(&id) && !left.contains(&id));
             CostChange {
-                difference: both.1 - both.0,
-                became_known: later.minimum() - both.1,
-                no_longer_known: earlier.minimum() - both.0,
+                difference: both_after - both_before,
+                became_known: later.minimum() - of_after - (of_before - both_before),
+                no_longer_known: earlier.minimum() - of_before - (of_after - both_after),
                 before: earlier,
                 after: later,
             }
@@ -322,8 +327,23 @@ impl<'a> Pairing<'a> {
             let is_priced = |side: &Side, id: Option<ResourceId>| {
                 id.is_none_or(|id| side.item(id).is_some_and(|it| it.amount.is_some()))
             };
+            // An accelerator that nothing names is priced from the cheapest on: that it was named is no growth, and that it
+            // no longer is no saving.
+            let is_named =
+                |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.item(id).is_none_or(|it| !it.is_unnamed));
             let known = match (is_priced(&self.before, before), is_priced(&self.after, after)) {
-                (true, true) => Known::Both,
+                (true, true) => match (is_named(&self.before, before), is_named(&self.after, after)) {
+                    (true, false) if increase < Money::ZERO && before.is_some() => Known::NoLongerKnown,
+                    (false, true) if increase > Money::ZERO && after.is_some() => Known::BecameKnown,
+                    // Two guesses about the same text differ by what stands around it.
+                    (false, false) if increase != Money::ZERO && only_elsewhere(&details) => {
+                        match increase > Money::ZERO {
+                            true => Known::BecameKnown,
+                            false => Known::NoLongerKnown,
+                        }
+                    }
+                    _ => Known::Both,
+                },
                 (false, true) if after.is_none() => Known::Neither,
                 (false, true) => Known::BecameKnown,
                 (true, false) if before.is_none() => Known::Neither,
@@ -423,11 +443,16 @@ fn details((before, old): (&Resource, Option<&BillItem>), (after, new): (&Resour
         ("starts", starts_before, starts_after),
         ("completions", completions_before, completions_after),
         ("bought", shown(before, Key::Purchase), shown(after, Key::Purchase)),
-        ("region", shown(before, Key::Region), shown(after, Key::Region)),
+        (Detail::REGION, shown(before, Key::Region), shown(after, Key::Region)),
         ("disks", disks(before), disks(after)),
     ];
     let differs = rows.into_iter().filter(|(_, before, after)| before != after);
     differs.map(|(what, before, after)| Detail { what: what.to_owned(), before, after }).collect()
+}
+
+/// Nothing of it differs but its region, which may be assumed.
+fn only_elsewhere(details: &[Detail]) -> bool {
+    details.iter().all(|it| it.what == Detail::REGION)
 }
 
 /// The disks of each machine by their kinds: `500 GiB gp3, ? GiB`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::demand_base::{NoBase, Rung, never_ends, rungs, steady};
+use super::demand_base::{NoBase, Rung, covered, never_ends, rungs, steady, uncovered};
 use super::{Bill, BillItem, HOURS_PER_MONTH, OWN_PROVIDER, Period, Scenario};
 use crate::catalog::Money;
 use crate::inventory::{Fact, Inventory, Key, LinkKind, Purchase, Purpose, Resource, Role};
@@ -35,6 +35,8 @@ pub struct Demand {
     pub always: f64,
     /// Machines on an average of all hours; nothing where nobody knows how long they run.
     pub average: Option<f64>,
+    /// Of these, those that commitments pay for already, as the bill says.
+    pub covered: f64,
     /// Nothing where nothing limits it.
     pub most: Option<f64>,
     /// What a commitment may pay for, the surest first; of what is left of a reservation or a commitment, how many.
@@ -188,11 +190,13 @@ fn offered(item: &BillItem) -> Offered {
 
 impl Demand {
     fn of(resource: &Resource, item: &BillItem, offered: Offered, survives: bool) -> Demand {
+        let covered = covered(resource);
         let mut demand = Demand {
             standing: Standing::Unknown,
             why: None,
             always: always(resource, item),
             average: average(item),
+            covered: covered.clone().unwrap_or(0.0),
             most: resource.count.value().map(|count| count.ceiling).filter(|most| most.is_finite()),
             rungs: Vec::new(),
             offered,
@@ -202,10 +206,13 @@ impl Demand {
                 Ok(rungs) if rungs.is_empty() => {
                     (Standing::OnDemand, Some("nothing of it always runs: it may go down to none".to_owned()))
                 }
-                Ok(rungs) => {
-                    demand.rungs = rungs;
-                    (Standing::Base, None)
-                }
+                Ok(rungs) => match covered {
+                    Ok(machines) => {
+                        demand.rungs = uncovered(rungs, machines);
+                        (Standing::Base, None)
+                    }
+                    Err(why) => (Standing::Unknown, Some(why)),
+                },
                 Err(NoBase::Because(why)) => (Standing::OnDemand, Some(why)),
                 Err(NoBase::Unknown(why)) => (Standing::Unknown, Some(format!("how many there are: {why}"))),
             },

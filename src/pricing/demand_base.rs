@@ -34,7 +34,11 @@ impl NoBase {
 /// scheduled, is on lease or is no production is none of them. An error where what decides is not known.
 pub fn base(resource: &Resource, item: &BillItem) -> Result<f64, String> {
     match steady(resource, item).and_then(|()| rungs(resource, item)) {
-        Ok(rungs) => Ok(rungs.iter().filter(|rung| rung.share >= 1.0).map(|rung| rung.machines).sum()),
+        Ok(rungs) => Ok(uncovered(rungs, covered(resource)?)
+            .iter()
+            .filter(|rung| rung.share >= 1.0)
+            .map(|rung| rung.machines)
+            .sum()),
         Err(NoBase::Because(_)) => Ok(0.0),
         Err(NoBase::Unknown(why)) => Err(why),
     }
@@ -130,6 +134,34 @@ pub(super) fn rungs(resource: &Resource, item: &BillItem) -> Result<Vec<Rung>, N
     Ok(rungs)
 }
 
+/// Machines that commitments pay for already, on an average of all hours, as the bill says; none where no bill is about it.
+pub(super) fn covered(resource: &Resource) -> Result<f64, String> {
+    match resource.fact(Key::PaidCommitted) {
+        Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0)),
+        Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
+        Fact::Absent => Ok(0.0),
+    }
+}
+
+/// What commitments leave, the surest covered first. Of a machine that they cover in a part of the hours, nobody knows which
+/// these are: it is left for the others.
+pub(super) fn uncovered(rungs: Vec<Rung>, covered: f64) -> Vec<Rung> {
+    let mut covered = covered;
+    let mut left = Vec::new();
+    for rung in rungs {
+        let whole = (covered / rung.share).floor().min(rung.machines);
+        covered -= whole * rung.share;
+        let mut rest = rung.machines - whole;
+        if rest >= 1.0 && covered > 0.0 {
+            left.push(Rung { machines: 1.0, share: (rung.share - covered).max(0.0) });
+            (rest, covered) = (rest - 1.0, 0.0);
+        }
+        left.push(Rung { machines: rest, ..rung });
+    }
+    left.retain(|rung| rung.machines > 0.0);
+    left
+}
+
 /// The meter was there all the time, and it is sure that this is what it saw.
 fn is_sure(resource: &Resource) -> bool {
     let fact = resource.fact(Key::MeasuredReplicas);
@@ -155,6 +187,19 @@ fn above(floor: f64, mean: f64, count: Range) -> Vec<Rung> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_commitments_cover_is_left_out_from_the_surest_on() {
+        let rungs = |all: &[(f64, f64)]| -> Vec<Rung> {
+            all.iter().map(|(machines, share)| Rung { machines: *machines, share: *share }).collect()
+        };
+        let left = |covered: f64| uncovered(rungs(&[(3.0, 1.0), (1.0, 0.5)]), covered);
+        assert_eq!(left(0.0), rungs(&[(3.0, 1.0), (1.0, 0.5)]));
+        assert_eq!(left(2.0), rungs(&[(1.0, 1.0), (1.0, 0.5)]));
+        assert_eq!(left(1.25), rungs(&[(1.0, 0.75), (1.0, 1.0), (1.0, 0.5)]));
+        assert_eq!(left(3.25), rungs(&[(1.0, 0.25)]));
+        assert!(left(3.5).is_empty() && left(9.0).is_empty());
+    }
 
     #[test]
     fn a_mean_proves_some_hours_of_each_machine_above_the_floor() {

@@ -252,16 +252,26 @@ impl<'a> Pricing<'_, 'a> {
     }
 }
 
-/// What the vendor takes off by itself for the hours of a month, and why.
+/// The part of its hourly price that a machine costs that runs for many hours of a month, and why.
 fn sustained(variant: &PurchaseVariant<'_>, runtime: &Runtime, count: Range) -> Option<(Range, String)> {
-    if !variant.unit.sustains || runtime.per != Period::Month {
+    let unit = &variant.unit;
+    if runtime.per != Period::Month {
         return None;
     }
     let each = runtime.together.filter(|_| count.expected > 0.0).map(|all| all.map(|hours| hours / count.expected));
     let hours = each.unwrap_or(runtime.hours);
-    let shares = shares(hours);
-    let text =
-        format!("x {}: {} of 730 hours of an N1 machine, sustained use", plain(shares.expected), plain(hours.expected));
+    let run = plain(hours.expected);
+    let (shares, text) = match &unit.purchased {
+        Some(own) => {
+            let terms = own.terms_of_share(hours.expected);
+            (hours.map(|hours| own.share_of_rate(hours)), format!("x {terms}: it runs {run} of 730 hours"))
+        }
+        None if unit.sustains => {
+            let shares = shares(hours);
+            (shares, format!("x {}: {run} of 730 hours of an N1 machine, sustained use", plain(shares.expected)))
+        }
+        None => return None,
+    };
     (shares.expected < 1.0 || shares.ceiling < 1.0).then_some((shares, text))
 }
 

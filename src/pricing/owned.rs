@@ -76,6 +76,23 @@ impl Purchased {
         self.usd / (self.years * MONTHS_PER_YEAR) + self.staff_usd_per_year / MONTHS_PER_YEAR + self.usd_per_month
     }
 
+    /// `($6500 / 730 h + $2) / ($6500 / 365 h + $2)`: how `share_of_rate` comes to its part.
+    pub(super) fn terms_of_share(&self, hours: f64) -> String {
+        let used = HOURS_PER_MONTH * self.utilization;
+        let (fixed, power) = (plain(self.fixed_per_month()), plain(self.power_per_hour()));
+        let rate = |hours: f64| format!("(${fixed} / {} h + ${power})", plain(hours));
+        format!("{} / {}", rate(hours.clamp(used, HOURS_PER_MONTH)), rate(used))
+    }
+
+    /// The part of the hourly rate that an hour costs of a machine which works so many hours of a month: what is paid each month
+    /// is paid once, also where it works longer than the settings say.
+    pub(super) fn share_of_rate(&self, hours: f64) -> f64 {
+        let used = HOURS_PER_MONTH * self.utilization;
+        let per_hour = |hours: f64| self.fixed_per_month() / hours + self.power_per_hour();
+        let rate = per_hour(used);
+        if rate > 0.0 { per_hour(hours.clamp(used, HOURS_PER_MONTH)) / rate } else { 1.0 }
+    }
+
     /// What one machine costs beside that in an hour in which it works.
     pub fn power_per_hour(&self) -> f64 {
         self.watts / 1000.0 * self.usd_per_kwh

@@ -44,6 +44,8 @@ pub struct Line {
     pub rungs: Vec<Rung>,
     /// Machines that a commitment pays for already.
     pub committed: f64,
+    /// Of these, those of the base, of which the bill says it.
+    pub covered: f64,
     /// Machines, the surest first, that fit into what is paid already and used by nobody.
     pub used_first: f64,
     /// Places of reservations that are left even then.
@@ -248,9 +250,13 @@ impl Line {
         self.always += demand.always;
         self.most = self.most.zip(demand.most).map(|(one, other)| one + other);
         let average = demand.average.unwrap_or(0.0);
+        let covered = demand.covered.min(average);
+        self.committed += covered;
+        let average = average - covered;
         self.of_unknown_hours += usize::from(demand.average.is_none());
         match demand.standing {
             Standing::Base => {
+                self.covered += covered.min(demand.always);
                 let sure: f64 = demand.rungs.iter().map(|rung| rung.machines * rung.share).sum();
                 self.rungs.extend(&demand.rungs);
                 self.on_demand += (average - sure).max(0.0);
@@ -325,14 +331,14 @@ impl Line {
     /// Of so many machines that are committed to, how many are used on an average of all hours, when this share of the base is
     /// left. What was paid before is used first.
     fn running(&self, machines: f64, left: f64) -> f64 {
-        let first = self.used_first;
+        let first = self.covered + self.used_first;
         left * (self.sure((first + machines) / left) - self.sure(first / left))
     }
 
     /// How many of the surest machines run, on an average of all hours.
     fn sure(&self, machines: f64) -> f64 {
-        let mut rest = machines;
-        let mut sum = 0.0;
+        let mut sum = self.covered.min(machines);
+        let mut rest = machines - sum;
         for rung in &self.rungs {
             let taken = rung.machines.min(rest);
             sum += taken * rung.share;
@@ -366,6 +372,7 @@ mod tests {
                 why: None,
                 always: machines,
                 average: Some(machines),
+                covered: 0.0,
                 most: Some(machines),
                 rungs,
                 offered,
@@ -416,6 +423,19 @@ mod tests {
         let plan = purchase_plan(&[base, accelerators], 1);
         assert_eq!(plan.groups[0].left_of_commitments, 1.0);
         assert_eq!(plan.groups[0].lines[0].bound.unwrap().machines, 2.0);
+    }
+
+    #[test]
+    fn what_the_bill_says_is_covered_stays_in_use_first() {
+        let mut base = need(Standing::Base, &[(2.0, 1.0)]);
+        (base.demand.always, base.demand.average, base.demand.covered) = (3.0, Some(3.0), 1.0);
+        let plan = purchase_plan(&[base], 1);
+        let line = &plan.groups[0].lines[0];
+        assert_eq!((line.always, line.base(), line.committed, line.on_demand), (3.0, 2.0, 1.0, 0.0));
+        let found = line.bound.unwrap();
+        assert_eq!((found.machines, found.running, found.saves.usd()), (2.0, 2.0, 2.0 * 4.0 * 730.0));
+        // One and a half of three are left, and the commitment of before has one of them.
+        assert_eq!((found.half.running, found.half.net().usd()), (0.5, (2.0 - 9.0) * 730.0));
     }
 
     #[test]

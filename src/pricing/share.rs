@@ -7,7 +7,7 @@ use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};
 use super::purchase::PurchaseVariant;
 use super::searches::{Accelerators, FoundMachines, MachineQuestion, Place};
 use super::unit::unit;
-use super::variants::{Pricing, Share};
+use super::variants::{Pricing, PricingRegion, Share};
 use super::{OWN_PROVIDER, PricingSettings, Scenario, Step};
 
 /// The kind of accelerators on which nothing can be trained.
@@ -38,8 +38,8 @@ pub(super) fn on_any_machine<'a>(pricing: &Pricing<'_, 'a>, provider: Option<&st
         return by_parts(pricing, service, devices);
     }
     let place = |provider: &str| {
-        let (region, said) = pricing.region(provider);
-        Place { provider: provider.to_owned(), region, said: said.map(|step| step.text) }
+        let PricingRegion { region, step, .. } = pricing.region(provider);
+        Place { provider: provider.to_owned(), region, said: step.map(|step| step.text) }
     };
     let places: Vec<Place> = match (provider, pricing.resource.fact(Key::Provider)) {
         (Some(provider), _) => vec![place(provider)],
@@ -65,15 +65,15 @@ fn by_parts<'a>(pricing: &Pricing<'_, 'a>, service: &str, devices: f64) -> Found
     let is_zonal = service == "cloud-run-zonal";
     let machine = pricing.catalog.run_instance(accelerator, is_zonal, cpus, memory_gib);
     let machine = machine.ok_or_else(|| format!("Cloud Run with {accelerator} has no price in the catalog"))?;
-    let (region, said) = pricing.region(GCP);
-    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &region);
+    let place = pricing.region(GCP);
+    let mut unit = unit(pricing.catalog, pricing.settings, &machine, &place.region);
     unit.never_spot();
-    said.into_iter().for_each(|step| unit.say(step));
+    pricing.say_where(&mut unit, &machine, &place);
     if resource.number(Key::Cpus).is_none() || resource.number(Key::Memory).is_none() {
         unit.estimated.get_or_insert(format!("at least {} vCPUs and {} GiB beside it", plain(cpus), plain(memory_gib)));
     }
     let unit = if devices == 1.0 { unit } else { unit.times(devices, &format!("{} of them", plain(devices))) };
-    Ok([PurchaseVariant { machine, region, unit, share: 1.0, stranded: 0.0 }].into())
+    Ok([PurchaseVariant { machine, region: place.region, unit, share: 1.0, stranded: 0.0 }].into())
 }
 
 /// What the pod's accelerator is or may be, and why this makes its price an estimate.

@@ -410,7 +410,9 @@ fn owned_hardware_costs_its_purchase_and_its_power() {
     };
     let pod = pod(&[(Key::Accelerator, "H100"), (Key::AcceleratorCount, "4"), (Key::Purchase, "on-prem")]);
     let item = with(settings.clone(), pod);
-    assert_eq!(hourly(&item).1, 6.0, "{item:#?}");
+    // Four of eight for all hours of a month: what is paid each month is paid once, and power for each hour.
+    assert_eq!(item.per_hour.map(|it| it.expected.usd()), Some(6.0), "{item:#?}");
+    assert_eq!(item.amount.map(|it| it.expected.usd()), Some((5_840.0 + 730.0 * 2.0) / 2.0), "{item:#?}");
     let other = resource(Role::Requested, &[(Key::Accelerator, "A100-80GB"), (Key::AcceleratorCount, "1")]);
     assert!(matches!(with(settings, other).status, Status::Unpriced(_)));
 }

@@ -6,7 +6,7 @@ use crate::catalog::{
 use crate::inventory::{Key, Resource};
 
 use super::sustained::sustains;
-use super::{OWN_PROVIDER, Of, PricingSettings, Scenario, Status, Step, Terms};
+use super::{OWN_PROVIDER, Of, PricingSettings, Purchased, Scenario, Status, Step, Terms};
 use crate::complete::plain;
 
 /// Prices of one machine in one region, with the steps that led to them.
@@ -34,6 +34,8 @@ pub(super) struct PricedUnit {
     pub(super) unverified: Option<String>,
     /// A price of the user's own, which nothing lowers.
     pub(super) is_own: bool,
+    /// What one machine of the user's own cost: more hours of a month make an hour cheaper.
+    pub(super) purchased: Option<Purchased>,
     /// A row names this very region.
     pub(super) is_listed: bool,
     /// The list price on demand falls while the machine runs.
@@ -112,7 +114,7 @@ impl PricedUnit {
         self.prices[scenario as usize] = price;
     }
 
-    fn estimate(&mut self, why: String) {
+    pub(super) fn estimate(&mut self, why: String) {
         self.estimated.get_or_insert(why);
     }
 
@@ -256,6 +258,7 @@ fn owned(unit: &mut PricedUnit, settings: &PricingSettings, machine: &Machine<'_
     let text = format!("{} {}: {}", plain(machine.count), machine.accelerator, rate.how);
     unit.step(Scenario::OnDemand, text, price);
     unit.is_own = true;
+    unit.purchased = rate.purchased;
     true
 }
 

@@ -16,6 +16,14 @@ pub(super) struct Pricing<'s, 'a> {
     pub(super) searches: &'s Searches<'a>,
 }
 
+/// Where something is priced.
+pub(super) struct PricingRegion {
+    pub(super) region: String,
+    pub(super) step: Option<Step>,
+    /// Neither the text nor the settings name it.
+    is_assumed: bool,
+}
+
 /// What of a machine a pod pays for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Share {
@@ -34,7 +42,8 @@ impl<'a> Pricing<'_, 'a> {
         machines: Vec<Machine<'a>>,
         share: impl Fn(&Machine<'a>) -> Option<Share>,
     ) -> Vec<PurchaseVariant<'a>> {
-        let (region, region_step) = self.region(provider);
+        let place = self.region(provider);
+        let region = place.region.clone();
         let is_apart = self.catalog.place_apart(provider, &region).is_some();
         let is_dedicated = self.resource.text(Key::Tenancy).is_some();
         let variant = |machine: Machine<'a>| {
@@ -46,7 +55,7 @@ impl<'a> Pricing<'_, 'a> {
             if self.resource.flag(Key::SpotOffered) == Some(false) {
                 unit.never_spot();
             }
-            region_step.clone().into_iter().for_each(|step| unit.say(step));
+            self.say_where(&mut unit, &machine, &place);
             let mut whole = Share { part: 1.0, ..Share::default() };
             if let Some(share) = share(&machine) {
                 unit = unit.times(share.part, &share.why);
@@ -89,8 +98,10 @@ impl<'a> Pricing<'_, 'a> {
     }
 
     /// The region that prices it. One that cannot be known is taken for the configured or the base region, and said.
-    pub(super) fn region(&self, provider: &str) -> (String, Option<Step>) {
+    pub(super) fn region(&self, provider: &str) -> PricingRegion {
         let said = |text: String| Some(Step::said(text).about(Of::Fact(Key::Region)));
+        let configured = self.settings.defaults.region.as_deref();
+        let configured = configured.and_then(|region| self.catalog.region(provider, region));
         match self.resource.fact(Key::Region) {
             Fact::Known(known) => {
                 let region = known.value.as_text().unwrap_or_default().to_owned();
@@ -98,16 +109,30 @@ impl<'a> Pricing<'_, 'a> {
                     Origin::Assumed(from) => said(format!("the text names no region: {region} is {from}")),
                     _ => None,
                 };
-                (region, step)
+                PricingRegion { region, is_assumed: step.is_some() && configured.is_none(), step }
             }
             other => {
-                let configured = self.settings.defaults.region.as_deref();
-                let configured = configured.and_then(|region| self.catalog.region(provider, region));
                 let region = configured.unwrap_or_else(|| self.catalog.base_region(provider)).to_owned();
                 let why = other.why().unwrap_or("the text names none");
                 let step = said(format!("the region is not known ({why}): {region} is assumed"));
-                (region, step)
+                PricingRegion { region, step, is_assumed: configured.is_none() }
             }
         }
+    }
+
+    /// Says where it is priced. What costs something else elsewhere is an estimate where no text says where it is.
+    pub(super) fn say_where(&self, unit: &mut PricedUnit, machine: &Machine<'_>, place: &PricingRegion) {
+        place.step.clone().into_iter().for_each(|step| unit.say(step));
+        if place.is_assumed && !unit.is_own && self.depends_on_region(machine, &place.region) {
+            unit.estimate(format!("no text says in which region it is: priced in {}", place.region));
+        }
+    }
+
+    /// Whether a machine costs something else in another region.
+    fn depends_on_region(&self, machine: &Machine<'_>, region: &str) -> bool {
+        let price = |region: &str| self.catalog.quote(machine, region).and_then(|quote| quote.on_demand);
+        let here = price(region);
+        let others = self.catalog.regions(&machine.provider).into_iter().filter(|other| *other != region);
+        here.is_some() && others.filter_map(price).any(|there| Some(there) != here)
     }
 }

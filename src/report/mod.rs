@@ -52,8 +52,9 @@ pub use views::cuts::{Cut, Slice, slices};
 pub use views::entries::{Choice, Detail, GroupBy, Most, Sort, Style};
 pub use views::head::Head;
 pub use views::history::{
-    Amount, Blame, BlamedCommit, Commit, Every, History, Holding, Point, PointState, RuleCount, Snapshot, SnapshotCut,
-    SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind, blame, steps,
+    Amount, Blame, BlamedCommit, BranchCommit, Commit, Every, History, Holding, Point, PointState, PullRequest,
+    RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged, Step, StepChange, StepKind,
+    blame, steps,
 };
 pub use views::judged::in_short as not_judged;
 pub use views::page_link::{page_link, without_page_link};

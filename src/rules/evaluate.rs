@@ -36,6 +36,9 @@ impl<'a> EvaluationContext<'a> {
             saves: None,
             asked_spot: Cell::new(false),
             asked_measured: Cell::new(false),
+            asked_machines: Cell::new(false),
+            asked_base: Cell::new(false),
+            asked_this_month: Cell::new(false),
             one: OneOf::default(),
         }
     }

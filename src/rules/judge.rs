@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use crate::catalog::{Money, MoneyRange};
 use crate::diagnostic::Level;
 use crate::fit::Market;
-use crate::inventory::{Counted, Inventory, Origin, Resource, ResourceId, Role};
+use crate::inventory::{Counted, Fact, Inventory, Key, LinkKind, Origin, Resource, ResourceId, Role};
 use crate::languages::cel::{CelBudget, CelValue, MapKey, Read, UnknownValue};
-use crate::pricing::{BillItem, Period};
+use crate::pricing::{BillItem, HOURS_PER_MONTH, Period};
 use crate::source::Span;
 
 use super::combine::combine;
@@ -115,7 +115,7 @@ impl Judge<'_> {
                 self.cannot_judge(&asking, None, message, into);
                 continue;
             }
-            let total = total_of(&asking.one);
+            let total = total_of(&asking);
             let undetermined = into.undetermined.len();
             self.judge(asking, None, Some(&total), into);
             // Of what cannot be decided the amount is that of what is known, and none to go by.
@@ -131,6 +131,7 @@ impl Judge<'_> {
             asking.one.members = self.value(members, asking)?;
         }
         if let Some(amount) = &grouping.amount {
+            asking.asked_this_month.set(false);
             asking.one.amount = self.value(amount, asking)?;
         }
         if let Some(limit) = &grouping.limit {
@@ -213,7 +214,7 @@ impl Judge<'_> {
             }
             ConditionOutcome::Yes(reads) => reads,
         };
-        let found = self.saves(&asking).and_then(|saves| {
+        let found = self.saves(&asking, about).and_then(|saves| {
             asking.saves = saves;
             self.finding(&asking, about, &reads)
         });
@@ -227,11 +228,13 @@ impl Judge<'_> {
         true
     }
 
-    /// `saves` at each end; nothing where a price is missing.
-    fn saves(&self, asking: &FactContext<'_>) -> Result<Option<MoneyRange>, String> {
+    /// `saves` at each end; nothing where a price is missing. What commitments cover is paid either way.
+    fn saves(&self, asking: &FactContext<'_>, about: About) -> Result<Option<MoneyRange>, String> {
         let Some(saves) = &self.page.speech().saves else { return Ok(None) };
         asking.asked_spot.set(false);
         asking.asked_measured.set(false);
+        asking.asked_machines.set(false);
+        asking.asked_base.set(false);
         let mut ends = [0.0; 3];
         for (end, amount) in [End::Floor, End::Expected, End::Ceiling].into_iter().zip(&mut ends) {
             asking.end.set(end);
@@ -248,13 +251,34 @@ impl Judge<'_> {
                 }
             }
         }
+        // The most that is saved may stand where least is paid: only what is expected is its own.
+        let expected = Money::from_usd(ends[1]);
         ends.sort_by(f64::total_cmp);
-        let [floor, expected, ceiling] = ends.map(Money::from_usd);
+        let [floor, _, ceiling] = ends.map(Money::from_usd);
+        let all = MoneyRange { floor, expected, ceiling };
+        let saves = match self.covered(asking, about) {
+            Ok(share) => all.times(1.0 - share),
+            Err(_) => MoneyRange { floor: Money::ZERO, ..all },
+        };
         // Nothing is no amount that anybody could save: the finding stands by what it says.
-        if ceiling == Money::ZERO {
-            return Ok(None);
+        Ok(Some(saves).filter(|it| it.ceiling > Money::ZERO))
+    }
+
+    /// The share of a saving on machines that commitments pay for already, as the bill says; why it is not known.
+    fn covered(&self, asking: &FactContext<'_>, about: About) -> Result<f64, String> {
+        let is_whole = asking.asked_machines.get() && !asking.asked_base.get();
+        let resources = &self.world.inventory.resources;
+        let Some(resource) = resource_of(about).and_then(|id| resources.get(id.0)).filter(|_| is_whole) else {
+            return Ok(0.0);
+        };
+        let own = resource.fact(Key::PaidCommittedShare);
+        let pool = resource.links.iter().find(|link| link.kind == LinkKind::Pool && own.is_absent());
+        let pool = pool.and_then(|link| resources.iter().find(|it| it.address == link.to));
+        match pool.map_or(own, |pool| pool.fact(Key::PaidCommittedShare)) {
+            Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0).clamp(0.0, 1.0)),
+            Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
+            Fact::Absent => Ok(0.0),
         }
-        Ok(Some(MoneyRange { floor, expected, ceiling }))
     }
 
     fn finding(&self, asking: &FactContext<'_>, about: About, reads: &[Read]) -> Result<Option<Finding>, String> {
@@ -265,7 +289,8 @@ impl Judge<'_> {
         let item = resource_of(about).and_then(|id| self.world.bill.items.get(id.0));
         // Said with the saving, because the resource itself may have a price of today.
         let doubt = item.filter(|_| asking.saves.is_some() && asking.asked_spot.get());
-        let doubt = doubt.and_then(|it| it.spot_in_doubt.as_deref());
+        let doubt = doubt.and_then(|it| it.spot_in_doubt.clone());
+        let doubt = doubt.or_else(|| self.covered(asking, about).err().filter(|_| asking.saves.is_some()));
         let saves = asking.saves.map(|it| if doubt.is_some() { MoneyRange { floor: Money::ZERO, ..it } } else { it });
         let is_estimated = doubt.is_some() || asking.saves.is_some() && item.is_some_and(BillItem::is_estimated);
         let of_month = asking.saves.is_some() && asking.asked_measured.get();
@@ -286,7 +311,7 @@ impl Judge<'_> {
             total: None,
             span,
             message,
-            help: self.help(asking, doubt)?,
+            help: self.help(asking, doubt.as_deref())?,
             saves,
             is_estimated,
             per: item.filter(|_| !of_month).map_or(Period::Month, |it| it.per),
@@ -476,13 +501,20 @@ impl Judgement {
 }
 
 /// What one of them is called, by its name or by what it is, and what it comes to.
-fn total_of(it: &facts::OneOf) -> Total {
+fn total_of(asking: &FactContext<'_>) -> Total {
+    let it = &asking.one;
     let name = match &it.each {
         CelValue::Map(map) => map.get(&MapKey::Text("name".into())).map(template::plain),
         other => Some(template::plain(other)),
     };
     let money = |value: &CelValue| value.as_number().filter(|usd| usd.is_finite()).map(Money::from_usd);
-    Total { name: name.unwrap_or_default().into(), amount: money(&it.amount), limit: money(&it.limit) }
+    let this_month = asking.world.today.filter(|_| asking.asked_this_month.get());
+    Total {
+        name: name.unwrap_or_default().into(),
+        amount: money(&it.amount),
+        limit: money(&it.limit),
+        hours: this_month.map_or(HOURS_PER_MONTH, facts::hours_of),
+    }
 }
 
 fn resource_of(about: About) -> Option<ResourceId> {

@@ -110,6 +110,8 @@ pub struct Total {
     /// Dollars a month that it comes to, and that it may come to at most.
     pub amount: Option<Money>,
     pub limit: Option<Money>,
+    /// Hours of that month: 730, or those of the month of today where the amount is of this month.
+    pub hours: f64,
 }
 
 /// What something is called and what it is, for reports.

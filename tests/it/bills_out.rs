@@ -16,7 +16,11 @@ fn root() -> &'static Path {
 
 /// What a verb prints about all examples.
 fn cost(format: &str) -> String {
-    let arguments = ["cost", "examples", "--today", "2026-11-26", "--prices", "embedded", "--format", format];
+    cost_of("2026-11-26", format)
+}
+
+fn cost_of(today: &str, format: &str) -> String {
+    let arguments = ["cost", "examples", "--today", today, "--prices", "embedded", "--format", format];
     let run = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).current_dir(root()).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     String::from_utf8(run.stdout).unwrap()
@@ -143,9 +147,30 @@ fn rows_of_focus_hold_estimates_and_nothing_that_was_billed() {
     }
     let bill: Value = serde_json::from_str(&cost("json")).unwrap();
     let combined = bill["bill"]["combined"]["expected"].as_f64().unwrap();
-    assert!((estimated - combined).abs() < 0.01, "{estimated} {combined}");
+    let of_november = combined * 720.0 / 730.0;
+    assert!((estimated - of_november).abs() < 0.01, "{estimated} {of_november}");
     let ids: std::collections::BTreeSet<&String> = rows.iter().map(|row| &row["ResourceId"]).collect();
     assert_eq!(ids.len(), rows.len(), "two rows are about one thing");
+}
+
+/// The rows of a month have the hours of that month, and each dollar follows them.
+#[test]
+fn rows_of_focus_have_the_hours_of_their_month() {
+    let of = |today: &str, column: &str| -> Vec<f64> {
+        let machines = rows(&cost_of(today, "focus")).into_iter().filter(|row| row["ServiceCategory"] == "Compute");
+        machines.map(|row| row[column].parse().unwrap()).collect()
+    };
+    let months = [("2027-02-11", 672.0), ("2027-04-30", 720.0), ("2027-05-01", 744.0), ("2028-02-29", 696.0)];
+    let november = |column: &str| of("2026-11-26", column);
+    for (today, hours) in months {
+        assert!(of(today, "x_HoursPerMonth").iter().all(|it| *it == hours), "{today}");
+        for column in ["PricingQuantity", "ListCost", "x_EstimatedCost"] {
+            // Old prices are a wider range, and their middle stays.
+            for (one, other) in of(today, column).into_iter().zip(november(column)) {
+                assert!((one / hours - other / 720.0).abs() < 1e-6 * other.max(1.0), "{today} {column}: {one} {other}");
+            }
+        }
+    }
 }
 
 /// The FinOps Foundation's validator (`pip install focus-validator "multimethod<2"`, 1.0.0 of November 2024) knows FOCUS up

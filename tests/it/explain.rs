@@ -252,6 +252,11 @@ fn computed(line: &str, before: &[(String, f64)]) -> Option<f64> {
     {
         return Some(last()? * number(&line[2..])? * hours);
     }
+    if line.starts_with("x ($") {
+        let rate = |terms: &str| Some(after(terms, "($")? / after(terms, " / ")? + after(terms, "h + $")?);
+        let (run, used) = line.split_once(") / (")?;
+        return Some(last()? * rate(run)? / rate(&format!("({used}"))?);
+    }
     if let Some((each, count)) = line.split_once(" for each x ") {
         return Some(number(each)? * number(count)?);
     }

@@ -106,7 +106,11 @@ impl Repository {
                 continue;
             }
             git(&place, &["checkout", "--quiet", "--detach", point["commit"].as_str().unwrap()]);
-            let cost = self.json(&place, &["cost", "--allow-empty", "--no-config"]);
+            let mut cost = self.json(&place, &["cost", "--allow-empty", "--no-config"]);
+            // A point does not list the parts that are unknown.
+            for sum in cost["bill"].as_object_mut().unwrap().values_mut().filter_map(Value::as_object_mut) {
+                sum.remove("open");
+            }
             for sum in ["rented", "requested", "combined", "attached", "unpriced"] {
                 assert_eq!(point["bill"][sum], cost["bill"][sum], "{sum} of {}", point["subject"]);
             }
@@ -187,7 +191,9 @@ fn every_point_is_what_a_checkout_of_it_costs() {
     ];
     assert_eq!(kinds(&history), expected);
     let merge = &points[5];
-    assert_eq!(merge["merged"], serde_json::json!({"author": "test", "subject": "serve more"}));
+    assert_eq!(merge["pull_request"], Value::Null);
+    let by = &history["steps"][3]["changes"][0]["merged"];
+    assert_eq!((by["author"].as_str(), by["subject"].as_str()), (Some("test"), Some("serve more")));
     assert_eq!(rented(&points[1]), rented(&points[2]));
     assert!(rented(&points[3]) > rented(&points[4]) && rented(&points[4]) > 0.0);
     assert_eq!(history["settings"], format!("those of {}", &ids[6][..10]));
@@ -436,6 +442,168 @@ fn each_dollar_is_blamed_on_the_commit_that_brought_it() {
     assert!(said.contains("`gpulint cost` lists the bill"), "{said}");
 }
 
+/// Of a machine that a variable names, and the variable with a default or without one.
+fn machine(default: &str) -> String {
+    let default = if default.is_empty() { String::new() } else { format!("  default = \"{default}\"\n") };
+    format!("variable \"machine\" {{\n  type = string\n{default}}}\n")
+}
+
+const LAB: &str = "resource \"google_compute_instance\" \"lab\" {\n  name = \"lab\"\n  zone = \"us-central1-a\"\n  machine_type = var.machine\n}\n";
+
+fn since_and_added(blame: &Value) -> (&str, &str) {
+    let id = |key: &str| blame["resources"][0][key]["commit"].as_str().unwrap_or("before");
+    (id("since"), id("added"))
+}
+
+#[test]
+fn a_cost_that_is_unknown_for_some_time_was_neither_removed_nor_added() {
+    let repository = Repository::new();
+    let first = repository.commit(&[("lab.tf", LAB), ("variables.tf", &machine("a2-highgpu-2g"))], "Add a lab");
+    repository.clock.set(repository.clock.get() + 31 * DAY);
+    repository.commit(&[("variables.tf", &machine(""))], "Let each stage choose its machine");
+    repository.commit(&[("README.md", "a lab\n")], "Describe it");
+    repository.clock.set(repository.clock.get() + 31 * DAY);
+    repository.commit(&[("variables.tf", &machine("a2-highgpu-2g"))], "Tidy up");
+    let history = repository.history(&[]);
+    let lab = "google_compute_instance.lab";
+    assert_eq!(kinds(&history), [one("added", lab), one("no-longer-known", lab), one("became-known", lab)]);
+    for step in history["steps"].as_array().unwrap().iter().skip(1) {
+        assert_eq!((&step["combined"]["expected"], &step["accelerators"]), (&0.into(), &0.into()), "{step}");
+    }
+    let text = repository.told(&repository.directory, &["history"]);
+    assert!(!text.contains("-$") && !text.contains(" -2 "), "{text}");
+    let line = text.lines().find(|it| it.contains('█')).unwrap();
+    assert!(line.contains("█·") && line.contains("·█") && !line.contains('▁'), "{line}");
+    let page = repository.told(&repository.directory, &["history", "--format", "html"]);
+    assert!(page.contains("stroke-dasharray") && page.contains("A dashed line is a minimum"));
+    let blame = repository.json(&repository.directory, &["blame"]);
+    assert_eq!(since_and_added(&blame), (&*first, &*first), "it costs what it cost before");
+    assert_eq!(repository.equals_checkouts(&history), 4);
+
+    repository.commit(&[("variables.tf", &machine(""))], "Choose again");
+    let larger = repository.commit(&[("variables.tf", &machine("a2-highgpu-4g"))], "Tidy up again");
+    let blame = repository.json(&repository.directory, &["blame"]);
+    assert_eq!(since_and_added(&blame), (&*larger, &*first));
+    let cost = |blame: &Value| blame["resources"][0]["usd_per_month"]["expected"].as_f64().unwrap();
+    let delta = blame["resources"][0]["since"]["delta_usd_per_month"].as_f64().unwrap();
+    assert!((delta * 2.0 - cost(&blame)).abs() < 0.01, "half of it was there before: {delta}");
+}
+
+#[test]
+fn what_becomes_known_was_declared_before() {
+    let repository = Repository::new();
+    repository.commit(&[("README.md", "soon\n")], "begin");
+    let first = repository.commit(&[("lab.tf", LAB), ("variables.tf", &machine(""))], "Declare a lab");
+    repository.commit(&[("README.md", "a lab\n")], "Describe it");
+    let known = repository.commit(&[("variables.tf", &machine("a2-highgpu-1g"))], "Fix the variables");
+    let blame = repository.json(&repository.directory, &["blame"]);
+    assert_eq!(since_and_added(&blame), (&*known, &*first));
+    assert_eq!(blame["resources"][0]["since"]["delta_usd_per_month"], Value::Null);
+    let line = repository.told(&repository.directory, &["history"]);
+    let line = line.lines().find(|it| it.contains('█')).unwrap();
+    assert!(line.contains('▁') && line.contains("·█"), "nothing, then not known, then all: {line}");
+    let since = repository.json(&repository.directory, &["blame", "--since", "2026-01-04"]);
+    assert_eq!(since_and_added(&since), (&*known, "before"));
+    let whole = repository.told(&repository.directory, &["history", "--since", "2026-01-05", "--format", "html"]);
+    assert!(whole.contains("A dashed line is a minimum"), "the point before is one");
+}
+
+impl Repository {
+    fn commit_as(&self, author: &str, files: &[(&str, &str)], message: &str) -> String {
+        write(&self.directory, files);
+        git(&self.directory, &["add", "--all"]);
+        let author = format!("--author={author} <{author}@example.org>");
+        self.git(&["commit", "--quiet", &author, "--message", message]);
+        git(&self.directory, &["rev-parse", "HEAD"])
+    }
+
+    fn switch(&self, arguments: &[&str]) {
+        git(&self.directory, &[&["checkout", "--quiet"], arguments].concat());
+    }
+
+    fn merge(&self, branch: &str, message: &str) -> String {
+        self.git(&["merge", "--quiet", "--no-ff", "--message", message, branch]);
+        git(&self.directory, &["rev-parse", "HEAD"])
+    }
+}
+
+#[test]
+fn a_merge_is_its_pull_request_and_the_commit_that_changed_each_resource() {
+    let repository = Repository::new();
+    repository.commit(&[("README.md", "hello\n"), ("serve/main.tf", &pool("serve", "g5.xlarge", 1))], "begin");
+    repository.switch(&["-b", "pools"]);
+    repository.commit_as("Mia", &[("notes.txt", "plan\n")], "Plan");
+    // A file that cannot be read holds the pool already.
+    let broken = pool("train", "p4d.24xlarge", 2).replace("scaling_config {", "scaling_config {{");
+    let train = repository.commit_as("Ida", &[("train/main.tf", &broken)], "Two pools of eight");
+    repository.commit_as("Tom", &[("train/main.tf", &pool("train", "p4d.24xlarge", 2))], "Correct a brace");
+    let serve = repository.commit_as("Uwe", &[("serve/main.tf", &pool("serve", "g5.xlarge", 2))], "Serve twice");
+    repository.commit_as("Tom", &[("train/main.tf", &format!("# ours\n{}", pool("train", "p4d.24xlarge", 2)))], "Nit");
+    repository.switch(&["main"]);
+    repository.commit(&[("README.md", "hello again\n")], "write");
+    let merge = repository.merge("pools", "Merge pull request #31 from lab/pools\n\nTrain on our own machines");
+    let history = repository.history(&[]);
+    assert_eq!(history["points"].as_array().unwrap().len(), 3);
+    let request = serde_json::json!({"name": "#31", "title": "Train on our own machines"});
+    assert_eq!(history["points"][2]["pull_request"], request);
+    let by =
+        |id: &str, author: &str, subject: &str| serde_json::json!({"commit": id, "author": author, "subject": subject});
+    let changes = &history["steps"][1]["changes"];
+    assert_eq!(changes[0]["merged"], by(&train, "Ida", "Two pools of eight"));
+    assert_eq!(changes[1]["merged"], by(&serve, "Uwe", "Serve twice"));
+    let blame = repository.json(&repository.directory, &["blame"]);
+    for (resource, branch) in blame["resources"].as_array().unwrap().iter().zip([&train, &serve]) {
+        assert_eq!(resource["since"]["commit"], merge.as_str());
+        assert_eq!(resource["since"]["merged"]["commit"], branch.as_str());
+    }
+    let told = format!("(Ida): #31 Train on our own machines ({}: Two pools of eight), +$", &train[..10]);
+    for verb in ["history", "blame"] {
+        let text = repository.told(&repository.directory, &[verb]);
+        assert!(!text.contains("Nit") && !text.contains("Tom"), "{text}");
+        assert!(text.contains("Ida") && text.contains("#31 Train on our own"), "{text}");
+    }
+    let text = repository.told(&repository.directory, &["history"]);
+    assert!(text.lines().next().unwrap().contains(&told), "{text}");
+    let csv = repository.told(&repository.directory, &["blame", "--format", "csv"]);
+    let columns = |line: usize| csv.lines().nth(line).unwrap().split(',').count();
+    assert_eq!(
+        (columns(0), csv.lines().nth(1).unwrap().contains(&format!("{train},Ida,"))),
+        (columns(1), true),
+        "{csv}"
+    );
+    let verbose = repository.told(&repository.directory, &["history", "-v"]);
+    assert!(verbose.contains(&format!("changed {SERVE}, by {} (Uwe)", &serve[..10])), "{verbose}");
+    assert_eq!(repository.history(&[]), history, "what is kept changes nothing");
+    // The branch is not in a shallow clone: nothing is said of it.
+    let copy = repository.clone(&["--depth=1"]);
+    let shallow = repository.json(&copy, &["history"]);
+    assert_eq!((shallow["points"].as_array().unwrap().len(), &shallow["steps"]), (1, &serde_json::json!([])));
+}
+
+#[test]
+fn a_merge_without_a_pull_request_is_itself_and_what_nobody_of_the_branch_changed_is_the_merges() {
+    let repository = Repository::new();
+    repository.commit(&[("main.tf", &pool("a", "g5.xlarge", 1)), ("n.tf", "# n\n")], "begin");
+    repository.switch(&["-b", "docs"]);
+    repository.commit_as("Mia", &[("n.tf", "# m\n")], "Docs");
+    repository.switch(&["main"]);
+    // The merge itself has another number than both.
+    repository.git(&["merge", "--quiet", "--no-ff", "--no-commit", "docs"]);
+    repository.commit_as("Kim", &[("main.tf", &pool("a", "g5.xlarge", 3))], "Merge branch 'docs'");
+    repository.switch(&["-b", "more"]);
+    let more = repository.commit_as("Lea", &[("main.tf", &pool("a", "g5.xlarge", 4))], "One more");
+    repository.commit_as("Tom", &[("n.tf", "# o\n")], "Nit");
+    repository.switch(&["main"]);
+    repository.merge("more", "Merge branch 'more' into 'main'\n\nSee merge request ml/infra!8");
+    let history = repository.history(&[]);
+    assert_eq!(history["points"][1]["pull_request"], Value::Null);
+    assert_eq!(history["steps"][1]["changes"][0]["merged"], Value::Null, "no commit of the branch did it");
+    assert_eq!(history["points"][2]["pull_request"], serde_json::json!({"name": "!8", "title": null}));
+    let text = repository.told(&repository.directory, &["history"]);
+    assert!(text.contains("Kim     Merge branch 'docs'"), "{text}");
+    assert!(text.contains(&format!("Lea     !8 ({}: One more)", &more[..10])), "{text}");
+}
+
 #[test]
 fn names_and_subjects_are_somebody_elses_text() {
     let repository = Repository::new();
@@ -447,8 +615,22 @@ fn names_and_subjects_are_somebody_elses_text() {
     fs::write(&file, &subject).unwrap();
     let author = "--author==1+1 \u{1b}]0;owned\u{7} \"a\" <evil@example.org>";
     repository.git(&["commit", "--quiet", author, "--file", file.to_str().unwrap()]);
-    for format in ["text", "csv", "json"] {
+    // The same in a branch, and in the title of its pull request.
+    repository.switch(&["-b", "branch"]);
+    write(&repository.directory, &[("main.tf", &pool("a", "g5.xlarge", 3))]);
+    git(&repository.directory, &["add", "--all"]);
+    repository.git(&["commit", "--quiet", author, "--file", file.to_str().unwrap()]);
+    repository.switch(&["main"]);
+    repository.merge("branch", "to be replaced");
+    fs::write(&file, format!("Merge pull request #1 from a/b\n\n{subject}")).unwrap();
+    repository.git(&["commit", "--quiet", "--amend", author, "--file", file.to_str().unwrap()]);
+    let title = repository.history(&[])["points"][2]["pull_request"]["title"].as_str().unwrap().to_owned();
+    assert!(title.starts_with("=cmd()") && title.len() < 500, "{}", title.len());
+    for format in ["text", "csv", "json", "html"] {
         for verb in ["history", "blame"] {
+            if (verb, format) == ("blame", "html") {
+                continue;
+            }
             let told = repository.told(&repository.directory, &[verb, "--format", format]);
             let is_hostile = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
             assert!(!told.chars().any(is_hostile), "{verb} {format}");
@@ -459,7 +641,7 @@ fn names_and_subjects_are_somebody_elses_text() {
     }
     let csv = repository.told(&repository.directory, &["history", "--format", "csv"]);
     assert!(csv.lines().nth(2).unwrap().contains("\"'=cmd()"), "{csv}");
-    assert_eq!(csv.lines().count(), 3);
+    assert_eq!(csv.lines().count(), 4);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! What holds for any text whatever, however hostile. Property tests and fuzz targets ask it of theirs; this file is part
 //! of both, so that there is one answer to the question what must never happen.
 
+#[path = "holds/agree.rs"]
+mod agree;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -182,6 +185,7 @@ impl Run {
     pub(crate) fn reports_are_whole(&self, rules: &Rules) {
         let paths = Paths::default();
         let report = self.report(&paths, rules);
+        agree::report(&report);
         for format in Format::ALL {
             if let Some(text) = report::render(*format, &report, Style::default()) {
                 assert_written(*format, &text);
@@ -262,6 +266,7 @@ pub(crate) fn sees_more(before: MemoryTree, after: MemoryTree) -> bool {
 
 /// Writes a comparison in every format; its JSON.
 pub(crate) fn assert_difference(it: &Difference<'_>) -> Option<String> {
+    agree::difference(it);
     for format in Format::ALL {
         if let Some(text) = report::difference(*format, it, Style::default()) {
             assert_written(*format, &text);

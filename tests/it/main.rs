@@ -78,6 +78,7 @@ mod terraform_resources;
 mod terragrunt;
 mod twins;
 mod unexplained;
+mod unknown_parts;
 mod unseen;
 mod usage;
 mod usage_server;

@@ -230,8 +230,16 @@ fn months_that_have_not_ended_are_open() {
     let mut open = open;
     open.sort();
     assert_eq!(open, [("2026-09".to_owned(), false), ("2026-10".to_owned(), false), ("2026-11".to_owned(), true)]);
+    let days = |start: &str, end: &str| {
+        let done = taken(&[at(start, end)]);
+        (only(&done).open, only(&done).billed_days)
+    };
     // The bill ends in the middle of the month: it was exported then.
-    assert!(only(&taken(&[at("2026-10-14T00:00:00Z", "2026-10-15T00:00:00Z")])).open);
+    assert_eq!(days("2026-10-14T00:00:00Z", "2026-10-15T00:00:00Z"), (true, Some(amount("14"))));
+    assert_eq!(days("2026-11-08T05:00:00Z", "2026-11-08T06:00:00Z"), (true, Some(amount("7.25"))));
+    assert_eq!(days("2026-10-31T23:00:00Z", "2026-11-01T00:00:00Z"), (false, None));
+    // What is charged for a whole month that goes on does not say how far the bill goes.
+    assert_eq!(days("2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"), (true, None));
 }
 
 #[test]

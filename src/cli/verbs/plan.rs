@@ -1,6 +1,9 @@
 //! `gpulint plan`: what to commit to, of one tree or of the reports of several.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+
+use ring::digest::{SHA256, digest};
 
 use crate::cli::args::{Input, Purchases};
 use crate::cli::session::Session;
@@ -14,7 +17,7 @@ use crate::report::{self, Format, PlannedPurchases};
 const LONGEST_REPORT_BYTES: u64 = 256 << 20;
 
 pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
-    let SavedReports { mut needs, unjudged, paths } = of_reports(&arguments.input.paths)?;
+    let SavedReports { mut needs, unjudged, repeated, paths } = of_reports(&arguments.input.paths)?;
     let reads_no_tree = paths.is_empty() && !arguments.input.paths.is_empty();
     let input = Input { paths, ..arguments.input.clone() };
     let session = if reads_no_tree {
@@ -32,6 +35,9 @@ pub(in crate::cli) fn run(arguments: &Purchases) -> Result<Outcome, Failure> {
     if let Some(analysis) = &analysis {
         output::complain_of_unjudged(&session.report(analysis, &[]));
     }
+    for (report, first) in repeated {
+        output::complain(&format!("`{report}` is the same report as `{first}`: it counts once"));
+    }
     for (report, count) in unjudged {
         output::complain(&format!("not judged in {report}: {count}; the report lists it"));
     }
@@ -44,12 +50,15 @@ struct SavedReports {
     needs: Vec<Need>,
     /// Reports of which something was not judged, and how many.
     unjudged: Vec<(String, usize)>,
+    /// Reports that were given before, each with the name of the first.
+    repeated: Vec<(String, String)>,
     /// Those that are no reports.
     paths: Vec<PathBuf>,
 }
 
 fn of_reports(paths: &[PathBuf]) -> Result<SavedReports, Failure> {
     let mut all = SavedReports::default();
+    let mut known: HashMap<Vec<u8>, String> = HashMap::new();
     for path in paths {
         let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) && path.is_file();
         let shown = path.display().to_string();
@@ -57,6 +66,12 @@ fn of_reports(paths: &[PathBuf]) -> Result<SavedReports, Failure> {
         let found = match is_json {
             true => {
                 let text = read_limited(path, LONGEST_REPORT_BYTES).map_err(|why| failed(why.to_string()))?;
+                let sum = digest(&SHA256, &text).as_ref().to_vec();
+                if let Some(first) = known.get(&sum) {
+                    all.repeated.push((shown, first.clone()));
+                    continue;
+                }
+                known.insert(sum, shown.clone());
                 report::saved_needs(&String::from_utf8_lossy(&text), &shown).map_err(failed)?
             }
             false => None,

@@ -7,7 +7,13 @@ use super::git_program::{answer, ask, first_line, is_commit, run};
 use crate::cli::Failure;
 
 /// Longer subjects and names are cut: nobody reads them, and they are somebody else's text.
-const LONGEST_TEXT: usize = 400;
+pub(in crate::cli) const LONGEST_TEXT: usize = 400;
+
+/// What code hosts write into the message of a merge is within so many characters.
+const LONGEST_MESSAGE: usize = 8_000;
+
+/// Commits that are named at once: the command line has an end.
+const MOST_NAMED: usize = 500;
 
 /// A commit of the first parents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,29 +45,59 @@ pub(in crate::cli) fn first_parents(repository: &Path, newest: &str) -> Result<V
 
 /// Some commits by their ids.
 pub(in crate::cli) fn named(repository: &Path, ids: &[&str]) -> Result<Vec<LoggedCommit>, Failure> {
-    // The command line has an end.
-    const MOST: usize = 500;
     let mut all = Vec::new();
-    for some in ids.chunks(MOST) {
+    for some in ids.chunks(MOST_NAMED) {
         let arguments: Vec<&str> = std::iter::once("--no-walk").chain(some.iter().copied()).collect();
         all.extend(logged(repository, &arguments)?);
     }
     Ok(all)
 }
 
+/// The commits of a branch by first parents that another commit does not have, the oldest first.
+pub(in crate::cli) fn of_branch(
+    repository: &Path,
+    tip: &str,
+    without: &str,
+    most: usize,
+) -> Result<Vec<LoggedCommit>, Failure> {
+    let most = format!("--max-count={most}");
+    let mut all = logged(repository, &["--first-parent", &most, tip, &format!("^{without}")])?;
+    all.reverse();
+    Ok(all)
+}
+
+/// Whole messages of commits, each with its id.
+pub(in crate::cli) fn messages(repository: &Path, ids: &[&str]) -> Result<Vec<(String, String)>, Failure> {
+    let mut all = Vec::new();
+    for some in ids.chunks(MOST_NAMED) {
+        let which: Vec<&str> = std::iter::once("--no-walk").chain(some.iter().copied()).collect();
+        let fields = fields(repository, "--format=tformat:%H%x00%B", &which)?;
+        let mut fields = fields.split('\0');
+        while let (Some(id), Some(message)) = (fields.next(), fields.next()) {
+            all.push((id.to_owned(), message.chars().take(LONGEST_MESSAGE).collect()));
+        }
+    }
+    Ok(all)
+}
+
 fn logged(repository: &Path, which: &[&str]) -> Result<Vec<LoggedCommit>, Failure> {
+    let text = fields(repository, FORMAT, which)?;
+    let fields: Vec<&str> = text.split('\0').collect();
+    let commits = fields.chunks_exact(FIELDS).map(commit).collect::<Option<Vec<LoggedCommit>>>();
+    commits.ok_or_else(|| Failure::new("git answered something else than a list of commits"))
+}
+
+/// Of some commits what a format asks for.
+fn fields(repository: &Path, format: &str, which: &[&str]) -> Result<String, Failure> {
     // A repository could name a program that checks signatures.
-    let mut arguments = vec!["log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "-s", FORMAT];
+    let mut arguments = vec!["log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "-s", format];
     arguments.extend(which);
     arguments.push("--");
     let output = run(repository, &arguments)?;
     if !output.status.success() {
         return Err(Failure::new(format!("git cannot list the commits: {}", first_line(&output.stderr))));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    let fields: Vec<&str> = text.split('\0').collect();
-    let commits = fields.chunks_exact(FIELDS).map(commit).collect::<Option<Vec<LoggedCommit>>>();
-    commits.ok_or_else(|| Failure::new("git answered something else than a list of commits"))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn commit(fields: &[&str]) -> Option<LoggedCommit> {

@@ -51,6 +51,11 @@ impl BilledAmount {
         (value <= MOST).then_some(BilledAmount(if is_negative { -value } else { value }))
     }
 
+    /// A number over another one, to the last digit that is kept.
+    pub fn of_ratio(number: i64, over: i64) -> BilledAmount {
+        BilledAmount(i128::from(number) * ONE / i128::from(over.max(1)))
+    }
+
     pub fn trillionths(self) -> i128 {
         self.0
     }

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::matched::Paid;
+use super::matched::{NoPartner, Paid, is_other_machine};
 use super::row::{KeyKind, PaidRow};
+use crate::catalog::Catalog;
 use crate::inventory::{Inventory, Key, ResourceId};
 use crate::source::matches;
 
-/// What several rows have in common: who bills, under which name, where.
-type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str);
+/// What several rows have in common: who bills, under which name, where, for which machine.
+type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str, &'r str);
 
 /// A name of the bill in its parts.
 struct PaidName<'r> {
@@ -42,6 +43,7 @@ impl<'r> PaidName<'r> {
 /// Resources by what a bill may call them.
 struct PaidIndex<'i> {
     inventory: &'i Inventory,
+    catalog: &'i Catalog,
     by_name: HashMap<&'i str, Vec<ResourceId>>,
     /// Names that begin so.
     begins: Vec<(&'i str, ResourceId)>,
@@ -50,9 +52,13 @@ struct PaidIndex<'i> {
 }
 
 impl<'i> PaidIndex<'i> {
-    fn new(inventory: &'i Inventory, cluster: impl Fn(usize) -> Option<&'i str>) -> PaidIndex<'i> {
-        let (by_name, begins) = (HashMap::new(), Vec::new());
-        let mut index = PaidIndex { inventory, by_name, begins, by_label: HashMap::new(), clusters: HashMap::new() };
+    fn new(
+        inventory: &'i Inventory,
+        catalog: &'i Catalog,
+        cluster: impl Fn(usize) -> Option<&'i str>,
+    ) -> PaidIndex<'i> {
+        let (by_name, by_label, clusters) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut index = PaidIndex { inventory, catalog, by_name, begins: Vec::new(), by_label, clusters };
         for (at, resource) in inventory.resources.iter().enumerate().filter(|(_, it)| it.is_added()) {
             let id = ResourceId(at);
             for name in &resource.metered {
@@ -70,7 +76,8 @@ impl<'i> PaidIndex<'i> {
         index
     }
 
-    fn find(&self, row: &PaidRow) -> BTreeSet<ResourceId> {
+    /// The resources that a row may be about; why there is none, where the reason is more than its name.
+    fn find(&self, row: &PaidRow) -> Result<BTreeSet<ResourceId>, NoPartner> {
         let name = PaidName::of(row);
         let named: Vec<ResourceId> = match row.key_kind {
             KeyKind::Unmatched => Vec::new(),
@@ -83,9 +90,19 @@ impl<'i> PaidIndex<'i> {
                 self.by_name.get(name.name).into_iter().flatten().copied().chain(begun).collect()
             }
         };
-        let found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
+        let mut found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
+        // A label is no name: machines that the text does not ask for there are others with the same label.
+        if row.key_kind == KeyKind::Tag {
+            let labelled = found.first().copied();
+            found.retain(|id| {
+                !self.inventory.resources.get(id.0).is_some_and(|it| is_other_machine(it, row, self.catalog))
+            });
+            if let Some(id) = labelled.filter(|_| found.is_empty()) {
+                return Err(NoPartner::OtherMachine(self.address(id).to_owned()));
+            }
+        }
         if found.len() < 2 {
-            return found;
+            return Ok(found);
         }
         // The same name in two regions is two things.
         let is_here = |id: &&ResourceId| {
@@ -93,7 +110,11 @@ impl<'i> PaidIndex<'i> {
             resource.and_then(|it| it.text(Key::Region)).is_none_or(|it| it == row.region)
         };
         let here: BTreeSet<ResourceId> = found.iter().filter(is_here).copied().collect();
-        if here.is_empty() { found } else { here }
+        Ok(if here.is_empty() { found } else { here })
+    }
+
+    fn address(&self, id: ResourceId) -> &'i str {
+        self.inventory.resources.get(id.0).map_or("", |it| it.address.as_str())
     }
 
     fn fits(&self, id: ResourceId, row: &PaidRow, name: &PaidName<'_>) -> bool {
@@ -117,30 +138,35 @@ impl<'i> PaidIndex<'i> {
 }
 
 /// Gives each row to the resource that it is about.
-pub(super) fn join<'i>(paid: &mut Paid, inventory: &'i Inventory, cluster: impl Fn(usize) -> Option<&'i str>) {
-    let index = PaidIndex::new(inventory, cluster);
+pub(super) fn join<'i>(
+    paid: &mut Paid,
+    inventory: &'i Inventory,
+    catalog: &'i Catalog,
+    cluster: impl Fn(usize) -> Option<&'i str>,
+) {
+    let index = PaidIndex::new(inventory, catalog, cluster);
     let mut identities: BTreeMap<PaidIdentity<'_>, Vec<usize>> = BTreeMap::new();
     for (at, it) in paid.rows.iter().enumerate() {
         let row = &it.row;
-        identities.entry((&row.provider, row.key_kind, &row.key, &row.region)).or_default().push(at);
+        identities.entry((&row.provider, row.key_kind, &row.key, &row.region, &row.machine)).or_default().push(at);
     }
     let mut claims: BTreeMap<ResourceId, Vec<(&PaidIdentity<'_>, &Vec<usize>)>> = BTreeMap::new();
     let (mut unmatched, mut unpaid) = (Vec::new(), BTreeMap::new());
     for (identity, places) in &identities {
         let Some(row) = places.first().and_then(|at| paid.rows.get(*at)) else { continue };
-        let found = index.find(&row.row);
-        let named = |id: &ResourceId| inventory.resources.get(id.0).map_or("", |it| it.address.as_str());
-        let why = match found.iter().collect::<Vec<_>>().as_slice() {
-            [only] => {
-                claims.entry(**only).or_default().push((identity, places));
+        let (found, why) = match index.find(&row.row) {
+            Ok(found) if found.len() == 1 => {
+                found.iter().for_each(|only| claims.entry(*only).or_default().push((identity, places)));
                 continue;
             }
-            [] if identity.1 == KeyKind::Unmatched => "the bill has no name for it".to_owned(),
-            [] => "nothing here has this name".to_owned(),
-            several => {
-                let first: Vec<&str> = several.iter().take(3).map(|id| named(id)).collect();
-                format!("{} resources here may be it: {}", several.len(), first.join(", "))
+            Ok(found) if found.is_empty() && identity.1 == KeyKind::Unmatched => (found, NoPartner::Unnamed),
+            Ok(found) if found.is_empty() => (found, NoPartner::Nowhere),
+            Ok(found) => {
+                let first: Vec<&str> = found.iter().take(3).map(|id| index.address(*id)).collect();
+                let why = NoPartner::Several(found.len(), first.join(", "));
+                (found, why)
             }
+            Err(why) => (BTreeSet::new(), why),
         };
         // A label that several have is no name of any of them.
         if identity.1 != KeyKind::Tag {
@@ -155,12 +181,9 @@ pub(super) fn join<'i>(paid: &mut Paid, inventory: &'i Inventory, cluster: impl 
         let places = all.iter().flat_map(|(_, places)| places.iter().copied());
         if clusters.len() > 1 {
             let names: Vec<&str> = clusters.into_iter().collect();
-            let why = format!(
-                "it was paid for in several clusters: {}; `measured.clusters` says which is meant",
-                names.join(", ")
-            );
+            let why = NoPartner::Clusters(names.join(", "));
             unmatched.extend(places.map(|at| (at, why.clone())));
-            unpaid.insert(id, why);
+            unpaid.insert(id, why.to_string());
             continue;
         }
         matched.insert(id, places.collect());

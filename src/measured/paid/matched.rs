@@ -1,6 +1,7 @@
 //! The rows of bills, and which resource each is about.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::month::BillMonth;
 use super::options::PaidOptions;
@@ -26,10 +27,49 @@ pub struct Paid {
     /// The places of rows, by the resource that they are about.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
     /// Rows that are about nothing here, with the reason.
-    pub unmatched: Vec<(usize, String)>,
+    pub unmatched: Vec<(usize, NoPartner)>,
     /// Resources of which is not known what was paid for them although rows may be about them, with the reason.
     pub unpaid: BTreeMap<ResourceId, String>,
     pub options: PaidOptions,
+}
+
+/// Why a row is about nothing here.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoPartner {
+    /// The bill has no name for it.
+    Unnamed,
+    /// No resource has its name.
+    Nowhere,
+    /// The only resource with its label asks for other machines: its address.
+    OtherMachine(String),
+    /// So many resources have its name: the addresses of the first.
+    Several(usize, String),
+    /// Its resource was paid for in these clusters, under one name.
+    Clusters(String),
+    /// Its resource is left out.
+    Aside,
+}
+
+impl NoPartner {
+    /// What was paid for stands nowhere here.
+    pub(super) fn is_nowhere(&self) -> bool {
+        matches!(self, NoPartner::Unnamed | NoPartner::Nowhere | NoPartner::OtherMachine(_))
+    }
+}
+
+impl fmt::Display for NoPartner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoPartner::Unnamed => f.write_str("the bill has no name for it"),
+            NoPartner::Nowhere => f.write_str("nothing here has this name"),
+            NoPartner::OtherMachine(address) => write!(f, "{address} has this label and asks for another machine"),
+            NoPartner::Several(count, first) => write!(f, "{count} resources here may be it: {first}"),
+            NoPartner::Clusters(names) => {
+                write!(f, "it was paid for in several clusters: {names}; `measured.clusters` says which is meant")
+            }
+            NoPartner::Aside => f.write_str("what it is about is not looked at"),
+        }
+    }
 }
 
 impl Paid {
@@ -59,6 +99,16 @@ impl Paid {
         months.into_iter().rev().filter(|(_, is_open)| !is_open).map(|(month, _)| month).collect()
     }
 
+    /// Days of a month that the bill of a provider has, from the first on; nothing where its rows do not say so.
+    pub fn billed_days(&self, provider: &str, month: BillMonth) -> Option<f64> {
+        let rows = || self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && it.month == month);
+        let told = rows().filter_map(|it| it.billed_days).max();
+        match rows().any(|it| it.open) {
+            true => told.map(|days| days.as_f64().clamp(0.0, month.days())),
+            false => rows().next().map(|_| month.days()),
+        }
+    }
+
     /// The last one of a provider.
     pub(super) fn last_month(&self, provider: &str) -> Option<BillMonth> {
         let rows = self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && !it.open);
@@ -73,8 +123,22 @@ impl Paid {
         month: BillMonth,
         catalog: &Catalog,
     ) -> Option<String> {
-        let mut rows = self.of(id).map(|it| &it.row).filter(|it| it.month == month);
-        rows.find_map(|row| other_machine(resource, row, catalog))
+        let mut rows = self.of(id).map(|it| &it.row).filter(|it| it.month == month && it.charge == Charge::Usage);
+        rows.find(|row| is_other_machine(resource, row, catalog)).map(|row| row.machine.clone())
+    }
+
+    /// Machines that commitments covered on an average of a month.
+    pub(super) fn committed_machines(&self, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
+        let is_used = |row: &&PaidRow| row.month == month && row.charge == Charge::Usage;
+        let hours = self.of(id).map(|it| &it.row).filter(is_used).map(|row| {
+            // Of a bill that names accelerators alone, hours are those of single ones.
+            let part = match (row.machine.is_empty(), row.gpus, resource.number(Key::AcceleratorCount)) {
+                (true, Some(gpus), Some(count)) if count > 0.0 => gpus / count,
+                _ => 1.0,
+            };
+            row.committed.unwrap_or_default().as_f64() * part
+        });
+        Some(hours.sum::<f64>() / month.hours()).filter(|it| it.is_finite())
     }
 
     /// Resources have other places now, or none.
@@ -83,9 +147,7 @@ impl Paid {
         for (id, places) in matched {
             match moved(id) {
                 Some(id) => _ = self.matched.insert(id, places),
-                None => self
-                    .unmatched
-                    .extend(places.into_iter().map(|at| (at, "what it is about is not looked at".to_owned()))),
+                None => self.unmatched.extend(places.into_iter().map(|at| (at, NoPartner::Aside))),
             }
         }
         self.unmatched.sort();
@@ -94,11 +156,10 @@ impl Paid {
     }
 }
 
-/// Why the money of a row is not that of a machine that the text asks for, if it is not.
-fn other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> Option<String> {
-    let asked = resource.text(Key::Machine)?;
+/// The row is about another machine than the text asks for.
+pub(super) fn is_other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> bool {
+    let Some(asked) = resource.text(Key::Machine) else { return false };
     let canonical =
         |name: &str| catalog.machine(&row.provider, name).map_or_else(|| name.to_owned(), |it| it.name.to_string());
-    let is_other = !row.machine.is_empty() && !canonical(&row.machine).eq_ignore_ascii_case(&canonical(asked));
-    (is_other && row.charge == Charge::Usage).then(|| row.machine.clone())
+    !row.machine.is_empty() && !canonical(&row.machine).eq_ignore_ascii_case(&canonical(asked))
 }

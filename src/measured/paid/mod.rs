@@ -12,11 +12,13 @@ mod so_far;
 mod sums;
 
 pub use amount::BilledAmount;
-pub use matched::{Paid, PaidEntry};
+pub use matched::{NoPartner, Paid, PaidEntry};
 pub use month::BillMonth;
 pub use options::PaidOptions;
 pub use row::{Charge, KeyKind, PaidRow, is_harmless};
 pub use sums::PaidSums;
+
+use so_far::SoFar;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,11 +32,12 @@ use crate::source::{Date, Sources, Span};
 /// A bill that ends longer ago says nothing of what is paid today.
 const OLDEST_DAYS: i64 = 100;
 
-const ALL: [Key; 6] = [
+const ALL: [Key; 7] = [
     Key::PaidMonthly,
     Key::PaidListMonthly,
     Key::PaidHours,
     Key::PaidCommittedShare,
+    Key::PaidCommitted,
     Key::PaidSpotShare,
     Key::PaidMonth,
 ];
@@ -67,19 +70,24 @@ pub(super) fn settle<'o>(
     if paid.is_empty() {
         return paid;
     }
+    // No bill of a month that goes on is whole, whether or not its rows say so.
+    for it in &mut paid.rows {
+        it.row.open |= today.is_some_and(|today| today.unix_days() < it.row.month.next().first_day());
+    }
     {
         // Names of clusters are those of the settings, which outlive this.
         let clusters: Vec<Option<String>> =
             inventory.resources.iter().map(|it| cluster(it).map(str::to_owned)).collect();
         let by_address: HashMap<usize, &str> =
             clusters.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_deref()?))).collect();
-        join::join(&mut paid, inventory, |at| by_address.get(&at).copied());
+        join::join(&mut paid, inventory, catalog, |at| by_address.get(&at).copied());
     }
     let ids: Vec<ResourceId> = paid.matched.keys().chain(paid.unpaid.keys()).copied().collect();
+    let so_far = today.map(|today| SoFar::new(&paid, inventory, today));
     for id in ids {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         tell(&paid, id, resource, catalog, today);
-        so_far::tell_so_far(&paid, id, resource, today);
+        so_far.iter().for_each(|it| it.tell(&paid, id, resource));
     }
     inventory.orphaned = orphaned(&paid);
     paid
@@ -131,8 +139,13 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     resource.set(Key::PaidMonthly, known(Value::Number(sums.paid.usd())));
     resource.set(Key::PaidListMonthly, number(sums.list.map(Money::usd), "list"));
     resource.set(Key::PaidHours, number(sums.hours.map(BilledAmount::as_f64), "hours"));
-    resource.set(Key::PaidCommittedShare, number(sums.share(sums.committed), "hours"));
-    resource.set(Key::PaidSpotShare, number(sums.share(sums.spot), "hours"));
+    let hours = |is_told: bool, column: &'static str| if is_told { "hours" } else { column };
+    let committed = sums.share(sums.committed).filter(|_| sums.is_committed_told);
+    let spot = sums.share(sums.spot).filter(|_| sums.is_spot_told);
+    let machines = paid.committed_machines(id, resource, month).filter(|_| committed.is_some());
+    resource.set(Key::PaidCommittedShare, number(committed, hours(sums.is_committed_told, "committed")));
+    resource.set(Key::PaidCommitted, number(machines, hours(sums.is_committed_told, "committed")));
+    resource.set(Key::PaidSpotShare, number(spot, hours(sums.is_spot_told, "spot")));
     resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
 }
 
@@ -166,8 +179,7 @@ fn orphaned(paid: &Paid) -> Option<Orphaned> {
         let is_last = paid.last_month(&row.provider) == Some(row.month);
         let is_complete = paid.options.complete.contains(&row.provider);
         // What several may be is somewhere.
-        let is_nowhere = why.starts_with("nothing here") || row.key_kind == KeyKind::Unmatched;
-        if !(is_last && is_complete && is_nowhere && row.charge == Charge::Usage) {
+        if !(is_last && is_complete && why.is_nowhere() && row.charge == Charge::Usage) {
             continue;
         }
         let dollars = match paid.options.dollars(row, row.paid) {

@@ -35,8 +35,12 @@ impl BillMonth {
         BillMonth(self.0 - 1)
     }
 
+    pub fn days(self) -> f64 {
+        days_in_month(self.0.div_euclid(12), self.0.rem_euclid(12) + 1) as f64
+    }
+
     pub fn hours(self) -> f64 {
-        days_in_month(self.0.div_euclid(12), self.0.rem_euclid(12) + 1) as f64 * 24.0
+        self.days() * 24.0
     }
 }
 

@@ -110,6 +110,8 @@ pub struct PaidRow {
     pub on_demand_list: Option<BilledAmount>,
     pub corrected: Option<BilledAmount>,
     pub open: bool,
+    /// Days of an open month that the bill has, from the first on; nothing where it does not say so.
+    pub billed_days: Option<BilledAmount>,
     pub source: String,
     /// Where the row stands; 0 in one that was not read.
     pub line: usize,
@@ -174,6 +176,7 @@ columns! {
     "on_demand_list" "The hours on demand at list prices." amount!(on_demand_list);
     "corrected" "What of `paid` corrects what was billed before." amount!(corrected);
     "open" "1: the month, or what the bill has of it, has not ended." (set_open, |row| if row.open { "1" } else { "" }.to_owned());
+    "billed_days" "Of an open month: the days from its first that the bill has, as in 17 or 16.5. Empty: not known." amount!(billed_days);
     "source" "What was read, as in focus-1.2." text!(source);
 }
 
@@ -202,6 +205,15 @@ impl PaidRow {
             [&self.provider, &self.key, &self.region, &self.machine, &self.accelerator, &self.currency, &self.source];
         let texts = texts.into_iter().chain(&kinds).map(String::as_str);
         format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
+    }
+
+    /// Nothing of its hours is left of which the bill does not say how they were bought.
+    pub fn is_split(&self) -> bool {
+        self.hours.is_none_or(|hours| self.parts() == hours)
+    }
+
+    fn parts(&self) -> BilledAmount {
+        [self.on_demand, self.spot, self.committed].into_iter().flatten().sum()
     }
 
     /// Hours of single accelerators.
@@ -245,7 +257,7 @@ fn row(setters: &[Setter], cells: &[String], line: usize) -> Result<PaidRow, Str
     for (set, cell) in setters.iter().zip(cells) {
         set(&mut row, cell)?;
     }
-    let parts: BilledAmount = [row.on_demand, row.spot, row.committed].into_iter().flatten().sum();
+    let parts = row.parts();
     match row.key_kind == KeyKind::Unmatched || !row.key.is_empty() {
         false => Err(format!("a row of the kind {} needs a key", row.key_kind.name())),
         true if row.hours.is_some_and(|hours| parts > hours) => {

@@ -1,18 +1,66 @@
-//! What was paid of the month that goes on.
+//! What was paid of the month that goes on, and how far the bill goes.
 
-use super::{BillMonth, Paid};
+use std::collections::BTreeMap;
+
+use super::{BillMonth, BilledAmount, Paid};
 use crate::catalog::Money;
-use crate::inventory::{Fact, Key, Origin, Resource, ResourceId, Value};
+use crate::inventory::{Fact, Inventory, Key, Origin, Resource, ResourceId, Value};
 use crate::source::Date;
 
-/// Known only where the bill has rows of this very month: a bill that comes later says nothing of it.
-pub(super) fn tell_so_far(paid: &Paid, id: ResourceId, resource: &mut Resource, today: Option<Date>) {
-    let Some(month) = today.map(BillMonth::of) else { return };
-    let span = paid.of(id).find(|it| it.row.month == month).map(|it| it.span);
-    let fact = match (paid.sums(id, month), span) {
-        (Ok(Some(sums)), Some(span)) => Fact::known(Value::Number(Money::usd(sums.paid)), span, Origin::Resolved),
-        (Err(why), Some(span)) => Fact::unknown(why, span),
-        _ => return,
-    };
-    resource.set(Key::PaidSoFar, fact);
+/// Why a resource may have run for fewer hours than the bill has.
+const RESTS: [Key; 6] = [Key::EndsByItself, Key::Schedule, Key::Cron, Key::IdleMinutes, Key::TimeLimit, Key::Ttl];
+
+/// How far the bill of each provider goes into the month of today.
+pub(super) struct SoFar {
+    month: BillMonth,
+    days: BTreeMap<String, (f64, Origin)>,
+}
+
+impl SoFar {
+    pub(super) fn new(paid: &Paid, inventory: &Inventory, today: Date) -> SoFar {
+        let month = BillMonth::of(today);
+        let mut days: BTreeMap<String, (f64, Origin)> = BTreeMap::new();
+        let mut told: BTreeMap<&str, Option<f64>> = BTreeMap::new();
+        // Until yesterday at most.
+        let elapsed = (today.unix_days() - month.first_day()) as f64;
+        for (id, resource) in paid.matched.keys().filter_map(|id| Some((*id, inventory.resources.get(id.0)?))) {
+            let Some(row) = paid.of(id).map(|it| &it.row).find(|it| it.month == month) else { continue };
+            let told = told.entry(&row.provider).or_insert_with(|| paid.billed_days(&row.provider, month));
+            let known = match *told {
+                Some(days) => Some((days, Origin::Resolved)),
+                None => proven_days(paid, id, resource, month)
+                    .map(|days| (days.min(elapsed), Origin::Inferred("from the hours that the bill has".into()))),
+            };
+            let Some(known) = known else { continue };
+            let longest = days.entry(row.provider.clone()).or_insert_with(|| known.clone());
+            if known.0 > longest.0 {
+                *longest = known;
+            }
+        }
+        SoFar { month, days }
+    }
+
+    /// Known only where the bill has rows of this very month: a bill that comes later says nothing of it.
+    pub(super) fn tell(&self, paid: &Paid, id: ResourceId, resource: &mut Resource) {
+        let Some(first) = paid.of(id).find(|it| it.row.month == self.month) else { return };
+        let fact = match paid.sums(id, self.month) {
+            Ok(Some(sums)) => Fact::known(Value::Number(Money::usd(sums.paid)), first.span, Origin::Resolved),
+            Err(why) => Fact::unknown(why, first.span),
+            Ok(None) => return,
+        };
+        resource.set(Key::PaidSoFar, fact);
+        let days = match self.days.get(&first.row.provider) {
+            Some((days, origin)) => Fact::known(Value::Number(*days), first.span, origin.clone()),
+            None => Fact::unknown("the bill does not say it: its rows have no `billed_days`", first.span),
+        };
+        resource.set(Key::PaidDays, days);
+    }
+}
+
+/// Days that the hours of something prove that nothing stops, if as many ran as the text has.
+fn proven_days(paid: &Paid, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
+    let may_rest = RESTS.iter().any(|key| !resource.fact(*key).is_absent()) || !resource.shifts.is_empty();
+    let count = resource.count.value().map(|it| it.expected).filter(|it| *it > 0.0 && !may_rest)?;
+    let hours = paid.sums(id, month).ok()??.hours.map(BilledAmount::as_f64)?;
+    Some(hours / count / 24.0).filter(|it| it.is_finite())
 }

@@ -16,6 +16,9 @@ pub struct PaidSums {
     pub on_demand: BilledAmount,
     pub spot: BilledAmount,
     pub committed: BilledAmount,
+    /// The bill says of each hour whether it ran on spot, and whether a commitment covered it.
+    pub is_spot_told: bool,
+    pub is_committed_told: bool,
     pub on_demand_paid: Money,
     pub on_demand_list: Money,
     pub corrected: Money,
@@ -51,7 +54,8 @@ impl PaidOptions {
         for row in of_month {
             let money = |amount: Option<BilledAmount>| self.dollars(row, amount.unwrap_or_default());
             let is_first = all.is_none();
-            let sums = all.get_or_insert_default();
+            let sums =
+                all.get_or_insert(PaidSums { is_spot_told: true, is_committed_told: true, ..PaidSums::default() });
             sums.paid += self.dollars(row, row.paid)?;
             sums.list = match (row.list, sums.list, is_first) {
                 (Some(list), None, true) => Some(self.dollars(row, list)?),
@@ -65,6 +69,9 @@ impl PaidOptions {
             sums.on_demand += row.on_demand.unwrap_or_default();
             sums.spot += row.spot.unwrap_or_default();
             sums.committed += row.committed.unwrap_or_default();
+            let is_split = row.is_split();
+            sums.is_spot_told &= is_split || row.spot.is_some();
+            sums.is_committed_told &= is_split || row.committed.is_some();
             sums.on_demand_paid += money(row.on_demand_paid)?;
             sums.on_demand_list += money(row.on_demand_list)?;
             sums.corrected += money(row.corrected)?;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::Money;
-use crate::measured::paid::{BilledAmount, PaidEntry};
+use crate::measured::paid::{BilledAmount, NoPartner, PaidEntry};
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::csv::text as cell;
 use crate::report::formats::json::{VERSION, print};
@@ -113,11 +113,17 @@ fn by_team(report: &Report, it: &ReconciledMonth<'_>) -> Vec<Vec<String>> {
     named.collect()
 }
 
-fn left(it: &PaidEntry, why: &str) -> Vec<String> {
+fn left(it: &PaidEntry, why: &NoPartner) -> Vec<String> {
     let row = &it.row;
     let hours = row.hours.map_or_else(String::new, |it| it.to_string());
     let charge = row.charge.name().to_owned();
-    vec![shortened(&one_line(&row.shown()), 90), charge, hours, format!("{} {}", row.currency, row.paid), one_line(why)]
+    vec![
+        shortened(&one_line(&row.shown()), 90),
+        charge,
+        hours,
+        format!("{} {}", row.currency, row.paid),
+        one_line(&why.to_string()),
+    ]
 }
 
 fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
@@ -288,7 +294,7 @@ struct WireLeft<'a> {
     currency: &'a str,
     paid: String,
     hours: Option<String>,
-    reason: &'a str,
+    reason: String,
 }
 
 fn json(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
@@ -338,7 +344,7 @@ fn wire_line<'a>(it: &'a Reconciled<'a>) -> WireLine<'a> {
     }
 }
 
-fn wire_left<'a>(report: &Report, it: &'a PaidEntry, reason: &'a str) -> WireLeft<'a> {
+fn wire_left<'a>(report: &Report, it: &'a PaidEntry, reason: &NoPartner) -> WireLeft<'a> {
     let place = report.paths.locate(report.sources, it.span);
     let row = &it.row;
     WireLeft {
@@ -354,6 +360,6 @@ fn wire_left<'a>(report: &Report, it: &'a PaidEntry, reason: &'a str) -> WireLef
         currency: &row.currency,
         paid: row.paid.to_string(),
         hours: row.hours.map(|it| it.to_string()),
-        reason,
+        reason: reason.to_string(),
     }
 }

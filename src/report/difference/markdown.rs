@@ -11,7 +11,7 @@ use crate::report::Room;
 use crate::report::Team;
 use crate::report::formats::markdown::{count_of, told, unknown};
 use crate::report::views::judged;
-use crate::report::views::markup::{self, Address, Markdown, code, figures, linked, markdown};
+use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
 
 /// Rows of the table before the fold.
@@ -231,7 +231,7 @@ fn is_renamed(it: &Difference, change: &Change) -> bool {
 fn resource(text: &mut Markdown, it: &Difference, row: &DifferenceRow) {
     let change = row.first;
     let (earlier, later) = (it.before.resource(change.before), it.after.resource(change.after));
-    let shown = |address: &str| code(address, LONGEST_NAME);
+    let shown = |address: &str| cell_code(address, LONGEST_NAME);
     match (earlier, later) {
         (Some(earlier), Some(later)) if earlier.address != later.address => {
             markdown!(text, shown(&earlier.address), " → ", shown(&later.address));
@@ -257,7 +257,7 @@ fn by_environment(text: &mut Markdown, it: &Difference) {
     text.push("| a month | in | before → after |\n|---:|---|---|\n");
     for one in all.iter().take(MOST_ENVIRONMENTS) {
         let difference = it.signed(one.after.expected - one.before.expected);
-        markdown!(text, "| ", figures(&difference), " | ", code(&one.name, LONGEST_NAME), " | ");
+        markdown!(text, "| ", figures(&difference), " | ", cell_code(&one.name, LONGEST_NAME), " | ");
         markdown!(text, figures(&it.after.currency.range(one.before)), " → ");
         markdown!(text, figures(&it.after.currency.range(one.after)), " |\n");
     }
@@ -326,7 +326,9 @@ fn budgets(text: &mut Markdown, it: &Difference) {
             bold,
             " | ",
             markup::text(&one.name, LONGEST_VALUE),
-            " | ",
+            " (",
+            markup::text(&one.counted_by(), LONGEST_VALUE),
+            ") | ",
             figures(&limit),
             " | "
         );

@@ -58,7 +58,7 @@ pub(super) fn difference(it: &Difference, style: Style) -> String {
     text
 }
 
-/// `budget of team search: $32,000 → $47,000 of $40,000 a month, $7,000 over`
+/// `budget of team search (exceeded-budget, 730 hours): $32,000 → $47,000 of $40,000 a month, $7,000 over`
 fn budget(it: &Difference, spent: &Spent) -> String {
     let amount = |money| it.after.currency.amount(money);
     let before = spent.before.filter(|before| *before != spent.after);
@@ -66,7 +66,8 @@ fn budget(it: &Difference, spent: &Spent) -> String {
     let limit = spent.limit.map(|limit| format!(" of {}", amount(limit))).unwrap_or_default();
     let left = spent.remainder(it.after.currency).map(|left| format!(", {left}")).unwrap_or_default();
     let name = escape::shortened(&escape::one_line(&spent.name), 60);
-    format!("budget of {name}: {before}{}{limit} a month{left}", amount(spent.after))
+    let by = escape::one_line(&spent.counted_by());
+    format!("budget of {name} ({by}): {before}{}{limit} a month{left}", amount(spent.after))
 }
 
 fn gate(it: &Difference) -> String {

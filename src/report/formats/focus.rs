@@ -12,9 +12,9 @@ use super::json;
 use super::ndjson::{adds_up, status};
 use crate::catalog::{AWS, AZURE, GCP, Money, MoneyRange};
 use crate::inventory::{Key, Purchase, Resource};
+use crate::measured::paid::BillMonth;
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Scenario};
 use crate::report::Report;
-use crate::source::{Date, civil_from_days, days_in_month};
 
 /// One column: its name, and what it says.
 type Column = (&'static str, fn(&Charge<'_>) -> String);
@@ -29,7 +29,7 @@ struct Charge<'a> {
     unit: &'static str,
     what: What,
     item: &'a BillItem,
-    month: (String, String),
+    month: BillMonth,
     path: String,
     tool: &'a str,
 }
@@ -48,16 +48,16 @@ const COLUMNS: &[Column] = &[
     ("BillingAccountName", |_| "estimate of text, nothing was billed".to_owned()),
     ("BillingAccountType", |_| "Estimate".to_owned()),
     ("BillingCurrency", |_| "USD".to_owned()),
-    ("BillingPeriodEnd", |it| it.month.1.clone()),
-    ("BillingPeriodStart", |it| it.month.0.clone()),
+    ("BillingPeriodEnd", |it| midnight(it.month.next())),
+    ("BillingPeriodStart", |it| midnight(it.month)),
     ("CapacityReservationId", |_| String::new()),
     ("CapacityReservationStatus", |_| String::new()),
     ("ChargeCategory", |_| "Usage".to_owned()),
     ("ChargeClass", |_| String::new()),
     ("ChargeDescription", |it| it.description()),
     ("ChargeFrequency", |_| "Usage-Based".to_owned()),
-    ("ChargePeriodEnd", |it| it.month.1.clone()),
-    ("ChargePeriodStart", |it| it.month.0.clone()),
+    ("ChargePeriodEnd", |it| midnight(it.month.next())),
+    ("ChargePeriodStart", |it| midnight(it.month)),
     ("CommitmentDiscountCategory", |_| String::new()),
     ("CommitmentDiscountId", |_| String::new()),
     ("CommitmentDiscountName", |_| String::new()),
@@ -104,7 +104,7 @@ const COLUMNS: &[Column] = &[
     ("x_EstimatedCostCeiling", |it| decimal(it.amount.ceiling.usd())),
     ("x_EstimateStatus", |it| status(it.item).to_owned()),
     ("x_PriceAsOf", |it| it.item.as_of.clone().unwrap_or_default()),
-    ("x_HoursPerMonth", |_| decimal(HOURS_PER_MONTH)),
+    ("x_HoursPerMonth", |it| decimal(it.month.hours())),
     ("x_Role", |it| it.resource.role.name().to_owned()),
     ("x_Purchase", |it| it.said(Key::Purchase).to_owned()),
     ("x_Accelerator", |it| it.said(Key::Accelerator).to_owned()),
@@ -118,14 +118,15 @@ fn decimal(number: f64) -> String {
     format!("{number:?}")
 }
 
-/// Rows of what the sums of the bill are made of, each dollar once, for the month of the day by which ages are judged.
+/// Rows of what the sums of the bill are made of, each dollar once, for the month of the day by which ages are judged: its
+/// hours, and not the 730 of other sums.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut rows = format!("{}\n", names.join(","));
     let tool = format!("gpulint {}", report.catalog.version);
-    let month = month(report.today);
+    let month = BillMonth::of(report.today);
     for (resource, item) in report.inventory.resources.iter().zip(&report.bill.items) {
-        for charge in charges(report, resource, item, &month, &tool) {
+        for charge in charges(report, resource, item, month, &tool) {
             let cells: Vec<String> = COLUMNS.iter().map(|(_, read)| csv::text(&read(&charge))).collect();
             rows.push_str(&cells.join(","));
             rows.push('\n');
@@ -144,7 +145,7 @@ fn charges<'a>(
     report: &Report<'a>,
     resource: &'a Resource,
     item: &'a BillItem,
-    month: &(String, String),
+    month: BillMonth,
     tool: &'a str,
 ) -> Vec<Charge<'a>> {
     if !resource.is_added() {
@@ -158,35 +159,35 @@ fn charges<'a>(
         unit,
         what,
         item,
-        month: month.clone(),
+        month,
         path: report.paths.locate(report.sources, resource.span).path,
         tool,
     };
     // Of pods on machines of the tree, only what they ask for beyond these.
     let share = item.share.filter(|share| !item.is_within || share.expected > Money::ZERO);
+    let of_month = |amount: MoneyRange| amount.times(month.hours() / HOURS_PER_MONTH);
     let machines = share.map(|amount| {
         let list = item.amount_if.get(&Scenario::OnDemand).copied().unwrap_or(amount);
         let list = if item.is_within { amount } else { list };
-        charge(What::Machines, amount, list, hours(item, amount), "Hours")
+        let (amount, list) = (of_month(amount), of_month(list));
+        charge(What::Machines, amount, list, hours(item, amount, month), "Hours")
     });
+    // A disk is rented for a month, however long that is.
     let disks = item.attached.as_ref().and_then(|it| it.known()).filter(|it| *it != MoneyRange::ZERO);
     let disks = disks.map(|amount| charge(What::Disks, amount, amount, 1.0, "Months"));
     machines.into_iter().chain(disks).collect()
 }
 
 /// Hours of all of them together: what is expected over the price of one hour, as schedules change how many there are.
-fn hours(item: &BillItem, amount: MoneyRange) -> f64 {
+fn hours(item: &BillItem, amount: MoneyRange, month: BillMonth) -> f64 {
     let hour = item.hourly().map_or(0.0, |hour| hour.expected.usd());
-    if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * item.hours }
+    let of_each = item.hours * month.hours() / HOURS_PER_MONTH;
+    if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * of_each }
 }
 
-/// The first moment of a month and that of the next.
-fn month(day: Date) -> (String, String) {
-    let (year, month, number) = civil_from_days(day.unix_days());
-    let first = day.unix_days() - number + 1;
-    let at = |days: i64| Date::from_unix_days(days).unwrap_or(day);
-    let (first, next) = (at(first), at(first + days_in_month(year, month)));
-    (format!("{first}T00:00:00Z"), format!("{next}T00:00:00Z"))
+/// The first moment of a month.
+fn midnight(month: BillMonth) -> String {
+    format!("{month}-01T00:00:00Z")
 }
 
 impl Charge<'_> {

@@ -1,7 +1,7 @@
 //! Words of a repository inside Markdown: no mention, no link, no HTML, no broken fence, no table cell too many.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decide::Decided;
 use crate::pricing::Status;
@@ -75,12 +75,15 @@ pub(in crate::report) fn told(
     most: usize,
 ) -> usize {
     let mut left_out = 0;
+    let mut helped = BTreeSet::new();
     for (at, (decided, others)) in grouped_repeats(report, findings).iter().enumerate() {
         if at >= most {
             left_out += 1 + others.len();
             continue;
         }
-        finding(text, report, head, decided);
+        // The same cure is said once.
+        let help = decided.finding.help.as_deref().filter(|help| helped.insert(*help));
+        finding(text, report, head, decided, help);
         if !others.is_empty() {
             text.trim_end();
             markdown!(text, "  \n  ", also(report, decided, others).markdown(), "\n");
@@ -90,7 +93,7 @@ pub(in crate::report) fn told(
 }
 
 /// One finding: rule, place, resource, money, what to do.
-fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &Decided) {
+fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &Decided, help: Option<&str>) {
     let finding = &decided.finding;
     let at = report.paths.locate(report.sources, finding.span);
     let shown = code(&format!("{}:{}", escape::shortened(&at.path, LONGEST_NAME), at.line), LONGEST_NAME + 20);
@@ -110,7 +113,7 @@ fn finding(text: &mut Markdown, report: &Report, head: Option<&Head>, decided: &
     }
     saves(text, report, decided);
     markdown!(text, "  \n  ", markup::text(&finding.message, LONGEST_MESSAGE), "\n");
-    if let Some(help) = &finding.help {
+    if let Some(help) = help {
         // A line of its own: two blanks end the one before.
         text.trim_end();
         markdown!(text, "  \n  _", markup::text(help, LONGEST_MESSAGE), "_\n");

@@ -10,7 +10,8 @@ const POINTS: &str = "time,commit,author,subject,tags,passed_over,state,reason,\
                       rented_floor_usd_per_month,rented_expected_usd_per_month,rented_ceiling_usd_per_month,\
                       requested_floor_usd_per_month,requested_expected_usd_per_month,requested_ceiling_usd_per_month,\
                       combined_floor_usd_per_month,combined_expected_usd_per_month,combined_ceiling_usd_per_month,\
-                      accelerators_rented,accelerators_requested,findings,saves_usd_per_month,unpriced,not_judged\n";
+                      accelerators_rented,accelerators_requested,findings,saves_usd_per_month,unpriced,not_judged,\
+                      at_least\n";
 
 pub(super) fn history(history: &History) -> String {
     let mut rows = POINTS.to_owned();
@@ -54,6 +55,8 @@ fn known(it: &Snapshot) -> Vec<String> {
     cells.extend([it.accelerators_rented.to_string(), it.accelerators_requested.to_string()]);
     cells.extend([it.finding_count().to_string(), it.saves.expected.usd().to_string()]);
     cells.extend([it.unpriced.to_string(), it.not_judged.len().to_string()]);
+    // A sum that is only a minimum must not be read as a fall.
+    cells.push((!it.combined().is_whole()).to_string());
     cells
 }
 
@@ -67,7 +70,9 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 const RESOURCES: &str = "address,run,kind,path,role,machine,accelerator,\
                          floor_usd_per_month,expected_usd_per_month,ceiling_usd_per_month,\
                          since_time,since_commit,since_author,since_subject,since_delta_usd_per_month,since_between,\
-                         added_time,added_commit,added_author,added_subject,added_between\n";
+                         added_time,added_commit,added_author,added_subject,added_between,\
+                         since_merged_commit,since_merged_author,since_merged_subject,\
+                         added_merged_commit,added_merged_author,added_merged_subject\n";
 
 pub(super) fn blame(told: &[Blame<'_>]) -> String {
     let mut rows = RESOURCES.to_owned();
@@ -91,9 +96,14 @@ pub(super) fn blame(told: &[Blame<'_>]) -> String {
             cells.push(commit.map(|it| text(&it.author)).unwrap_or_default());
             cells.push(commit.map(|it| text(&it.subject)).unwrap_or_default());
             if with_delta {
-                cells.push(blamed.as_ref().map(|it| it.delta.usd().to_string()).unwrap_or_default());
+                cells.push(blamed.and_then(|it| it.delta).map(|it| it.usd().to_string()).unwrap_or_default());
             }
             cells.push(blamed.as_ref().map(|it| it.between.to_string()).unwrap_or_default());
+        }
+        for by in [&it.since, &it.added].map(|it| it.and_then(|it| it.by)) {
+            cells.push(by.map(|it| it.id.clone()).unwrap_or_default());
+            cells.push(by.map(|it| text(&it.author)).unwrap_or_default());
+            cells.push(by.map(|it| text(&it.subject)).unwrap_or_default());
         }
         rows.push_str(&cells.join(","));
         rows.push('\n');

@@ -3,12 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::text::{answer, author, did, expected, moved, number as plain_number, signed, step_money, subject, unsure};
+use super::text::{
+    answer, author, change_money, did, expected, moved, number as plain_number, step_money, subject, unsure,
+};
 use crate::catalog::Money;
-use crate::report::html::area::{Area, Label, area};
+use crate::report::html::area::{Area, AreaState, Label, area};
 use crate::report::html::markup::Html;
 use crate::report::html::page::{HtmlPage, PageSection, title};
 use crate::report::html::table::{Column, Table, left_out, name, number};
+use crate::report::views::history::course as steps_course;
 use crate::report::views::sentence::sentence;
 use crate::report::{History, Point, Snapshot, Step, escape};
 
@@ -65,24 +68,29 @@ fn course(history: &History) -> PageSection {
             at as f64 / history.points.len() as f64
         }
     };
-    let columns: Vec<(f64, Option<Vec<f64>>)> = history
-        .points
-        .iter()
-        .enumerate()
-        .map(|(at, point)| (place(at), point.snapshot().map(|it| stacked(it, &names))))
-        .collect();
+    let state = |(at, point): (usize, &Point)| AreaState {
+        from: place(at),
+        values: point.snapshot().map(|it| stacked(it, &names)),
+        is_whole: point.snapshot().is_some_and(|it| it.combined().is_whole()),
+    };
+    let states: Vec<AreaState> = history.points.iter().enumerate().map(state).collect();
     let most = history.points.iter().filter_map(Point::snapshot).map(|it| expected(it)).max().unwrap_or_default();
     let ticks = ticks(history, most);
     let labels = dates(history, first, last);
     let marks = marked.iter().enumerate().map(|(n, step)| Label { at: place(step.to), text: (n + 1).to_string() });
     let marks = apart(marks.collect());
     body.element("figure", &[], |page| {
-        area(page, &Area { columns: &columns, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
+        area(page, &Area { states: &states, most: most.usd(), ticks: &ticks, labels: &labels, marks: &marks });
     });
     legend(&mut body, history, &names);
-    let answer = "Machines and pods, each dollar once, expected, a month, over time; by accelerator. Numbers mark the \
-                  largest steps below.";
-    PageSection { id: "course", title: "Cost over time", answer: Some(answer.to_owned()), body }
+    let mut answer =
+        "Machines and pods, each dollar once, expected, a month, over time; by accelerator. Numbers mark the \
+                      largest steps below."
+            .to_owned();
+    if states.iter().any(AreaState::is_minimum) {
+        answer.push_str(" A dashed line is a minimum: part of the cost is unknown there.");
+    }
+    PageSection { id: "course", title: "Cost over time", answer: Some(answer), body }
 }
 
 /// Marks that would stand on each other are one.
@@ -223,10 +231,14 @@ fn row(page: &mut Html, history: &History, step: &Step, mark: Option<usize>) {
             page.leaf("span", &[("class", "tag")], &(mark + 1).to_string());
             page.raw(" ");
         }
-        page.text(&subject(commit));
+        page.text(&subject(commit, step.by()));
         page.raw("<br>");
         page.leaf("code", &[("class", "soft")], commit.short());
-        page.leaf("span", &[("class", "soft small")], &format!(" of {} by {}", commit.date(), author(commit)));
+        page.leaf(
+            "span",
+            &[("class", "soft small")],
+            &format!(" of {} by {}", commit.date(), author(commit, step.by())),
+        );
         if step.between > 0 {
             page.text(&format!(" or one of {} before it", step.between));
         }
@@ -261,12 +273,11 @@ fn months(history: &History) -> Option<PageSection> {
     if months.len() < 2 {
         return None;
     }
-    let mut before: Option<Money> = None;
+    let mut before: Option<&Snapshot> = None;
     let mut rows = Vec::new();
     for (month, state) in months {
-        let amount = state.map(expected);
-        rows.push((month, state, amount.zip(before).map(|(now, before)| now - before)));
-        before = amount.or(before);
+        rows.push((month, state, state.zip(before).map(|(now, before)| steps_course(before, now))));
+        before = state.or(before);
     }
     rows.reverse();
     let mut body = Html::new();
@@ -281,7 +292,7 @@ fn months(history: &History) -> Option<PageSection> {
         let amount = expected(state);
         number(page, &format!("{at_least}{}", history.currency.amount(amount)), amount.usd());
         let moved = moved.unwrap_or_default();
-        number(page, &signed(history.currency, moved), moved.usd());
+        number(page, &change_money(history.currency, &moved), moved.difference.expected.usd());
         let accelerators = state.accelerators();
         number(page, &plain_number(accelerators), accelerators);
         number(page, &state.finding_count().to_string(), state.finding_count() as f64);

@@ -6,7 +6,7 @@ use super::moment::moment;
 use crate::catalog::MoneyRange;
 use crate::report::formats::json::{Bounds, Number, Sum, VERSION, print};
 use crate::report::views::history::{
-    Blame, BlamedCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, Step, StepChange,
+    Blame, BlamedCommit, BranchCommit, Commit, Holding, PointState, Snapshot, SnapshotUnjudged, Step, StepChange,
 };
 use crate::report::{Catalog, History};
 
@@ -63,13 +63,25 @@ struct WireCommit<'a> {
     author: &'a str,
     subject: &'a str,
     tags: &'a [String],
-    merged: Option<WireMerged<'a>>,
+    pull_request: Option<WireRequest<'a>>,
 }
 
 #[derive(Serialize)]
-struct WireMerged<'a> {
+struct WireRequest<'a> {
+    name: &'a str,
+    title: Option<&'a str>,
+}
+
+/// The commit of a merged branch.
+#[derive(Serialize)]
+struct WireBranchCommit<'a> {
+    commit: &'a str,
     author: &'a str,
     subject: &'a str,
+}
+
+fn branch_commit(it: &BranchCommit) -> WireBranchCommit<'_> {
+    WireBranchCommit { commit: &it.id, author: &it.author, subject: &it.subject }
 }
 
 impl<'a> WireCommit<'a> {
@@ -80,7 +92,7 @@ impl<'a> WireCommit<'a> {
             author: &it.author,
             subject: &it.subject,
             tags: &it.tags,
-            merged: it.merged.as_ref().map(|(author, subject)| WireMerged { author, subject }),
+            pull_request: it.request.as_ref().map(|it| WireRequest { name: &it.name, title: it.title.as_deref() }),
         }
     }
 }
@@ -224,6 +236,7 @@ struct WireChange<'a> {
     delta_usd_per_month: Number,
     before: Option<WireHolding<'a>>,
     after: Option<WireHolding<'a>>,
+    merged: Option<WireBranchCommit<'a>>,
 }
 
 #[derive(Serialize)]
@@ -275,6 +288,7 @@ fn step<'a>(history: &'a History, it: &'a Step) -> Option<WireStep<'a>> {
         delta_usd_per_month: it.delta().into(),
         before: it.before.as_ref().map(holding),
         after: it.after.as_ref().map(holding),
+        merged: it.by.as_ref().map(branch_commit),
     };
     let id = |place: usize| history.points.get(place).map(|it| it.commit.id.as_str());
     Some(WireStep {
@@ -335,13 +349,19 @@ struct WireBlame<'a> {
 struct WireBlamed<'a> {
     #[serde(flatten)]
     commit: WireCommit<'a>,
+    merged: Option<WireBranchCommit<'a>>,
     between: usize,
-    delta_usd_per_month: Number,
+    delta_usd_per_month: Option<Number>,
 }
 
 fn blamed<'a>(it: Option<BlamedCommit<'a>>) -> Option<WireBlamed<'a>> {
-    let BlamedCommit { commit, between, delta } = it?;
-    Some(WireBlamed { commit: WireCommit::new(commit), between, delta_usd_per_month: delta.into() })
+    let BlamedCommit { commit, by, between, delta } = it?;
+    Some(WireBlamed {
+        commit: WireCommit::new(commit),
+        merged: by.map(branch_commit),
+        between,
+        delta_usd_per_month: delta.map(Into::into),
+    })
 }
 
 fn resource<'a>(it: &Blame<'a>) -> WireBlame<'a> {

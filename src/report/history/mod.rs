@@ -9,7 +9,7 @@ mod text;
 
 /// How commits and steps are said.
 pub(in crate::report) mod words {
-    pub(in crate::report) use super::text::{author, did, moved, signed, step_money, subject};
+    pub(in crate::report) use super::text::{author, change_money, did, moved, step_money, subject};
 }
 
 use crate::report::views::history::{Blame, blame};

@@ -7,8 +7,14 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// Where it is not known.
 const GAP: char = '·';
 
-/// So many characters from the first point to the last by time, each as high as what it cost at its end.
-pub(super) fn sparkline(history: &History, width: usize, amount: impl Fn(&crate::report::Snapshot) -> Money) -> String {
+/// So many characters from the first point to the last by time, each as high as what it cost at its end. Points that are
+/// unknown are gaps.
+pub(super) fn sparkline(
+    history: &History,
+    width: usize,
+    unknown: &[bool],
+    amount: impl Fn(&crate::report::Snapshot) -> Money,
+) -> String {
     let (Some(first), Some(last)) = (history.points.first(), history.points.last()) else { return String::new() };
     let (begin, end) = (first.commit.time, last.commit.time);
     if end <= begin {
@@ -17,9 +23,9 @@ pub(super) fn sparkline(history: &History, width: usize, amount: impl Fn(&crate:
     let at = |column: usize| {
         let part = (column + 1) as f64 / width as f64;
         let time = begin + ((end - begin) as f64 * part).round() as i64;
-        let place = history.points.partition_point(|point| point.commit.time <= time);
-        let point = history.points.get(place.saturating_sub(1))?;
-        point.snapshot().map(|it| amount(it).usd())
+        let place = history.points.partition_point(|point| point.commit.time <= time).saturating_sub(1);
+        let is_known = unknown.get(place) == Some(&false);
+        history.points.get(place).filter(|_| is_known)?.snapshot().map(|it| amount(it).usd())
     };
     let values: Vec<Option<f64>> = (0..width).map(at).collect();
     let most = values.iter().flatten().copied().fold(0.0, f64::max);

@@ -6,9 +6,12 @@ use std::fmt::Write;
 
 use super::sparkline::sparkline;
 use crate::catalog::{Currency, Money};
+use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
-use crate::report::views::history::{Blame, BlamedCommit, Commit, Step, StepChange, StepKind, course as steps_course};
+use crate::report::views::history::{
+    Blame, BlamedCommit, BranchCommit, Commit, Step, StepChange, StepKind, course as steps_course, unknown_points,
+};
 use crate::report::views::money::Ends;
 use crate::report::{Detail, History, Most, Point, Snapshot, Style};
 
@@ -50,10 +53,14 @@ pub(in crate::report) fn unsure(it: &Step) -> Money {
 
 /// `+$2,000`; of what one of the states does not know, `$2,000 became known`, `$2,000 no longer known`.
 pub(in crate::report) fn step_money(currency: Currency, it: &Step) -> String {
-    let (known, lost) = (it.combined.became_known.expected, it.combined.no_longer_known.expected);
+    change_money(currency, &it.combined)
+}
+
+pub(in crate::report) fn change_money(currency: Currency, it: &CostChange) -> String {
+    let (known, lost) = (it.became_known.expected, it.no_longer_known.expected);
     let mut parts = Vec::new();
-    if !moved(it).is_zero() || known.is_zero() && lost.is_zero() {
-        parts.push(signed(currency, moved(it)));
+    if !it.difference.expected.is_zero() || known.is_zero() && lost.is_zero() {
+        parts.push(signed(currency, it.difference.expected));
     }
     if !known.is_zero() {
         parts.push(format!("{} became known", currency.amount(known)));
@@ -107,7 +114,7 @@ pub(super) fn answer(history: &History) -> String {
         && !moved(step).is_zero()
     {
         let what = if grown.is_zero() { "most changed" } else { "most of it" };
-        let _ = write!(text, "; {what} by {}, {}", named(&point.commit, step.between), signed(currency, moved(step)));
+        let _ = write!(text, "; {what} by {}, {}", named(&point.commit, step), signed(currency, moved(step)));
     }
     text
 }
@@ -134,34 +141,49 @@ pub(in crate::report) fn signed(currency: Currency, money: Money) -> String {
 }
 
 /// `1a2b3c4d5e of 2026-03-04 (Ada): add a pool`
-fn named(commit: &Commit, between: usize) -> String {
-    let one_of = if between == 0 { String::new() } else { format!("{between} commits up to ") };
-    format!("{one_of}{} of {} ({}): {}", commit.short(), commit.date(), author(commit), subject(commit))
+fn named(commit: &Commit, step: &Step) -> String {
+    let one_of = if step.between == 0 { String::new() } else { format!("{} commits up to ", step.between) };
+    let (author, subject) = (author(commit, step.by()), subject(commit, step.by()));
+    format!("{one_of}{} of {} ({author}): {subject}", commit.short(), commit.date())
 }
 
-pub(in crate::report) fn subject(commit: &Commit) -> String {
-    let told = commit.merged.as_ref().map_or(&commit.subject, |(_, subject)| subject);
-    shortened(&one_line(told), LONGEST_SUBJECT)
+/// `add a pool`; of a merge, its pull request and the commit that made the change: `#7 Add pools (1a2b3c4d5e: add a pool)`
+pub(in crate::report) fn subject(commit: &Commit, by: Option<&BranchCommit>) -> String {
+    let own = |it: &str| shortened(&one_line(it), LONGEST_SUBJECT);
+    let title = commit.request.as_ref().map_or(Some(&commit.subject), |it| it.title.as_ref());
+    let name = commit.request.as_ref().map(|it| it.name.as_str());
+    let mut text = [name.map(own), title.map(|it| own(it))].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    match by {
+        Some(by) if Some(&by.subject) == title => {
+            let _ = write!(text, " ({})", by.short());
+        }
+        Some(by) => {
+            let _ = write!(text, " ({}: {})", by.short(), own(&by.subject));
+        }
+        None => {}
+    }
+    text
 }
 
-/// Who wrote it; of a merge, who wrote what was merged.
-pub(in crate::report) fn author(commit: &Commit) -> String {
-    let told = commit.merged.as_ref().map_or(&commit.author, |(author, _)| author);
-    shortened(&one_line(told), LONGEST_AUTHOR)
+/// Who wrote it; of a merge, who wrote the commit that made the change.
+pub(in crate::report) fn author(commit: &Commit, by: Option<&BranchCommit>) -> String {
+    shortened(&one_line(by.map_or(&commit.author, |it| &it.author)), LONGEST_AUTHOR)
 }
 
 fn drawn(text: &mut String, history: &History, style: Style) {
     if style.plain {
         return;
     }
-    let line = sparkline(history, SPARKS, expected);
-    let amounts = || history.points.iter().filter_map(Point::snapshot).map(|it| expected(it));
-    if let (Some(first), Some(last), Some(most)) = (history.points.first(), history.points.last(), amounts().max())
+    let line = sparkline(history, SPARKS, &unknown_points(history), expected);
+    let known = || history.points.iter().filter_map(Point::snapshot);
+    if let (Some(first), Some(last), Some(most)) =
+        (history.points.first(), history.points.last(), known().map(|it| expected(it)).max())
         && !line.is_empty()
         && !most.is_zero()
     {
         let (from, to) = (first.commit.date(), last.commit.date());
-        let _ = writeln!(text, "\n{from} {line} {to}, at most {}", history.currency.amount(most));
+        let peak = if known().all(|it| it.combined().is_whole()) { "at most" } else { "peak at least" };
+        let _ = writeln!(text, "\n{from} {line} {to}, {peak} {}", history.currency.amount(most));
     }
 }
 
@@ -177,7 +199,7 @@ fn months(text: &mut String, history: &History, style: Style) {
     if months.len() < 2 {
         return;
     }
-    let mut before: Option<Money> = None;
+    let mut before: Option<&Snapshot> = None;
     let mut rows = Vec::new();
     for (month, (commits, state)) in months {
         let Some(state) = state else {
@@ -196,18 +218,18 @@ fn months(text: &mut String, history: &History, style: Style) {
         let amount = expected(state);
         let at_least = if !state.combined().is_whole() { "≥ " } else { "" };
         let at_least = if style.plain && !at_least.is_empty() { "at least " } else { at_least };
-        let delta = before.map(|before| amount - before).filter(|it| !it.is_zero());
+        let course = before.map(|before| steps_course(before, state)).filter(|it| !is_still(it));
         rows.push(vec![
             month,
             format!("{at_least}{}", history.currency.amount(amount)),
-            delta.map(|it| signed(history.currency, it)).unwrap_or_default(),
+            course.map(|it| change_money(history.currency, &it)).unwrap_or_default(),
             number(state.accelerators()),
             state.finding_count().to_string(),
             history.currency.amount(state.saves.expected),
             state.not_judged.len().to_string(),
             commits.to_string(),
         ]);
-        before = Some(amount);
+        before = Some(state);
     }
     let headings = ["month", "at its end", "", "accelerators", "findings", "to save", "not judged", "commits"];
     let mut table = TextTable::new(&headings, 1..8);
@@ -216,6 +238,11 @@ fn months(text: &mut String, history: &History, style: Style) {
     rows.into_iter().skip(left_out).for_each(|row| table.row(row));
     let _ = write!(text, "\n{}", table.print_within(style.columns));
     not_shown(text, left_out, "earlier month");
+}
+
+/// Nothing of what is expected differs.
+fn is_still(it: &CostChange) -> bool {
+    [it.difference, it.became_known, it.no_longer_known].iter().all(|it| it.expected.is_zero())
 }
 
 fn most(style: Style, usual: usize) -> usize {
@@ -270,8 +297,8 @@ fn steps(text: &mut String, history: &History, style: Style) {
             commit.date().to_string(),
             step_money(history.currency, step),
             accelerators,
-            author(commit),
-            subject(commit),
+            author(commit, step.by()),
+            subject(commit, step.by()),
             did(&step.changes),
         ]);
     }
@@ -299,12 +326,19 @@ pub(in crate::report) fn did(changes: &[StepChange]) -> String {
 
 fn each_change(text: &mut String, history: &History, step: &Step) {
     let Some(point) = history.points.get(step.to) else { return };
-    let _ = writeln!(text, "\n{}", named(&point.commit, step.between));
+    let _ = writeln!(text, "\n{}", named(&point.commit, step));
     for change in &step.changes {
-        let delta = signed(history.currency, change.delta());
+        let delta = match change.kind {
+            StepKind::BecameKnown => history.currency.amount(change.known_after()),
+            StepKind::NoLongerKnown => history.currency.amount(change.known_before()),
+            _ => signed(history.currency, change.delta()),
+        };
+        // The first line names the commit of the largest change.
+        let by = change.by.as_ref().filter(|it| Some(*it) != step.by());
+        let by = by.map(|it| format!(", by {} ({})", it.short(), author(&point.commit, Some(it)))).unwrap_or_default();
         let unpriced = change.after.as_ref().and_then(|it| it.unpriced.as_deref());
         let why = unpriced.map(|why| format!(", no price: {}", shortened(&one_line(why), 120))).unwrap_or_default();
-        let _ = writeln!(text, "  {delta}  {}{why}", did(std::slice::from_ref(change)));
+        let _ = writeln!(text, "  {delta}  {}{why}{by}", did(std::slice::from_ref(change)));
     }
 }
 
@@ -387,15 +421,20 @@ fn brought(history: &History, told: &[Blame<'_>]) -> String {
 
 /// Today's dollars by the commit since which they are what they are.
 fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
-    let mut commits: BTreeMap<&str, (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
+    // Commits of one merge are told apart.
+    let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
     for it in told.iter().filter(|it| !share(it).is_zero()) {
         let Some(since) = it.since else { continue };
-        let (_, sum, resources) = commits.entry(&since.commit.id).or_insert((since, Money::ZERO, 0));
+        let (_, sum, resources) =
+            commits.entry((&since.commit.id, since.by.map(|it| &*it.id))).or_insert((since, Money::ZERO, 0));
         *sum += share(it);
         *resources += 1;
     }
     let mut commits: Vec<(BlamedCommit<'_>, Money, usize)> = commits.into_values().collect();
-    commits.sort_by_key(|(since, sum, _)| (Reverse(*sum), Reverse(since.commit.time), since.commit.id.clone()));
+    commits.sort_by_key(|(since, sum, _)| {
+        let by = since.by.map(|it| it.id.clone());
+        (Reverse(*sum), Reverse(since.commit.time), since.commit.id.clone(), by)
+    });
     let most = most(style, STEPS);
     let mut table = TextTable::new(&["today a month", "resources", "commit", "day", "author", "what it says"], 0..2);
     for (since, sum, resources) in commits.iter().take(most) {
@@ -404,8 +443,8 @@ fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: St
             resources.to_string(),
             called(since),
             since.commit.date().to_string(),
-            author(since.commit),
-            subject(since.commit),
+            author(since.commit, since.by),
+            subject(since.commit, since.by),
         ]);
     }
     let _ = write!(text, "\n{}", table.print_within(style.columns));
@@ -431,8 +470,9 @@ fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: 
             let date =
                 |it: &Option<BlamedCommit<'_>>| it.map_or("before".to_owned(), |it| it.commit.date().to_string());
             let commit = |it: &Option<BlamedCommit<'_>>| it.as_ref().map(called).unwrap_or_default();
-            let by = |it: &Option<BlamedCommit<'_>>| it.map(|it| author(it.commit)).unwrap_or_default();
-            let delta = it.since.map(|it| signed(history.currency, it.delta)).unwrap_or_default();
+            let by = |it: &Option<BlamedCommit<'_>>| it.map(|it| author(it.commit, it.by)).unwrap_or_default();
+            let signed = |delta: Option<Money>| delta.map_or("?".to_owned(), |it| signed(history.currency, it));
+            let delta = it.since.map(|it| signed(it.delta)).unwrap_or_default();
             cells.extend([date(&it.since), commit(&it.since), delta, by(&it.since)]);
             cells.extend([date(&it.added), commit(&it.added), by(&it.added)]);
             table.row(cells);

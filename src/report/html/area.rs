@@ -11,9 +11,24 @@ pub(in crate::report) struct Label {
     pub(in crate::report) text: String,
 }
 
+/// What something was from a moment on.
+pub(in crate::report) struct AreaState {
+    /// The share of the width at which it begins.
+    pub(in crate::report) from: f64,
+    /// The series in it; none where it is not known.
+    pub(in crate::report) values: Option<Vec<f64>>,
+    /// The series are all of it, and no minimum.
+    pub(in crate::report) is_whole: bool,
+}
+
+impl AreaState {
+    pub(in crate::report) fn is_minimum(&self) -> bool {
+        self.values.is_some() && !self.is_whole
+    }
+}
+
 pub(in crate::report) struct Area<'a> {
-    /// The share of the width at which each state begins, and the series in it; none where it is not known.
-    pub(in crate::report) columns: &'a [(f64, Option<Vec<f64>>)],
+    pub(in crate::report) states: &'a [AreaState],
     pub(in crate::report) most: f64,
     /// On the axis of amounts, as shares of the most.
     pub(in crate::report) ticks: &'a [Label],
@@ -136,34 +151,66 @@ fn words(page: &mut Html, label: &Label, anchor: &str, y: &str, class: &str, siz
     page.leaf("text", &attributes, &label.text);
 }
 
-/// One path for each series, the highest first: lower ones are drawn over it.
+/// One path for each series, the highest first: lower ones are drawn over it. Minimums are pale below a dashed line.
 fn paths(page: &mut Html, it: &Area) {
-    let series = it.columns.iter().find_map(|(_, values)| values.as_ref().map(Vec::len)).unwrap_or_default();
+    let series = it.states.iter().find_map(|it| it.values.as_ref().map(Vec::len)).unwrap_or_default();
     for top in (0..series).rev() {
-        let mut path = String::new();
-        let mut open = false;
-        for (at, (share, values)) in it.columns.iter().enumerate() {
-            let from = share * WIDTH;
-            let last = it.columns.len() == at + 1;
-            let to = it.columns.get(at + 1).map_or(WIDTH, |(next, _)| next * WIDTH);
-            // The newest state is to be seen although nothing follows it.
-            let (from, to) = if last { (from.min(WIDTH - 60.0), WIDTH) } else { (from, to) };
-            let Some(values) = values else {
-                close(&mut path, &mut open);
-                continue;
-            };
-            let sum: f64 = values.iter().take(top + 1).sum();
-            let y = if it.most > 0.0 { HEIGHT * (1.0 - sum / it.most) } else { HEIGHT };
-            if !open {
-                let _ = write!(path, "M{from:.0} {HEIGHT:.0}");
-                open = true;
-            }
-            let _ = write!(path, "V{y:.1}H{to:.0}");
-        }
-        close(&mut path, &mut open);
         let color = color(top, series);
+        let path = filled(it, top, |_| true);
         page.element("path", &[("class", color.class()), ("d", &path), ("fill", color.plain())], |_| {});
     }
+    let minimum = filled(it, series, AreaState::is_minimum);
+    if !minimum.is_empty() {
+        let veil = [("class", "paper"), ("d", &*minimum), ("fill", "#ffffff"), ("fill-opacity", "0.6")];
+        page.element("path", &veil, |_| {});
+    }
+    let dashed = dashed(it, series);
+    if !dashed.is_empty() {
+        let line = [
+            ("class", "line"),
+            ("d", &*dashed),
+            ("fill", "none"),
+            ("stroke", "#1f2328"),
+            ("stroke-width", "2"),
+            ("stroke-dasharray", "6 4"),
+            ("vector-effect", "non-scaling-stroke"),
+        ];
+        page.element("path", &line, |_| {});
+    }
+}
+
+/// From where to where each state holds, in units of the drawing.
+fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)> {
+    let ends = it.states.iter().skip(1).map(|next| Some(next.from)).chain([None]);
+    it.states.iter().zip(ends).map(|(state, end)| match end {
+        Some(end) => (state.from * WIDTH, end * WIDTH, state),
+        // The newest state is to be seen although nothing follows it.
+        None => ((state.from * WIDTH).min(WIDTH - 60.0), WIDTH, state),
+    })
+}
+
+/// How far down the upper edge of the first of the series is.
+fn edge(it: &Area, values: &[f64], count: usize) -> f64 {
+    let sum: f64 = values.iter().take(count).sum();
+    if it.most > 0.0 { HEIGHT * (1.0 - sum / it.most) } else { HEIGHT }
+}
+
+fn filled(it: &Area, top: usize, is_drawn: impl Fn(&AreaState) -> bool) -> String {
+    let mut path = String::new();
+    let mut open = false;
+    for (from, to, state) in stretches(it) {
+        let Some(values) = state.values.as_ref().filter(|_| is_drawn(state)) else {
+            close(&mut path, &mut open);
+            continue;
+        };
+        if !open {
+            let _ = write!(path, "M{from:.0} {HEIGHT:.0}");
+            open = true;
+        }
+        let _ = write!(path, "V{:.1}H{to:.0}", edge(it, values, top + 1));
+    }
+    close(&mut path, &mut open);
+    path
 }
 
 fn close(path: &mut String, open: &mut bool) {
@@ -171,4 +218,14 @@ fn close(path: &mut String, open: &mut bool) {
         let _ = write!(path, "V{HEIGHT:.0}Z");
         *open = false;
     }
+}
+
+/// The upper edge of minimums.
+fn dashed(it: &Area, series: usize) -> String {
+    let mut path = String::new();
+    for (from, to, state) in stretches(it).filter(|(_, _, state)| state.is_minimum()) {
+        let y = edge(it, state.values.as_deref().unwrap_or_default(), series);
+        let _ = write!(path, "M{from:.0} {y:.1}H{to:.0}");
+    }
+    path
 }

@@ -7,7 +7,7 @@ use super::paid::paid;
 use crate::catalog::Money;
 use crate::pricing::CostSum;
 use crate::report::formats::text::found;
-use crate::report::history::words::{author, did, moved, signed, step_money, subject};
+use crate::report::history::words::{author, change_money, did, moved, step_money, subject};
 use crate::report::message::{Message, first_steps, titled};
 use crate::report::views::cost_line::{cost_line, cost_rows};
 use crate::report::views::history::course;
@@ -78,7 +78,7 @@ impl<'a> Review<'a> {
                 if course.is_same() {
                     format!("{stated} as before")
                 } else {
-                    let by = signed(currency, course.difference.expected);
+                    let by = change_money(currency, &course);
                     format!("{} → {stated} ({by})", self.stated(&course.before))
                 }
             }
@@ -99,8 +99,8 @@ impl<'a> Review<'a> {
             "{} of {} by {}: {} ({})",
             step_money(self.history.currency, step),
             commit.date(),
-            author(commit),
-            subject(commit),
+            author(commit, step.by()),
+            subject(commit, step.by()),
             did(&step.changes)
         ))
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::inventory::ResourceId;
-use crate::pricing::{CostChange, CostSum, Ending, OpenCause, OpenPart, PastShelfLife};
+use crate::pricing::{CostChange, CostSum, Ending, HOURS_PER_MONTH, OpenCause, OpenPart, PastShelfLife};
 use crate::rules::Total;
 
 #[derive(Deserialize)]
@@ -123,6 +123,9 @@ pub(super) struct SavedTotal {
     pub(super) name: String,
     pub(super) amount_usd: Option<f64>,
     pub(super) limit_usd: Option<f64>,
+    /// Not in older reports, nor below.
+    #[serde(default)]
+    pub(super) hours_per_month: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -132,6 +135,8 @@ pub(super) struct SavedBudget {
     pub(super) limit_usd: Option<f64>,
     pub(super) before_usd: Option<f64>,
     pub(super) after_usd: f64,
+    #[serde(default)]
+    pub(super) hours_per_month: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -434,7 +439,8 @@ impl From<Bounds> for MoneyRange {
 impl From<SavedTotal> for Total {
     fn from(saved: SavedTotal) -> Self {
         let (amount, limit) = (saved.amount_usd.map(Money::from_usd), saved.limit_usd.map(Money::from_usd));
-        Total { name: saved.name.into(), amount, limit }
+        let hours = saved.hours_per_month.unwrap_or(HOURS_PER_MONTH);
+        Total { name: saved.name.into(), amount, limit, hours }
     }
 }
 
@@ -446,6 +452,7 @@ impl From<SavedBudget> for Spent {
             limit: saved.limit_usd.map(Money::from_usd),
             before: saved.before_usd.map(Money::from_usd),
             after: Money::from_usd(saved.after_usd),
+            hours: saved.hours_per_month.unwrap_or(HOURS_PER_MONTH),
         }
     }
 }

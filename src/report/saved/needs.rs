@@ -45,6 +45,9 @@ struct SavedDemand {
     why: Option<String>,
     always: f64,
     average: Option<f64>,
+    /// Not in older reports.
+    #[serde(default)]
+    covered: f64,
     most: Option<f64>,
     sure: Vec<SavedRung>,
     usd_per_hour: SavedOffered,
@@ -136,6 +139,7 @@ fn unknown(why: &str) -> Demand {
         why: Some(why.to_owned()),
         always: 0.0,
         average: None,
+        covered: 0.0,
         most: None,
         rungs: Vec::new(),
         offered: Offered::default(),
@@ -156,6 +160,7 @@ impl SavedDemand {
             why: self.why,
             always: number(self.always)?,
             average: self.average.map(number).transpose()?,
+            covered: number(self.covered)?,
             most: self.most.map(number).transpose()?,
             rungs: self.sure.iter().map(rung).collect::<Result<_, String>>()?,
             offered: self.usd_per_hour.read(),

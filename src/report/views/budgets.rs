@@ -13,6 +13,11 @@ impl Spent {
         self.is_over() || self.before.is_some_and(|before| before != self.after)
     }
 
+    /// `exceeded-budget, 730 hours`: which rule counts, and for which month.
+    pub(in crate::report) fn counted_by(&self) -> String {
+        format!("{}, {} hours", self.rule, self.hours)
+    }
+
     /// `$7,000 left`, `$7,000 over`
     pub(in crate::report) fn remainder(&self, currency: Currency) -> Option<String> {
         let left = self.limit? - self.after;

@@ -16,11 +16,10 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         return apart::only(report).unwrap_or_else(|| "no accelerators found".to_owned());
     }
     let (bill, currency) = (report.bill, report.currency);
-    if bill.combined.minimum() == MoneyRange::ZERO {
-        let jobs = jobs(report);
-        if !jobs.is_empty() {
-            return format!("GPU cost of {}", jobs.join(", "));
-        }
+    if bill.combined.minimum() == MoneyRange::ZERO
+        && let Some(jobs) = jobs(report).first()
+    {
+        return format!("GPU cost of {jobs}");
     }
     if bill.unnamed.resources > 0 && bill.unnamed.amount == bill.combined.minimum() {
         return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));
@@ -52,10 +51,8 @@ pub(in crate::report) fn cost_rows(report: &Report) -> Vec<String> {
     if let Some(unnamed) = currency.unnamed(bill) {
         rows.push(format!("pods {unnamed}"));
     }
-    let jobs = jobs(report);
-    if bill.combined.minimum() != MoneyRange::ZERO {
-        rows.extend(jobs);
-    }
+    let in_first_line = usize::from(bill.combined.minimum() == MoneyRange::ZERO);
+    rows.extend(jobs(report).into_iter().skip(in_first_line));
     rows.extend(starts(report));
     rows
 }

@@ -64,9 +64,42 @@ impl Markdown {
     }
 }
 
-/// Text that Markdown shows as it is, at most so many characters of it.
+/// Text that Markdown shows as it is, at most so many characters of it. What stands between ticks becomes code.
 pub(in crate::report) fn text(text: &str, most: usize) -> Markdown {
-    Markdown(plain(&escape::shortened(text, most)))
+    let text = escape::shortened(text, most);
+    let mut shown = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, (inside, after))) =
+        rest.split_once('`').and_then(|(before, behind)| Some((before, behind.split_once('`')?)))
+    {
+        shown.push_str(&plain(before));
+        // A run of ticks is no code, and code beside code would be one.
+        if inside.is_empty() || shown.ends_with('`') {
+            shown.push_str(&plain(&format!("`{inside}`")));
+        } else {
+            shown.push_str(&in_ticks(inside));
+        }
+        rest = after;
+    }
+    shown.push_str(&plain(rest));
+    Markdown(shown)
+}
+
+/// An address of a table: a wide one stands on several lines, as no table of a host breaks it.
+pub(in crate::report) fn cell_code(text: &str, most: usize) -> Markdown {
+    const WIDE: usize = 48;
+    let text = escape::shortened(&escape::one_line(text), most);
+    let mut lines = vec![String::new()];
+    for piece in text.split_inclusive(['.', '/', ',']) {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.chars().count() + piece.chars().count() <= WIDE => {
+                line.push_str(piece)
+            }
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|line| in_ticks(line)).collect();
+    Markdown(lines.join("<br>"))
 }
 
 /// Text as code, at most so many characters of it.
@@ -197,6 +230,16 @@ mod tests {
             (code("a`b"), code("`x`"), code("a|b\nc")),
             ("``a`b``".into(), "`` `x` ``".into(), "`a¦b c`".into())
         );
+    }
+
+    #[test]
+    fn commands_and_names_become_code() {
+        let shown = |it: &str| text(it, 100).into_string();
+        assert_eq!(shown("set `a_b`, then `c|d`"), "set `a_b`, then `c¦d`");
+        assert_eq!(shown("`` is none, ` neither, `a``b`"), "\\`\\` is none, ` neither, `a\\`\\`b\\`");
+        let wide = "module.clusters[\"eu\"].module.pools.google_container_node_pool.this[\"gpu\"]";
+        let lines = cell_code(wide, 200).into_string();
+        assert_eq!(lines, "`module.clusters[\"eu\"].module.pools.`<br>`google_container_node_pool.this[\"gpu\"]`");
     }
 
     #[test]

@@ -78,13 +78,18 @@ impl Currency {
         let most = if sum.is_unlimited() {
             Some(", no upper limit".to_owned())
         } else {
-            (range.ceiling > range.expected).then(|| {
+            // What reads alike is one amount.
+            (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
                 let (up_to, or_more) = if sum.is_whole() { ("up to ", "") } else { ("", " or more") };
                 format!(", {up_to}{mark}{}{or_more}{}", self.amount(range.ceiling), ends.at_full_scale())
             })
         };
         let at_rest = if range.expected.is_zero() && most.is_some() { " at rest" } else { "" };
-        format!("{} a month{at_rest}{}", self.at_least(sum, mark), most.unwrap_or_default())
+        let most = most.unwrap_or_default();
+        match (sum.is_whole(), range.expected.is_zero()) {
+            (false, true) => format!("a month not known at rest{most}"),
+            _ => format!("{} a month{at_rest}{most}", self.at_least(sum, mark)),
+        }
     }
 
     /// The same with the least of it, where that is less.

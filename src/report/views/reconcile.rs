@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::teams::team;
 use crate::catalog::Money;
 use crate::inventory::{Key, Resource, ResourceId};
-use crate::measured::paid::{BillMonth, BilledAmount, Charge, PaidEntry, PaidSums};
+use crate::measured::paid::{BillMonth, BilledAmount, Charge, NoPartner, PaidEntry, PaidSums};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, measured_month};
 use crate::report::Report;
 
@@ -20,7 +20,7 @@ pub(in crate::report) struct ReconciledMonth<'a> {
     /// The dearest first.
     pub(in crate::report) lines: Vec<Reconciled<'a>>,
     /// Rows of the bill that are about nothing here, the dearest first.
-    pub(in crate::report) left: Vec<(&'a PaidEntry, &'a str)>,
+    pub(in crate::report) left: Vec<(&'a PaidEntry, &'a NoPartner)>,
     /// By currency.
     pub(in crate::report) sums: BTreeMap<&'a str, ReconciledSums>,
 }
@@ -41,7 +41,7 @@ pub(in crate::report) struct ReconciledSums {
 pub(in crate::report) struct Reconciled<'a> {
     pub(in crate::report) resource: &'a Resource,
     pub(in crate::report) team: Option<&'a str>,
-    /// For the hours of this very month; nothing for what runs and ends.
+    /// For the hours of this very month, or those that the bill has of it; nothing for what runs and ends.
     pub(in crate::report) expected: Option<Money>,
     pub(in crate::report) expected_hours: Option<f64>,
     pub(in crate::report) measured: Option<Money>,
@@ -115,8 +115,8 @@ fn of_month<'a>(report: &'a Report<'a>, month: BillMonth) -> ReconciledMonth<'a>
         (std::cmp::Reverse(most), &it.resource.address)
     });
     let is_of = |it: &&PaidEntry| it.row.month == month;
-    let unmatched = paid.unmatched.iter().filter_map(|(at, why)| Some((paid.rows.get(*at)?, why.as_str())));
-    let mut left: Vec<(&PaidEntry, &str)> = { unmatched }.filter(|(it, _)| is_of(it)).collect();
+    let unmatched = paid.unmatched.iter().filter_map(|(at, why)| Some((paid.rows.get(*at)?, why)));
+    let mut left: Vec<(&PaidEntry, &NoPartner)> = { unmatched }.filter(|(it, _)| is_of(it)).collect();
     left.sort_by(|(a, _), (b, _)| b.row.paid.cmp(&a.row.paid).then_with(|| a.row.line.cmp(&b.row.line)));
     let mut sums: BTreeMap<&str, ReconciledSums> = BTreeMap::new();
     for it in paid.rows.iter().filter(is_of) {
@@ -147,7 +147,15 @@ fn line<'a>(
     if item.is_within && !is_paid {
         return None;
     }
-    let part = month.hours() / HOURS_PER_MONTH;
+    // Of a month that goes on, the days that the bill has.
+    let days = match &paid {
+        Ok(Some(sums)) if sums.is_open => resource
+            .text(Key::Provider)
+            .and_then(|it| report.measured.paid.billed_days(it, month))
+            .filter(|days| *days > 0.0),
+        _ => Some(month.days()),
+    };
+    let part = days.unwrap_or(month.days()) * 24.0 / HOURS_PER_MONTH;
     let monthly = item.monthly.filter(|_| item.per == Period::Month);
     let expected = monthly.map(|it| it.expected.times(part));
     let count = item.count_of(resource);
@@ -168,25 +176,28 @@ fn line<'a>(
     };
     let ran = line.sums().and_then(|it| it.hours).map(BilledAmount::as_f64).filter(|it| *it > 0.0);
     if let (Some(sums), Some(ran)) = (line.sums().copied(), ran) {
-        line.hours_factor = expected_hours.filter(|it| *it > 0.0).map(|hours| ran / hours);
+        line.hours_factor = expected_hours.filter(|it| *it > 0.0 && days.is_some()).map(|hours| ran / hours);
         let each = match (expected, expected_hours) {
             (Some(expected), Some(hours)) if hours > 0.0 => Some(expected.usd() / hours),
             _ => item.hourly().map(|it| it.expected.usd()),
         };
         line.rate_factor = each.filter(|it| *it > 0.0).map(|each| sums.paid.usd() / ran / each);
-        line.causes = hours_causes(&line, item, ran, month);
+        line.causes = match days {
+            Some(days) => hours_causes(&line, item, ran, days * 24.0),
+            None => vec!["open: the bill does not say how much of the month it has".to_owned()],
+        };
         line.causes.extend(rate_causes(report, &line, id, item, &sums, month));
     }
     Some(line)
 }
 
-/// Why it ran longer or shorter than the text lets expect.
-fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, month: BillMonth) -> Vec<String> {
+/// Why it ran longer or shorter than the text lets expect of so many hours.
+fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) -> Vec<String> {
     let (Some(factor), Some(count)) = (line.hours_factor, item.count_of(line.resource)) else {
         return Vec::new();
     };
     let mut causes = Vec::new();
-    let average = ran / month.hours();
+    let average = ran / hours;
     let per_one = item.hours / HOURS_PER_MONTH;
     let has_schedule = per_one < 1.0 - NEAR;
     if has_schedule {

@@ -34,6 +34,7 @@ use super::Settings;
 use super::{format, template};
 pub(super) use change::resource_of as changed_resource;
 pub(super) use functions::functions as functions_for;
+pub(super) use money::hours_of;
 use money::{DELTA, MONEY, Sum, TOTAL};
 use raw::{BLOCK, OBJECT};
 pub(super) use raw::{RawPath, Raws, part, written};
@@ -95,6 +96,12 @@ pub(super) struct FactContext<'a> {
     pub(super) asked_spot: Cell<bool>,
     /// Whether measured hours were asked for: what they cost is told for a month.
     pub(super) asked_measured: Cell<bool>,
+    /// Whether what machines cost was asked for, of which commitments may pay a part already.
+    pub(super) asked_machines: Cell<bool>,
+    /// Whether machines were asked for that no commitment pays for: what follows from these counts none of those that one does.
+    pub(super) asked_base: Cell<bool>,
+    /// Whether this month was asked for, which has hours of its own.
+    pub(super) asked_this_month: Cell<bool>,
     /// Which of several things that a rule about everything speaks of one by one.
     pub(super) one: OneOf,
 }

@@ -10,7 +10,7 @@ use crate::fit::Alternative;
 use crate::inventory::{Key, Orphaned};
 use crate::languages::cel::{CelValue, Type};
 use crate::pricing::{BillItem, HOURS_PER_MONTH, Period, Scenario, Status, measured_month};
-use crate::source::{civil_from_days, days_in_month};
+use crate::source::{Date, civil_from_days, days_in_month};
 
 pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
@@ -72,10 +72,11 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
             most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
             cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
             monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
+            in_sum: MONEY.holds(), "Its part of a month of everything, in which each dollar counts once: of a pod what no machine of the tree pays. Not known of what no sum counts." => |asking, id| money(asking, id, Sum::Share);
             hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
             list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
             measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
-            this_month: MONEY.holds(), "What was paid of the month of today and is expected for the rest of it, today included; all of the month where nothing was billed of it." => |asking, id| money(asking, id, Sum::ThisMonth);
+            this_month: MONEY.holds(), "What was paid of the month of today, as much a day for the days until yesterday that are not billed yet, and what is expected from today on; all of the month where nothing was billed of it." => |asking, id| money(asking, id, Sum::ThisMonth);
             monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
             break_even: Type::Double, "The share of all hours for which it must run so that a commitment for a year is worth it." => |asking, id| break_even(asking.item(id));
             status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
@@ -164,6 +165,7 @@ pub(super) enum Sum {
     CostReserved1y,
     CostReserved3y,
     Monthly,
+    Share,
     Hourly,
     ListHourly,
     Measured,
@@ -187,13 +189,30 @@ pub(super) enum Sum {
     BecameKnown,
 }
 
-const SUMS: [Sum; 33] = [
+impl Sum {
+    /// What machines cost, and not their disks or everything together.
+    fn is_of_machines(self) -> bool {
+        !self.is_of_all() && !matches!(self, Sum::Saves | Sum::Disks | Sum::AllDisks)
+    }
+
+    /// What everything costs together.
+    fn is_of_all(self) -> bool {
+        use Sum::{
+            Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,
+        };
+        matches!(self, Rented | RentedMore | RentedBefore | Requested | RequestedMore | RequestedBefore)
+            || matches!(self, Combined | CombinedMore | Sum::BecameKnown)
+    }
+}
+
+const SUMS: [Sum; 34] = [
     Sum::Cost,
     Sum::CostOnDemand,
     Sum::CostSpot,
     Sum::CostReserved1y,
     Sum::CostReserved3y,
     Sum::Monthly,
+    Sum::Share,
     Sum::Hourly,
     Sum::ListHourly,
     Sum::Measured,
@@ -231,6 +250,12 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if sum == Sum::Measured {
         asking.asked_measured.set(true);
     }
+    if sum.is_of_machines() {
+        asking.asked_machines.set(true);
+    }
+    if sum == Sum::ThisMonth {
+        asking.asked_this_month.set(true);
+    }
     if range(asking, id, sum, false).is_some() {
         let place = SUMS.iter().position(|it| *it == sum).unwrap_or(0);
         return MONEY.value(id * SUMS.len() as u32 + place as u32);
@@ -238,6 +263,7 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
+        (Sum::Share, _) => "no sum counts it",
         (Sum::Measured, _) => "no hours that can be used are measured",
         (Sum::Disks, _) => "no disks are known",
         (Sum::Spot, _) => "no price on spot is known",
@@ -291,6 +317,8 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
         Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
         Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
+        // Sums are made of today's prices: what is expected is the same.
+        Sum::Share => asking.item(id)?.share,
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
         Sum::Measured => measured(asking, id),
@@ -315,18 +343,35 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
     }
 }
 
-/// What was billed of this month, and what the text expects of its other days.
+/// Hours of the month of today.
+pub(in crate::rules) fn hours_of(today: Date) -> f64 {
+    let (year, month, _) = civil_from_days(today.unix_days());
+    days_in_month(year, month) as f64 * 24.0
+}
+
+/// What was billed of this month, as much a day until yesterday, and what the text expects of its other days.
 fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.listed().monthly?);
     let today = asking.world.today?;
     let (year, month_of_year, day) = civil_from_days(today.unix_days());
-    let days = days_in_month(year, month_of_year);
-    let so_far = resource.number(Key::PaidSoFar);
-    let left = if so_far.is_some() { days - day + 1 } else { days };
-    let hours = left as f64 * 24.0;
-    let paid = Money::from_usd(so_far.unwrap_or_default());
-    let end = |money: Money| paid + money.times(hours / HOURS_PER_MONTH);
-    Some(MoneyRange { floor: end(month.floor), expected: end(month.expected), ceiling: end(month.ceiling) })
+    let (days, elapsed) = (days_in_month(year, month_of_year) as f64, (day - 1) as f64);
+    let expected = |days: f64| month.times(days * 24.0 / HOURS_PER_MONTH);
+    let Some(paid) = resource.number(Key::PaidSoFar).map(Money::from_usd) else { return Some(expected(days)) };
+    match resource.number(Key::PaidDays).filter(|billed| *billed > 0.0) {
+        Some(billed) => {
+            let known = elapsed.max(billed);
+            Some(MoneyRange::exactly(paid.times(known / billed)) + expected((days - known).max(0.0)))
+        }
+        // How far the bill goes is not known: until yesterday at most. The text lets expect a whole month at least.
+        None => {
+            let (rest, whole) = (expected(days - elapsed), expected(days));
+            Some(MoneyRange {
+                floor: paid + rest.floor,
+                expected: (paid + rest.expected).max(whole.expected),
+                ceiling: paid + whole.ceiling,
+            })
+        }
+    }
 }
 
 fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {

@@ -86,7 +86,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
         asks_no_spot: Type::Flag, "A pod that ends and says which machine of a cloud it wants and asks for none on spot, and neither a pool of the text, nor one that it names, nor a queue decides." => |asking, id| asking.of(id, derived::asks_no_spot);
         may_rest: Type::Flag, "Its requests may stop for hours: true, and certain only where the text says that it is no production." => |asking, id| asking.of(id, derived::may_rest);
         floor_if_any: Type::Double, "How many are always there, where there is any: a condition that is not known may leave none." => |asking, id| asking.of(id, derived::floor_if_any);
-        base: Type::Double, "Machines that always run in production and pay by the hour, which a commitment may pay for: none of what ends, is scheduled or on lease, or comes and goes." => base;
+        base: Type::Double, "Machines that always run in production and pay by the hour, which a commitment may pay for: none of what ends, is scheduled or on lease, or comes and goes, and none that a commitment covers already, as the bill says." => base;
         base_beside: Type::Double, "Machines of the same type and region that always run in production and pay by the hour; nothing where there are none." => base_beside;
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
         gpus_needed: Type::Double, "Accelerators that one copy of the model is spread over: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
@@ -104,6 +104,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
 /// The same as in a plan of purchases.
 fn base(asking: &FactContext<'_>, id: u32) -> CelValue {
     let Some(item) = asking.item(id) else { return CelValue::Absent };
+    asking.asked_base.set(true);
     asking.of(id, |resource| match pricing::base(resource, item) {
         Ok(machines) => CelValue::Double(machines),
         Err(why) => unknown_fact(&why.into(), resource.count.span().unwrap_or(resource.span), Vec::new()),

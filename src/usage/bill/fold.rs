@@ -175,7 +175,10 @@ impl Fold {
             let end = Minutes::end_of(group.month);
             let until = self.until.get(&machine.provider).copied().unwrap_or_default();
             let is_open = until < end || Minutes::of_day(today - DAYS_UNTIL_CLOSED) < end;
-            Some(sums.row(group, machine, is_open, source))
+            // A charge for a period that has not ended does not tell how far the bill goes.
+            let is_told = is_open && until <= Minutes::of_day(today + 1);
+            let billed_days = is_told.then(|| until.min(end).days_of(group.month));
+            Some(PaidRow { open: is_open, billed_days, ..sums.row(group, machine, source) })
         };
         self.groups.iter().filter_map(row).collect()
     }
@@ -238,7 +241,7 @@ impl GroupSums {
         self.corrected += other.corrected;
     }
 
-    fn row(&self, group: &Group, machine: &BilledMachine, open: bool, source: &str) -> PaidRow {
+    fn row(&self, group: &Group, machine: &BilledMachine, source: &str) -> PaidRow {
         let hours = self.hours.filter(|_| !self.are_hours_open);
         let some = |amount: BilledAmount| Some(amount).filter(|it| hours.is_some() && !it.is_zero());
         let [on_demand, spot, committed] = self.by_way;
@@ -262,9 +265,8 @@ impl GroupSums {
             on_demand_paid: some(self.on_demand_paid),
             on_demand_list: some(self.on_demand_list),
             corrected: Some(self.corrected).filter(|it| !it.is_zero()),
-            open,
             source: source.to_owned(),
-            line: 0,
+            ..PaidRow::default()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Moments as bills write them: `2026-10-01T00:00:00Z`, `2026-10-01 00:00:00`, `2026-10-01`.
 
-use crate::measured::paid::BillMonth;
+use crate::measured::paid::{BillMonth, BilledAmount};
 use crate::source::{days_from_civil, days_in_month};
 
 const MINUTES_PER_DAY: i64 = 1440;
@@ -48,6 +48,12 @@ impl Minutes {
     /// The moment at which a month has ended.
     pub(super) fn end_of(month: BillMonth) -> Minutes {
         Minutes::of_day(month.next().first_day())
+    }
+
+    /// Days of a month before it: none where the month begins later.
+    pub(super) fn days_of(self, month: BillMonth) -> BilledAmount {
+        let minutes = self.0 - Minutes::of_day(month.first_day()).0;
+        BilledAmount::of_ratio(minutes.max(0), MINUTES_PER_DAY)
     }
 }
 

@@ -1,17 +1,18 @@
 //! What the tree cost at each commit: which commits are looked at, by whom, and in which order.
 
 mod kept;
+mod merges;
 mod plan;
 mod point;
+mod pull_request;
 mod request;
 mod trace;
 mod walk;
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::BTreeSet;
 
 use crate::cli::Failure;
-use crate::cli::world::{git_log, git_program};
+use crate::cli::world::git_program;
 use crate::report::{Commit, History, Point, PointState, StepKind, steps};
 use crate::source::{is_below, parent};
 use plan::HistoryPlan;
@@ -36,8 +37,9 @@ pub(in crate::cli) fn read(request: &HistoryRequest<'_>) -> Result<History, Fail
         ));
     }
     let mut points: Vec<Point> = points.into_iter().map(|it| it.point).collect();
-    tell_merged(repository, &plan, &mut points)?;
-    let steps = steps(&points, plan.from_the_first);
+    let mut steps = steps(&points, plan.from_the_first);
+    merges::name_requests(repository, &plan, &mut points, &steps)?;
+    merges::name_commits(request, &walk, &plan, &points, &mut steps)?;
     Ok(History {
         title: None,
         steps,
@@ -78,7 +80,7 @@ fn points(plan: &HistoryPlan, outcomes: Vec<Option<Outcome>>) -> Vec<Candidate> 
             author: planned.logged.author.clone(),
             subject: planned.logged.subject.clone(),
             tags: planned.tags.clone(),
-            merged: None,
+            request: None,
         };
         // What days and weeks leave out was not asked for: each stands for those before it.
         let (state, unread, missing) = match outcome {
@@ -160,29 +162,4 @@ fn broken(
         }
     }
     Ok(None)
-}
-
-/// Of merges that changed something: who wrote what was merged.
-fn tell_merged(repository: &Path, plan: &HistoryPlan, points: &mut [Point]) -> Result<(), Failure> {
-    let second: HashMap<&str, &str> = plan
-        .commits
-        .iter()
-        .filter_map(|it| Some((it.logged.id.as_str(), it.logged.parents.get(1)?.as_str())))
-        .collect();
-    let known = steps(points, plan.from_the_first);
-    let merges: Vec<(usize, &str)> =
-        known.iter().filter_map(|it| Some((it.to, *second.get(points.get(it.to)?.commit.id.as_str())?))).collect();
-    if merges.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<&str> = merges.iter().map(|(_, id)| *id).collect();
-    // What was merged need not be in a shallow clone.
-    let Ok(tips) = git_log::named(repository, &ids) else { return Ok(()) };
-    let tips: HashMap<String, (String, String)> = tips.into_iter().map(|it| (it.id, (it.author, it.subject))).collect();
-    for (place, id) in merges {
-        if let (Some(point), Some(tip)) = (points.get_mut(place), tips.get(id)) {
-            point.commit.merged = Some(tip.clone());
-        }
-    }
-    Ok(())
 }

@@ -96,7 +96,12 @@ impl<'a> Walk<'a> {
         Ok(outcomes)
     }
 
-    fn is_over(&self) -> bool {
+    /// What goes from commit to commit beside the plan.
+    pub(super) fn worker(&self) -> Worker<'_, 'a> {
+        Worker { walk: self, at: None, changes: None, last: None }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
         let is_over = deadline::left() < self.reserve;
         self.ran_out.fetch_or(is_over, Ordering::Relaxed);
         is_over
@@ -111,12 +116,13 @@ impl<'a> Walk<'a> {
         let done: Mutex<Vec<(usize, Outcome)>> = Mutex::default();
         let work = || -> Result<(), Failure> {
             while let Some(stretch) = stretches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut worker = Worker { walk: self, at: None, changes: None, last: None };
+                let mut worker = self.worker();
                 for place in *stretch {
                     if self.is_over() {
                         return Ok(());
                     }
-                    let outcome = worker.outcome(*place)?;
+                    let Some(planned) = self.plan.commits.get(*place) else { continue };
+                    let outcome = worker.outcome(&planned.logged.tree)?;
                     self.done.fetch_add(1, Ordering::Relaxed);
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((*place, outcome));
                 }
@@ -173,7 +179,7 @@ fn middles(outcomes: &[Option<Outcome>]) -> Vec<usize> {
 }
 
 /// Goes from commit to commit.
-struct Worker<'w, 'a> {
+pub(super) struct Worker<'w, 'a> {
     walk: &'w Walk<'a>,
     /// The tree that it stands at.
     at: Option<(String, Entries)>,
@@ -183,11 +189,8 @@ struct Worker<'w, 'a> {
 }
 
 impl Worker<'_, '_> {
-    fn outcome(&mut self, place: usize) -> Result<Outcome, Failure> {
-        let Some(planned) = self.walk.plan.commits.get(place) else {
-            return Ok(Outcome::Failed("there is no such commit".to_owned()));
-        };
-        let tree = &planned.logged.tree;
+    /// What came of a commit, by the tree of it.
+    pub(super) fn outcome(&mut self, tree: &str) -> Result<Outcome, Failure> {
         let known = self.walk.known.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned();
         if let Some(known) = known {
             return Ok(Outcome::Computed(known));

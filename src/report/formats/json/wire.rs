@@ -398,6 +398,7 @@ struct WireDemand {
     why: Option<String>,
     always: Number,
     average: Option<Number>,
+    covered: Number,
     most: Option<Number>,
     sure: Vec<Rung>,
     usd_per_hour: Offered,
@@ -442,6 +443,7 @@ impl From<pricing::Demand> for WireDemand {
             why: it.why,
             always: Number(it.always),
             average: it.average.map(Number),
+            covered: Number(it.covered),
             most: it.most.map(Number),
             sure: it.rungs.iter().map(rung).collect(),
             usd_per_hour: it.offered.into(),
@@ -549,6 +551,7 @@ pub(in crate::report) struct Budget<'a> {
     limit_usd: Option<Number>,
     before_usd: Option<Number>,
     after_usd: Number,
+    hours_per_month: Number,
 }
 
 impl<'a> Budget<'a> {
@@ -559,6 +562,7 @@ impl<'a> Budget<'a> {
             limit_usd: it.limit.map(Into::into),
             before_usd: it.before.map(Into::into),
             after_usd: it.after.into(),
+            hours_per_month: Number(it.hours),
         }
     }
 }
@@ -570,11 +574,18 @@ pub(in crate::report) struct Total<'a> {
     name: &'a str,
     amount_usd: Option<Number>,
     limit_usd: Option<Number>,
+    hours_per_month: Number,
 }
 
 impl<'a> Total<'a> {
     pub(in crate::report) fn new(rule: &'a str, it: &'a rules::Total) -> Total<'a> {
-        Total { rule, name: &it.name, amount_usd: it.amount.map(Into::into), limit_usd: it.limit.map(Into::into) }
+        Total {
+            rule,
+            name: &it.name,
+            amount_usd: it.amount.map(Into::into),
+            limit_usd: it.limit.map(Into::into),
+            hours_per_month: Number(it.hours),
+        }
     }
 }
 

@@ -93,6 +93,7 @@ fn in_short(text: &mut String, report: &Report) {
     if !parts.is_empty() {
         let _ = writeln!(text, "{} (-v says why)", parts.join(", "));
     }
+    most_frequent(text, estimated(report).collect(), MOST_REASONS);
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
         let _ = writeln!(text, "{line}");
     }

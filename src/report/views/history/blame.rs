@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::History;
-use super::point::Commit;
-use super::snapshot::Holding;
-use super::steps::{Step, StepKind, by_key};
+use super::point::{BranchCommit, Commit};
+use super::snapshot::{Amount, Holding};
+use super::steps::{Step, StepChange, StepKind, by_key};
 use crate::catalog::Money;
 
 /// One resource of today's bill.
@@ -21,17 +21,28 @@ pub struct Blame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlamedCommit<'a> {
     pub commit: &'a Commit,
+    /// Of a merge, the commit of the branch that did it, where that is known.
+    pub by: Option<&'a BranchCommit>,
     /// So many commits before it may have done it as well: nobody looked at them, or they could not be read.
     pub between: usize,
-    /// By how much its month grew then.
-    pub delta: Money,
+    /// By how much its month grew then; nothing where its cost was unknown before, or is since.
+    pub delta: Option<Money>,
 }
 
-/// The steps that brought and last changed something.
+/// What brought and last changed something.
 #[derive(Clone, Copy, Default)]
-struct Brought {
-    added: Option<(usize, Money)>,
-    since: Option<(usize, Money)>,
+struct Brought<'a> {
+    added: Option<BlamedCommit<'a>>,
+    since: Option<BlamedCommit<'a>>,
+    /// While its cost is unknown: what was known last.
+    lost: Option<Lost<'a>>,
+}
+
+/// What something cost before its cost became unknown, and since when.
+#[derive(Clone, Copy)]
+struct Lost<'a> {
+    holding: &'a Holding,
+    since: Option<BlamedCommit<'a>>,
 }
 
 type Key = (Option<String>, String);
@@ -39,59 +50,93 @@ type Key = (Option<String>, String);
 /// Every resource that sums count today, the most expensive first.
 pub fn blame(history: &History) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
-    let mut brought: BTreeMap<Key, Brought> = BTreeMap::new();
-    for (place, step) in history.steps.iter().enumerate() {
-        follow(&mut brought, place, step);
+    let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();
+    for step in &history.steps {
+        follow(&mut brought, history, step);
     }
-    let of = |step: Option<(usize, Money)>| {
-        let (place, delta) = step?;
-        let step = history.steps.get(place)?;
-        Some(BlamedCommit { commit: &history.points.get(step.to)?.commit, between: step.between, delta })
-    };
     let told = by_key(newest).into_values().map(|holding| {
-        let found = brought.get(&key(holding)).copied().unwrap_or_default();
-        Blame { holding, since: of(found.since), added: of(found.added) }
+        let Brought { added, since, .. } = brought.get(&key(holding)).copied().unwrap_or_default();
+        Blame { holding, since, added }
     });
     let mut told: Vec<Blame<'_>> = told.collect();
-    let monthly = |it: &Blame<'_>| it.holding.monthly.map_or(Money::ZERO, |it| it.expected);
     told.sort_by(|a, b| {
         let names = |it: &Blame<'_>| (it.holding.address.clone(), it.holding.run.clone());
-        monthly(b).cmp(&monthly(a)).then_with(|| names(a).cmp(&names(b)))
+        monthly(b.holding).cmp(&monthly(a.holding)).then_with(|| names(a).cmp(&names(b)))
     });
     told
+}
+
+fn monthly(it: &Holding) -> Money {
+    it.monthly.map_or(Money::ZERO, |it| it.expected)
 }
 
 fn key(it: &Holding) -> Key {
     (it.run.clone(), it.address.clone())
 }
 
-fn follow(brought: &mut BTreeMap<Key, Brought>, place: usize, step: &Step) {
+fn price(it: &Holding) -> (Option<Amount>, Option<Amount>) {
+    (it.monthly, it.amount)
+}
+
+fn follow<'a>(brought: &mut BTreeMap<Key, Brought<'a>>, history: &'a History, step: &'a Step) {
     // All that moves goes before anything of it comes: two may change places.
-    let moved: Vec<(Key, Brought)> = step
+    let moved: Vec<(Key, Brought<'a>)> = step
         .changes
         .iter()
         .filter(|it| it.kind == StepKind::Moved)
         .filter_map(|it| Some((key(it.after.as_ref()?), brought.remove(&key(it.before.as_ref()?))?)))
         .collect();
     brought.extend(moved);
+    let Some(commit) = history.points.get(step.to).map(|it| &it.commit) else { return };
     for change in &step.changes {
-        let now = Some((place, change.delta()));
-        match (change.kind, &change.after) {
-            (StepKind::Added, Some(it)) => drop(brought.insert(key(it), Brought { added: now, since: now })),
-            (StepKind::Changed, Some(it)) => {
-                let known = brought.entry(key(it)).or_default();
-                let is_same_price =
-                    change.before.as_ref().map(|it| (it.monthly, it.amount)) == Some((it.monthly, it.amount));
-                if !is_same_price {
-                    known.since = now;
-                }
+        let by = |delta| Some(BlamedCommit { commit, by: change.by.as_ref(), between: step.between, delta });
+        let now = by(Some(change.delta()));
+        match (change.kind, &change.before, &change.after) {
+            (StepKind::Added, _, Some(is)) => {
+                brought.insert(key(is), Brought { added: now, since: now, lost: None });
             }
-            (StepKind::Removed, _) => {
-                if let Some(it) = &change.before {
-                    brought.remove(&key(it));
-                }
+            (StepKind::Changed, Some(was), Some(is)) if price(was) != price(is) => {
+                brought.entry(key(is)).or_default().since = now;
+            }
+            (StepKind::Removed, Some(was), _) => drop(brought.remove(&key(was))),
+            (StepKind::NoLongerKnown, Some(was), _) => {
+                let entry = brought.entry(key(was)).or_default();
+                entry.lost = Some(Lost { holding: was, since: entry.since });
+                entry.since = by(None);
+            }
+            (StepKind::BecameKnown, _, Some(is)) => {
+                let first = || Brought { added: first_declared(history, step, change), ..Brought::default() };
+                let entry = brought.entry(key(is)).or_insert_with(first);
+                entry.since = match entry.lost.take() {
+                    Some(lost) if price(lost.holding) == price(is) => lost.since,
+                    lost => by(lost.map(|it| monthly(is) - monthly(it.holding))),
+                };
             }
             _ => {}
         }
     }
+}
+
+/// The commit that first declared a resource which became known later; none where that was before the history begins.
+fn first_declared<'a>(history: &'a History, step: &'a Step, change: &'a StepChange) -> Option<BlamedCommit<'a>> {
+    let holding = change.after.as_ref()?;
+    let earlier = history.points.get(..=step.from?)?;
+    let is_open = |at: &usize| earlier.get(*at).and_then(|it| it.snapshot()).is_none_or(|it| it.may_hide(holding));
+    let first = (0..earlier.len()).rev().take_while(is_open).last()?;
+    if first == 0 && !history.from_the_first {
+        return None;
+    }
+    let commits = |from: usize, to: usize| -> usize {
+        let passed_over = history.points.get(from + 1..=to).unwrap_or_default().iter().map(|it| 1 + it.passed_over);
+        passed_over.sum()
+    };
+    let point = earlier.get(first)?;
+    let is_declared = point.snapshot().is_some_and(|it| it.declares(holding));
+    let (commit, between) = if is_declared {
+        (&point.commit, point.passed_over)
+    } else {
+        // A file that was not read may have held it from any of these commits on.
+        (&history.points.get(step.to)?.commit, point.passed_over + commits(first, step.to))
+    };
+    Some(BlamedCommit { commit, by: None, between, delta: None })
 }

@@ -4,16 +4,18 @@ mod blame;
 mod point;
 mod snapshot;
 mod steps;
+mod unknown;
 
 use std::sync::Arc;
 
 pub use blame::{Blame, BlamedCommit, blame};
-pub use point::{Commit, Every, Point, PointState};
+pub use point::{BranchCommit, Commit, Every, Point, PointState, PullRequest};
 pub use snapshot::{
     Amount, Holding, RuleCount, Snapshot, SnapshotCut, SnapshotEnding, SnapshotSlice, SnapshotUnjudged,
 };
 pub(in crate::report) use steps::course;
 pub use steps::{Step, StepChange, StepKind, steps};
+pub(in crate::report) use unknown::unknown_points;
 
 use crate::catalog::Currency;
 use crate::report::Catalog;

@@ -62,8 +62,35 @@ pub struct Commit {
     pub author: String,
     pub subject: String,
     pub tags: Vec<String>,
-    /// Of a merge, the author and the subject of what was merged.
-    pub merged: Option<(String, String)>,
+    /// Of a merge that changed something, where its message names one.
+    pub request: Option<PullRequest>,
+}
+
+/// What a code host wrote into the message of a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    /// As the host writes it: `#7` or `!7`.
+    pub name: String,
+    pub title: Option<String>,
+}
+
+/// A commit of a merged branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchCommit {
+    pub id: String,
+    pub author: String,
+    pub subject: String,
+}
+
+impl BranchCommit {
+    /// As people write it.
+    pub fn short(&self) -> &str {
+        shortened(&self.id)
+    }
+}
+
+fn shortened(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
 }
 
 impl Commit {
@@ -74,6 +101,6 @@ impl Commit {
 
     /// As people write it.
     pub fn short(&self) -> &str {
-        self.id.get(..10).unwrap_or(&self.id)
+        shortened(&self.id)
     }
 }

@@ -209,6 +209,19 @@ impl Holding {
         CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
     }
 
+    /// What it costs is known, by the month or each time that it runs.
+    pub fn is_known(&self) -> bool {
+        self.monthly.is_some() || self.amount.is_some()
+    }
+
+    /// It is the same and costs the same, wherever it is defined.
+    pub fn costs_as(&self, other: &Holding) -> bool {
+        (&self.machine, &self.accelerator, self.accelerators, self.count)
+            == (&other.machine, &other.accelerator, other.accelerators, other.count)
+            && (self.monthly, &self.per, self.amount, self.is_rented)
+                == (other.monthly, &other.per, other.amount, other.is_rented)
+    }
+
     /// Some of its cost is unknown.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
@@ -311,19 +324,25 @@ impl Snapshot {
 
     /// Accelerators that are expected, each counted once: those of pods on machines that count are of these.
     pub fn accelerators(&self) -> f64 {
-        let of_their_own = self.added().filter(|it| it.is_rented || !it.is_within);
+        self.accelerators_of(|_| true)
+    }
+
+    pub(super) fn accelerators_of(&self, counts: impl Fn(&Holding) -> bool) -> f64 {
+        let of_their_own = self.added().filter(|it| counts(it) && (it.is_rented || !it.is_within));
         rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
     }
 
     /// A part of what was not evaluated may be a resource of that address.
     pub fn may_hide(&self, it: &Holding) -> bool {
-        let within = |own: &str| {
-            it.address.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
+    }
+
+    /// A resource of that address is there and was not evaluated.
+    pub(super) fn declares(&self, it: &Holding) -> bool {
+        let within = |own: &String| {
+            it.address.strip_prefix(&**own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
-        self.not_judged.iter().any(|open| match &open.address {
-            Some(own) => within(own),
-            None => open.path == it.path,
-        })
+        self.not_judged.iter().filter_map(|open| open.address.as_ref()).any(within)
     }
 
     /// What sums count.

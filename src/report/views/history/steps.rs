@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::point::{Point, PointState};
+use super::point::{BranchCommit, Point, PointState};
 use super::snapshot::{Holding, Snapshot};
 use crate::catalog::Money;
 use crate::pricing::{CostChange, CostSum};
@@ -66,6 +66,15 @@ pub struct StepChange {
     pub kind: StepKind,
     pub before: Option<Holding>,
     pub after: Option<Holding>,
+    /// Of a merge, the commit of the branch that did it, where that is known.
+    pub by: Option<BranchCommit>,
+}
+
+impl Step {
+    /// The commit of the merged branch that made the largest change.
+    pub fn by(&self) -> Option<&BranchCommit> {
+        self.changes.first()?.by.as_ref()
+    }
 }
 
 impl StepChange {
@@ -146,7 +155,7 @@ fn step(before: &Snapshot, after: &Snapshot) -> Step {
         rented: sums.of(Snapshot::rented, |it| it.is_rented),
         requested: sums.of(Snapshot::requested, |it| !it.is_rented),
         combined: sums.of(Snapshot::combined, |_| true),
-        accelerators: after.accelerators() - before.accelerators(),
+        accelerators: sums.accelerators(),
         changes,
     }
 }
@@ -184,6 +193,13 @@ impl StepSums<'_> {
         .settle_ceiling()
     }
 
+    /// Of what both states know.
+    fn accelerators(&self) -> f64 {
+        let lost = self.of_kind(StepKind::NoLongerKnown, |it| it.before.as_ref());
+        let gained = self.of_kind(StepKind::BecameKnown, |it| it.after.as_ref());
+        self.after.accelerators_of(|it| !gained.contains(&it)) - self.before.accelerators_of(|it| !lost.contains(&it))
+    }
+
     fn of_kind(&self, kind: StepKind, holding: impl Fn(&StepChange) -> Option<&Holding>) -> Vec<&Holding> {
         self.changes.iter().filter(|it| it.kind == kind).filter_map(holding).collect()
     }
@@ -196,7 +212,7 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
     for (key, was) in &earlier {
         match later.get(key) {
             None => gone.push(was),
-            Some(is) if is_as_it_was(was, is) => {}
+            Some(is) if was.costs_as(is) => {}
             Some(is) => changes.push(change(became(was, is), Some(was), Some(is))),
         }
     }
@@ -225,8 +241,7 @@ fn changes(before: &Snapshot, after: &Snapshot) -> Vec<StepChange> {
 
 /// What became of a resource that both states hold.
 fn became(was: &Holding, is: &Holding) -> StepKind {
-    let is_known = |it: &Holding| it.monthly.is_some() || it.amount.is_some();
-    match (is_known(was), is_known(is)) {
+    match (was.is_known(), is.is_known()) {
         (false, true) => StepKind::BecameKnown,
         (true, false) => StepKind::NoLongerKnown,
         _ => StepKind::Changed,
@@ -234,14 +249,7 @@ fn became(was: &Holding, is: &Holding) -> StepKind {
 }
 
 fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> StepChange {
-    StepChange { kind, before: before.cloned(), after: after.cloned() }
-}
-
-/// What it costs and what it is: where it stands may be another place.
-fn is_as_it_was(was: &Holding, is: &Holding) -> bool {
-    (&was.machine, &was.accelerator, was.accelerators, was.count)
-        == (&is.machine, &is.accelerator, is.accelerators, is.count)
-        && (was.monthly, &was.per, was.amount, was.is_rented) == (is.monthly, &is.per, is.amount, is.is_rented)
+    StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 
 /// Those that went in one place and came in another as they were: those of the same address first, then those of the same

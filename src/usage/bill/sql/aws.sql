@@ -65,6 +65,7 @@ SELECT 'aws' AS provider,
   sum(CASE WHEN bought = 'on_demand' AND hours IS NOT NULL THEN paid END) AS on_demand_paid,
   sum(CASE WHEN bought = 'on_demand' AND hours IS NOT NULL THEN list END) AS on_demand_list,
   CASE WHEN max(until) < max(month_end) OR current_date - INTERVAL '5' DAY < max(month_end) THEN 1 END AS open,
+  CASE WHEN max(until) < max(month_end) THEN date_diff('minute', max(month_end) - INTERVAL '1' MONTH, max(until)) / 1440.0 END AS billed_days,
   'sql-aws' AS source
 FROM keyed
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10

@@ -42,6 +42,7 @@ SELECT 'azure' AS provider,
   sum(machine_hours) FILTER (charge IN ('usage', 'unused') AND bought = 'spot') AS spot,
   sum(machine_hours) FILTER (charge IN ('usage', 'unused') AND bought = 'committed') AS committed,
   CASE WHEN max(until) + 1 < date_trunc('month', max(day)) + INTERVAL 1 MONTH OR current_date - 5 < date_trunc('month', max(day)) + INTERVAL 1 MONTH THEN 1 END AS open,
+  CASE WHEN max(until) + 1 < date_trunc('month', max(day)) + INTERVAL 1 MONTH THEN date_diff('day', date_trunc('month', max(day)), max(until) + 1) END AS billed_days,
   'sql-azure' AS source
 FROM safe
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10

@@ -86,6 +86,8 @@ SELECT provider,
   sum(CAST(EffectiveCost AS DECIMAL(38, 12))) FILTER (ChargeClass = 'Correction') AS corrected,
   CASE WHEN max(until::TIMESTAMP) < date_trunc('month', max(ChargePeriodStart::TIMESTAMP)) + INTERVAL 1 MONTH
          OR current_date - 5 < date_trunc('month', max(ChargePeriodStart::TIMESTAMP)) + INTERVAL 1 MONTH THEN 1 END AS open,
+  CASE WHEN max(until::TIMESTAMP) < date_trunc('month', max(ChargePeriodStart::TIMESTAMP)) + INTERVAL 1 MONTH
+    THEN date_diff('minute', date_trunc('month', max(ChargePeriodStart::TIMESTAMP)), max(until::TIMESTAMP)) / 1440.0 END AS billed_days,
   'sql-duckdb' AS source
 FROM lines
 GROUP BY provider, 2, 3, 4, 5, 6, gpus, month, currency, charge

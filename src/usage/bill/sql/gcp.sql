@@ -64,6 +64,8 @@ SELECT 'gcp' AS provider,
   sum(CASE WHEN bought = 'on_demand' AND machine_hours IS NOT NULL THEN paid END) AS on_demand_paid,
   sum(CASE WHEN bought = 'on_demand' AND machine_hours IS NOT NULL THEN list END) AS on_demand_list,
   CASE WHEN max(until) < max(month_end) OR timestamp_sub(current_timestamp(), INTERVAL 5 DAY) < max(month_end) THEN 1 END AS open,
+  CASE WHEN max(until) < max(month_end)
+    THEN timestamp_diff(max(until), timestamp(date_sub(date(max(month_end)), INTERVAL 1 MONTH)), MINUTE) / 1440 END AS billed_days,
   'sql-gcp' AS source
 FROM keyed
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10

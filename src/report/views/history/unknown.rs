@@ -1,0 +1,56 @@
+//! Where a curve has a gap: what a resource costs is unknown there, and known before or after.
+
+use std::collections::BTreeMap;
+
+use super::History;
+use super::snapshot::{Holding, Snapshot};
+use super::steps::{Step, StepKind, by_key};
+
+/// Whether each point lacks the cost of a resource that the points before it or after it know. A sum without that resource
+/// is no fall and no rise.
+pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
+    let lost = by_place(history, StepKind::NoLongerKnown, |step| Some(step.to));
+    let gained = by_place(history, StepKind::BecameKnown, |step| step.from);
+    let places = 0..history.points.len();
+    let mut unknown = vec![false; history.points.len()];
+    mark(history, &mut unknown, places.clone(), &lost);
+    mark(history, &mut unknown, places.rev(), &gained);
+    unknown
+}
+
+type Places<'a> = BTreeMap<usize, Vec<&'a Holding>>;
+
+/// The resources of steps of a kind, as they were known, by the point at which each is unknown.
+fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<usize>) -> Places<'_> {
+    let mut places = Places::new();
+    for step in &history.steps {
+        let Some(place) = place(step) else { continue };
+        let changes = step.changes.iter().filter(|it| it.kind == kind);
+        let known = changes.filter_map(|it| it.before.iter().chain(&it.after).find(|it| it.is_known()));
+        places.entry(place).or_default().extend(known);
+    }
+    places
+}
+
+/// Goes from each place where a resource is unknown as far as it stays so.
+fn mark<'a>(history: &'a History, unknown: &mut [bool], order: impl Iterator<Item = usize>, begins: &Places<'a>) {
+    let mut open: Vec<&Holding> = Vec::new();
+    for place in order {
+        let Some(snapshot) = history.points.get(place).and_then(|it| it.snapshot()) else { continue };
+        if !open.is_empty() {
+            retain_unknown(&mut open, snapshot);
+        }
+        open.extend(begins.get(&place).into_iter().flatten());
+        if let Some(it) = unknown.get_mut(place) {
+            *it |= !open.is_empty();
+        }
+    }
+}
+
+fn retain_unknown(open: &mut Vec<&Holding>, snapshot: &Snapshot) {
+    let there = by_key(snapshot);
+    open.retain(|it| match there.get(&(&it.run, it.address.as_str(), 0)) {
+        Some(own) => !own.is_known(),
+        None => snapshot.may_hide(it),
+    });
+}

@@ -10,6 +10,7 @@ SOURCES is a directory that the caller fills; `targets/sources.toml` names each 
   terraform.json         `terraform providers schema -json` in a directory that requires google and azurerm
   source/google, source/azurerm   the providers' source, as it was released
   npm/aws, npm/kubernetes         unpacked npm packages: `npm pack @cdktf/provider-aws@VERSION`
+  npm/pulumi-aws, npm/pulumi-gcp, npm/pulumi-azure
   go                     the cache of Go modules: `go mod download MODULE@VERSION` with GOMODCACHE=SOURCES/go
   git/NAME.git           bare clones: `git clone --bare` of each repository
 
@@ -24,7 +25,6 @@ from pathlib import Path
 from targets import table
 
 HERE = Path(__file__).parent / "targets"
-FAMILIES = ("terraform-aws", "terraform-google", "terraform-azurerm", "terraform-kubernetes", "cloudformation", "arm", "kubernetes", "skypilot", "pulumi")
 
 
 def read_toml(name):
@@ -172,6 +172,17 @@ def skypilot(sources, targets):
     return rows
 
 
+def pulumi(sources, targets):
+    from targets.pulumi import Package
+
+    rows = []
+    for name, types in targets["packages"].items():
+        package = Package(sources.root / "npm" / f"pulumi-{name}")
+        for token, patterns in types.items():
+            rows += chosen(token, package.rows(token, sources.label(f"pulumi-{name}")), patterns)
+    return rows
+
+
 READERS = {
     "terraform-aws": (terraform_aws, ("terraform", "aws")),
     "terraform-google": (terraform_by_source("google", ["google/services/*"]), ("terraform", "google")),
@@ -181,6 +192,7 @@ READERS = {
     "arm": (arm, ("arm",)),
     "kubernetes": (kubernetes, ("kubernetes",)),
     "skypilot": (skypilot, ("skypilot",)),
+    "pulumi": (pulumi, ("pulumi",)),
 }
 
 

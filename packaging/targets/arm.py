@@ -78,7 +78,8 @@ class Types:
         entry = types[at]
         kind = entry["$type"]
         if kind in ("StringType", "IntegerType"):
-            row.kind = kind.removesuffix("Type").lower()
+            # these types have no fractions, though some properties take them
+            row.kind = "string" if kind == "StringType" else "number"
             row.min = str(entry.get("minLength", entry.get("minValue", "")))
             row.max = str(entry.get("maxLength", entry.get("maxValue", "")))
             row.pattern = entry.get("pattern") or ""

@@ -80,7 +80,7 @@ def errors(text):
 
 
 def skypilot(text, language):
-    if language != "yaml" or not re.search(r"^(run|setup|service|resources):", text, re.M) or "apiVersion" in text:
+    if language != "yaml" or not re.search(r"^(run|setup|service|resources):", text, re.M) or re.search(r"^(apiVersion|runtime):", text, re.M):
         return None
     try:
         import sky
@@ -144,7 +144,45 @@ class Definitions:
             for error in jsonschema.Draft7Validator(schema).iter_errors(document):
                 at = ".".join(str(it) for it in error.absolute_path)
                 problems.append(f"{at}: {error.message.split(chr(10))[0][:160]}")
+            problems += broken_rules(schema, document)
         return (f"jsonschema {jsonschema.__version__}, {', '.join(dict.fromkeys(names))}", problems) if names else None
+
+
+@cache
+def rule(text):
+    """A rule of the API server, ready to run; nothing where its words are not known here."""
+    try:
+        import celpy
+    except ImportError:
+        return None
+    environment = celpy.Environment()
+    try:
+        return environment.program(environment.compile(text))
+    except Exception:  # functions that Kubernetes adds to the language
+        return None
+
+
+def broken_rules(schema, value):
+    """The rules (`x-kubernetes-validations`) that an object breaks. Rules about changes need two objects and are left out."""
+    import celpy
+
+    problems = []
+    for it in schema.get("x-kubernetes-validations") or ():
+        ready = None if "oldSelf" in it["rule"] else rule(it["rule"])
+        try:
+            if ready and not ready.evaluate({"self": celpy.json_to_cel(value)}):
+                problems.append(it.get("message") or it["rule"])
+        except Exception:  # a member that is not there: its schema says whether it may be missing
+            continue
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            below = (schema.get("properties") or {}).get(name) or schema.get("additionalProperties")
+            if isinstance(below, dict):
+                problems += broken_rules(below, inner)
+    elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+        for inner in value:
+            problems += broken_rules(schema["items"], inner)
+    return problems
 
 
 def strict(schema, whole=False):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 LISTS = ("values", "requires", "conflicts", "exactly_one", "at_least_one", "when", "flags")
 # Longer lists are machines of a region and the like; a table of schemas is no place for them.
 MOST_VALUES = 40
-MOST_PATTERN = 120
+MOST_PATTERN = 60
 MOST_CONDITION = 300
 # A group of more members is any property of the object: `*`.
 MOST_MEMBERS = 6

@@ -145,7 +145,7 @@ def shorten(row):
 
 
 def write(path, rows, note):
-    """Each type begins with a row that names it and its source; the rows below leave both out."""
+    """Each type begins with a row that names it and its source; the rows below leave both out, and empty cells at the end."""
     groups = {}
     for row in sorted(rows, key=lambda it: (it.type, it.path)):
         groups.setdefault(row.type, []).append(shorten(row))
@@ -158,7 +158,10 @@ def write(path, rows, note):
                 group.insert(0, Row(type, "", "object", "", source=group[0].source))
             for row in group:
                 named = replace(row, type="", source="") if row.path else row
-                table.writerow(cell(name, getattr(named, name)) for name in COLUMNS)
+                cells = [cell(name, getattr(named, name)) for name in COLUMNS]
+                while not cells[-1]:
+                    cells.pop()
+                table.writerow(cells)
 
 
 def read(path):
@@ -166,7 +169,7 @@ def read(path):
     above = None
     with open(path, encoding="utf-8", newline="") as file:
         lines = (line for line in file if not line.startswith("#"))
-        for raw in csv.DictReader(lines):
+        for raw in csv.DictReader(lines, restval=""):
             for name in LISTS:
                 split = SPLIT if name == "when" else "|"
                 raw[name] = raw[name].split(split) if raw[name] else []

@@ -117,7 +117,9 @@ def terraform_kubernetes(sources, targets):
     rows = []
     for type, patterns in targets["types"].items():
         directory = terraform.directory_of(type.removeprefix("kubernetes_"))
-        found = terraform.Bindings(sources.root / "npm" / "kubernetes" / "lib" / directory).rows(type, sources.label("kubernetes-provider"))
+        found = terraform.Bindings(sources.root / "npm" / "kubernetes" / "lib" / directory).rows(
+            type, sources.label("kubernetes-provider")
+        )
         rows += chosen(type, found, patterns)
     return rows
 

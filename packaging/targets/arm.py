@@ -17,7 +17,9 @@ class Types:
         self.files = {}
 
     def git(self, *arguments):
-        return subprocess.run(["git", f"--git-dir={self.repository}", *arguments], capture_output=True, check=True, text=True).stdout
+        return subprocess.run(
+            ["git", f"--git-dir={self.repository}", *arguments], capture_output=True, check=True, text=True
+        ).stdout
 
     def load(self, path):
         if path not in self.files:
@@ -52,7 +54,16 @@ class Types:
         kind = entry["$type"]
         if kind == "DiscriminatedObjectType":
             self.members(types, entry["baseProperties"], type, path, source, rows, depth, seen)
-            rows.append(Row(type, join(path, entry["discriminator"]), "string", "required", values=sorted(entry["elements"]), source=source))
+            rows.append(
+                Row(
+                    type,
+                    join(path, entry["discriminator"]),
+                    "string",
+                    "required",
+                    values=sorted(entry["elements"]),
+                    source=source,
+                )
+            )
             for name, element in sorted(entry["elements"].items()):
                 inner = []
                 self.walk(types, ref(element), type, path, source, inner, depth + 1, seen)

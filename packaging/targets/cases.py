@@ -13,7 +13,19 @@ from . import judge, programs
 FENCE = re.compile(r"^```(hcl|yaml|json) (before|wrong|right)\n(.*?)^```$", re.M | re.S)
 VERDICTS = re.compile(r"^```verdicts\n.*?^```\n?", re.M | re.S)
 # Effects that make a text wrong; the others are told, and hold for right texts, too.
-WRONG = ("refused", "ignored", "pending", "pruned", "on demand", "fails", "pods keep away", "apply fails", "no machine", "a lasting", "tainted")
+WRONG = (
+    "refused",
+    "ignored",
+    "pending",
+    "pruned",
+    "on demand",
+    "fails",
+    "pods keep away",
+    "apply fails",
+    "no machine",
+    "a lasting",
+    "tainted",
+)
 LONGEST = 150
 
 

@@ -26,9 +26,18 @@ class Bundle:
         rows = []
         self.walk(schema, schema, type, "", source, rows, set(), 0)
         by_path = {row.path: row for row in rows}
-        for name, flag in (("readOnlyProperties", "computed"), ("createOnlyProperties", "new"), ("deprecatedProperties", "deprecated")):
+        for name, flag in (
+            ("readOnlyProperties", "computed"),
+            ("createOnlyProperties", "new"),
+            ("deprecatedProperties", "deprecated"),
+        ):
             for pointer in schema.get(name) or ():
-                path = pointer.removeprefix("/properties/").replace("/*/", "[].").replace("/properties/", ".").replace("/", ".")
+                path = (
+                    pointer.removeprefix("/properties/")
+                    .replace("/*/", "[].")
+                    .replace("/properties/", ".")
+                    .replace("/", ".")
+                )
                 row = by_path.get(path) or by_path.get(path + "[]")
                 if row and flag == "computed":
                     row.need = "computed"
@@ -76,12 +85,21 @@ def row_of(root, schema, type, path, source, need):
         kind = f"list({inner.get('type') or 'object'})"
     kind = {"boolean": "bool"}.get(kind, kind)
     row = Row(
-        type, path, kind, need,
+        type,
+        path,
+        kind,
+        need,
         values=[str(it) for it in schema.get("enum") or ()],
-        min=text(schema, "minimum", "minLength", "minItems"), max=text(schema, "maximum", "maxLength", "maxItems"),
+        min=text(schema, "minimum", "minLength", "minItems"),
+        max=text(schema, "maximum", "maxLength", "maxItems"),
         pattern=schema.get("pattern") or "",
-        default=str(schema.get("default", "")).lower() if isinstance(schema.get("default"), bool) else str(schema.get("default", "")),
-        when=alternatives(schema), source=source,
+        default=(
+            str(schema.get("default", "")).lower()
+            if isinstance(schema.get("default"), bool)
+            else str(schema.get("default", ""))
+        ),
+        when=alternatives(schema),
+        source=source,
     )
     below = schema.get("dependentRequired") or {}
     row.when += [f"{key} requires {'+'.join(value)}" for key, value in sorted(below.items())]
@@ -112,7 +130,10 @@ def conditions(extension, path, by_path):
     row = by_path.get(path) or by_path.get(path + "[]") or (by_path.get("") if not path else None)
     if row is not None:
         row.when += alternatives(extension)
-        row.when += [f"{key} requires {'+'.join(value)}" for key, value in sorted((extension.get("dependentRequired") or {}).items())]
+        row.when += [
+            f"{key} requires {'+'.join(value)}"
+            for key, value in sorted((extension.get("dependentRequired") or {}).items())
+        ]
         if "if" in extension:
             row.when += implication(extension)
     for part in extension.get("allOf") or ():
@@ -126,6 +147,7 @@ def conditions(extension, path, by_path):
 
 def implication(schema):
     """One line of an `if` with its `then`, as compact JSON: conditions are data here, and not told again in words."""
+
     def slim(it):
         return json.dumps(it, separators=(",", ":"), sort_keys=True)
 

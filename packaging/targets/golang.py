@@ -315,11 +315,11 @@ class Package:
             end = text.find("\n}", match.end())
             # a method is known by the name of its type, too
             name = f"{match.group(1)}/{match.group(2)}" if match.group(1) else match.group(2)
-            self.functions.setdefault(name, text[match.start(): end + 2])
+            self.functions.setdefault(name, text[match.start() : end + 2])
         for match in re.finditer(r"^var (\w+)(?: [^=\n]+)? = ", text, re.M):
-            self.variables.setdefault(match.group(1), text[match.end():])
+            self.variables.setdefault(match.group(1), text[match.end() :])
         for match in re.finditer(r"^\t(\w+)(?: [^=\n]+)? = (?=\[\]string\{|map\[)", text, re.M):
-            self.variables.setdefault(match.group(1), text[match.end():])
+            self.variables.setdefault(match.group(1), text[match.end() :])
         for match in re.finditer(r'^\s*(?:const )?(\w+)(?: +\w+)? += +("(?:[^"\\]|\\.)*"|-?[\d_.]+)\s*$', text, re.M):
             value = match.group(2)
             self.constants.setdefault(match.group(1), value[1:-1] if value[0] == '"' else number(value))
@@ -343,25 +343,27 @@ class Package:
         returns = list(re.finditer(r"^\treturn ", text, re.M))
         if not returns:
             return UNKNOWN
-        value = Parser(tokens(text[returns[-1].end():])).expression()
+        value = Parser(tokens(text[returns[-1].end() :])).expression()
         if isinstance(value, Name) and "." not in value:
             value = self.filled(text, str(value))
         elif isinstance(value, Composite) and isinstance(value.get("Schema"), Name):
             # a resource whose schema is made before
-            value.items = [(k, self.filled(text, str(v)) if k == ("id", "Schema") and isinstance(v, Name) else v)
-                           for k, v in value.items]
+            value.items = [
+                (k, self.filled(text, str(v)) if k == ("id", "Schema") and isinstance(v, Name) else v)
+                for k, v in value.items
+            ]
         return value
 
     def filled(self, text, name):
         made = re.search(rf"^\t(?:var )?{name}(?: [^=\n]+)? :?= ", text, re.M)
         if not made:
             return self.value(name)
-        value = Parser(tokens(text[made.end():])).expression()
+        value = Parser(tokens(text[made.end() :])).expression()
         if isinstance(value, Composite) and isinstance(value.get("Schema"), Name):
             inner = self.filled(text, str(value.get("Schema")))
             value.items = [(k, inner if k == ("id", "Schema") else v) for k, v in value.items]
         if isinstance(value, Composite):
             # what holds for the current version only: settings inside a condition are of older ones
             for match in re.finditer(rf'^\t{name}\["(\w+)"\] = ', text, re.M):
-                value.items.append((("str", match.group(1)), Parser(tokens(text[match.end():])).expression()))
+                value.items.append((("str", match.group(1)), Parser(tokens(text[match.end() :])).expression()))
         return value

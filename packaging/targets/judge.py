@@ -57,7 +57,12 @@ class Tables:
             return
         yield from self.object(rows, value, "", value)
         for it in self.effects:
-            if it["type"] in (type, type.split("@")[0]) and it["effect"] and it["condition"] and fails(it["condition"], value):
+            if (
+                it["type"] in (type, type.split("@")[0])
+                and it["effect"]
+                and it["condition"]
+                and fails(it["condition"], value)
+            ):
                 yield f"{it['effect']}: {it['condition']}"
 
     def object(self, rows, value, path, root):
@@ -102,7 +107,9 @@ class Tables:
             members = group.split("+")
             there = [it for it in members if reach(value, it)]
             if len(there) != 1:
-                yield f"`{path or 'it'}` needs exactly one of {', '.join(members)}" + (f", not {' and '.join(there)}" if there else "")
+                yield f"`{path or 'it'}` needs exactly one of {', '.join(members)}" + (
+                    f", not {' and '.join(there)}" if there else ""
+                )
         for group in row.at_least_one:
             members = list(value) if group == "*" else group.split("+")
             if not any(reach(value, it) for it in members):
@@ -135,15 +142,30 @@ def scalar(row, value, path):
     if isinstance(value, bool):
         right = {"bool", "boolean", "any"} & set(kinds)
     elif isinstance(value, (int, float)):
-        right = {"number", "integer", "string", "any"} & set(kinds) if "terraform" in row.source else {"number", "integer", "any"} & set(kinds)
-        right = right or row.source.split("@")[0] in ("aws", "google", "azurerm", "kubernetes-provider", "cfn-lint") and "string" in kinds
+        right = (
+            {"number", "integer", "string", "any"} & set(kinds)
+            if "terraform" in row.source
+            else {"number", "integer", "any"} & set(kinds)
+        )
+        right = (
+            right
+            or row.source.split("@")[0] in ("aws", "google", "azurerm", "kubernetes-provider", "cfn-lint")
+            and "string" in kinds
+        )
         if "integer" in kinds and value != int(value) and "number" not in kinds:
             right = False
     else:
         right = "string" in kinds or "any" in kinds
         numeric = re.fullmatch(r"-?\d+(\.\d+)?", str(value))
         lenient = row.source.split("@")[0] in ("aws", "google", "azurerm", "kubernetes-provider", "cfn-lint")
-        if lenient and numeric and {"number", "integer"} & set(kinds) or lenient and str(value) in ("true", "false") and "bool" in kinds:
+        if (
+            lenient
+            and numeric
+            and {"number", "integer"} & set(kinds)
+            or lenient
+            and str(value) in ("true", "false")
+            and "bool" in kinds
+        ):
             right = True
     if row.kind.startswith(("list", "set")):
         right = not row.kind.startswith(("list(object", "set(object"))
@@ -187,7 +209,11 @@ def reach(value, path):
                 if isinstance(one, dict):
                     nearer += [inner for key, inner in one.items() if inner is not None and fnmatchcase(str(key), step)]
         here = nearer
-    return [one for it in here for one in (it if isinstance(it, list) else [it])] if here and all(isinstance(it, list) for it in here) else here
+    return (
+        [one for it in here for one in (it if isinstance(it, list) else [it])]
+        if here and all(isinstance(it, list) for it in here)
+        else here
+    )
 
 
 def holds(condition, root):
@@ -222,7 +248,11 @@ def fails(statement, root):
             there = [bool(reach(root, it)) for it in tail.split("+")]
             return any(there) if word == " excludes " else not all(there)
     terms = statement.split(" & ")
-    return all(TERM.match(it.strip()) for it in terms) and any(it for it in terms if "==" in it or "!" in it or len(terms) > 1) and holds(statement, root)
+    return (
+        all(TERM.match(it.strip()) for it in terms)
+        and any(it for it in terms if "==" in it or "!" in it or len(terms) > 1)
+        and holds(statement, root)
+    )
 
 
 # Files: the objects that a file declares, each with its type.
@@ -279,7 +309,9 @@ def document(it):
     if isinstance(it.get("Resources"), dict):
         for resource in it["Resources"].values():
             yield resource["Type"], resource.get("Properties") or {}
-    elif isinstance(it.get("resources"), dict) and any(isinstance(v, dict) and ":" in str(v.get("type")) for v in it["resources"].values()):
+    elif isinstance(it.get("resources"), dict) and any(
+        isinstance(v, dict) and ":" in str(v.get("type")) for v in it["resources"].values()
+    ):
         for resource in it["resources"].values():
             yield token(resource["type"]), resource.get("properties") or {}
     elif "kind" in it and "apiVersion" in it:

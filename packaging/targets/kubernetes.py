@@ -108,13 +108,18 @@ def row_of(schema, type, path, source, need):
     if any("self == oldSelf" in it for it in rules(schema)):
         flags.append("new")
     return Row(
-        type, path, kind, need,
+        type,
+        path,
+        kind,
+        need,
         values=[str(it) for it in schema.get("enum") or () if it is not None],
         min=str(first(schema, "minimum", "minLength", "minItems")),
         max=str(first(schema, "maximum", "maxLength", "maxItems")),
         pattern=schema.get("pattern") or "",
         default=default(schema.get("default")),
-        when=rules(schema), flags=flags, source=source,
+        when=rules(schema),
+        flags=flags,
+        source=source,
     )
 
 
@@ -137,7 +142,10 @@ class Builtin:
 
     def look(self, schema):
         while "$ref" in schema:
-            schema = {**self.definitions[schema["$ref"].rpartition("/")[2]], **{k: v for k, v in schema.items() if k != "$ref"}}
+            schema = {
+                **self.definitions[schema["$ref"].rpartition("/")[2]],
+                **{k: v for k, v in schema.items() if k != "$ref"},
+            }
         if schema.get("format") == "int-or-string":
             schema = {**schema, "type": "integer|string"}
         return schema

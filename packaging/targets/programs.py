@@ -57,17 +57,24 @@ def terraform(text, language):
         Path(directory, "main.tf").write_text(text, encoding="utf-8")
         own = HEADERS[provider] if f'provider "{provider}"' not in text else ""
         Path(directory, "versions.tf").write_text(header + own, encoding="utf-8")
-        told = subprocess.run(["terraform", "validate", "-json"], cwd=directory, capture_output=True, text=True, timeout=SECONDS)
+        told = subprocess.run(
+            ["terraform", "validate", "-json"], cwd=directory, capture_output=True, text=True, timeout=SECONDS
+        )
         problems = errors(told.stdout)
         name = f"terraform {terraform_version()} validate, {provider} {VERSIONS[provider]}"
         if not problems and provider == "google":
             name = name.replace("validate", "plan")
             told = subprocess.run(
                 ["terraform", "plan", "-refresh=false", "-input=false", "-json", "-lock=false"],
-                cwd=directory, capture_output=True, text=True, timeout=SECONDS,
+                cwd=directory,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
             )
             lines = [json.loads(line) for line in told.stdout.splitlines() if line.startswith("{")]
-            problems = [it["diagnostic"]["summary"] for it in lines if it.get("@level") == "error" and "diagnostic" in it]
+            problems = [
+                it["diagnostic"]["summary"] for it in lines if it.get("@level") == "error" and "diagnostic" in it
+            ]
     return name, problems
 
 
@@ -76,11 +83,19 @@ def errors(text):
         whole = json.loads(text)
     except ValueError:
         return ["no answer"]
-    return [f"{it['summary']}: {it.get('detail', '')}".split("\n")[0] for it in whole["diagnostics"] if it["severity"] == "error"]
+    return [
+        f"{it['summary']}: {it.get('detail', '')}".split("\n")[0]
+        for it in whole["diagnostics"]
+        if it["severity"] == "error"
+    ]
 
 
 def skypilot(text, language):
-    if language != "yaml" or not re.search(r"^(run|setup|service|resources):", text, re.M) or re.search(r"^(apiVersion|runtime):", text, re.M):
+    if (
+        language != "yaml"
+        or not re.search(r"^(run|setup|service|resources):", text, re.M)
+        or re.search(r"^(apiVersion|runtime):", text, re.M)
+    ):
         return None
     try:
         import sky
@@ -122,7 +137,9 @@ class Definitions:
             for it in schema.get("x-kubernetes-group-version-kind") or ():
                 key = f"{it['group'] + '/' if it['group'] else ''}{it['version']} {it['kind']}"
                 if len(schema["x-kubernetes-group-version-kind"]) == 1:
-                    self.schemas[key] = f"kubernetes {version}", strict({**schema, "definitions": definitions}, whole=True)
+                    self.schemas[key] = f"kubernetes {version}", strict(
+                        {**schema, "definitions": definitions}, whole=True
+                    )
 
     def __call__(self, text, language):
         if language != "yaml" or "apiVersion:" not in text:
@@ -191,7 +208,11 @@ def strict(schema, whole=False):
         return [strict(it, whole) for it in schema]
     if not isinstance(schema, dict):
         return schema
-    if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string" or "resource.Quantity" in str(schema.get("$ref")):
+    if (
+        schema.get("x-kubernetes-int-or-string")
+        or schema.get("format") == "int-or-string"
+        or "resource.Quantity" in str(schema.get("$ref"))
+    ):
         return {"type": ["integer", "string", "number"]}
     made = {}
     for name, value in schema.items():

@@ -8,7 +8,12 @@ from pathlib import Path
 
 from .golang import UNKNOWN, Call, Composite, Name, Package
 
-RELATIONS = {"ConflictsWith": "conflicts", "RequiredWith": "requires", "ExactlyOneOf": "exactly_one", "AtLeastOneOf": "at_least_one"}
+RELATIONS = {
+    "ConflictsWith": "conflicts",
+    "RequiredWith": "requires",
+    "ExactlyOneOf": "exactly_one",
+    "AtLeastOneOf": "at_least_one",
+}
 DEEPEST = 12
 
 
@@ -109,7 +114,11 @@ class Reader:
 
     def read(self, function):
         resource = self.resolve(Call(function, []))
-        schema = self.resolve(resource.get("Schema")) if isinstance(resource, Composite) and resource.get("Schema") is not None else resource
+        schema = (
+            self.resolve(resource.get("Schema"))
+            if isinstance(resource, Composite) and resource.get("Schema") is not None
+            else resource
+        )
         if isinstance(schema, Composite):
             self.walk(schema, "", 0)
         return self.rows

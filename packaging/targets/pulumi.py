@@ -16,7 +16,9 @@ class Package:
         text = COMMENT.sub("", (self.root / "types" / "input.d.ts").read_text(encoding="utf-8"))
         self.inputs = {}
         space = ""
-        for match in re.finditer(r"^export declare namespace ([\w.]+) \{|^( *)(?:export )?interface (\w+) \{\n(.*?)^\2\}", text, re.M | re.S):
+        for match in re.finditer(
+            r"^export declare namespace ([\w.]+) \{|^( *)(?:export )?interface (\w+) \{\n(.*?)^\2\}", text, re.M | re.S
+        ):
             if match.group(1):
                 space = match.group(1)
             elif match.group(2) == "":
@@ -43,7 +45,13 @@ class Package:
             below = f"{path}.{name}" if path else name
             inner = re.search(r"inputs\.([\w.]+)", type)
             several = "[]" in type
-            row = Row(token, below + ("[]" if inner and several else ""), kind(type), "optional" if optional else "required", source=source)
+            row = Row(
+                token,
+                below + ("[]" if inner and several else ""),
+                kind(type),
+                "optional" if optional else "required",
+                source=source,
+            )
             row.values = re.findall(r'"([^"]+)"', type)
             rows.append(row)
             if inner and inner.group(1) in self.inputs:
@@ -55,5 +63,12 @@ def kind(type):
         return "list(object)" if "[]" in type else "object"
     if "[key: string]" in type:
         return "map(string)"
-    scalar = next((ours for theirs, ours in (("string", "string"), ("enums.", "string"), ("number", "number"), ("boolean", "bool")) if theirs in type), "any")
+    scalar = next(
+        (
+            ours
+            for theirs, ours in (("string", "string"), ("enums.", "string"), ("number", "number"), ("boolean", "bool"))
+            if theirs in type
+        ),
+        "any",
+    )
     return f"list({scalar})" if "[]" in type else scalar

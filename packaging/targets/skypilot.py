@@ -24,10 +24,15 @@ def walk(schema, type, path, source, found, required, depth):
     flat = list(flatten(choices)) or [schema]
     kinds = [kind(it) for it in flat]
     row = Row(
-        type, path, "|".join(dict.fromkeys(kinds)), "required" if name in required else "optional",
+        type,
+        path,
+        "|".join(dict.fromkeys(kinds)),
+        "required" if name in required else "optional",
         values=[str(v) for it in flat for v in it.get("enum") or it.get("case_insensitive_enum") or ()],
-        min=bound(flat, "minimum", "exclusiveMinimum"), max=bound(flat, "maximum"),
-        pattern=next((it["pattern"] for it in flat if "pattern" in it), ""), source=source,
+        min=bound(flat, "minimum", "exclusiveMinimum"),
+        max=bound(flat, "maximum"),
+        pattern=next((it["pattern"] for it in flat if "pattern" in it), ""),
+        source=source,
     )
     if any("case_insensitive_enum" in it for it in flat):
         row.flags.append("any-case")

@@ -125,7 +125,9 @@ def choose(rows, patterns):
 def unmatched(rows, patterns):
     """The patterns that name nothing: a target that was renamed, or a spelling mistake."""
     paths = [plain(row.path) for row in rows]
-    return [it for it in patterns if not it.startswith("!") and not any(compile_pattern(it).match(path) for path in paths)]
+    return [
+        it for it in patterns if not it.startswith("!") and not any(compile_pattern(it).match(path) for path in paths)
+    ]
 
 
 def cell(name, value):

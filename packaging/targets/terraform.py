@@ -36,7 +36,7 @@ def from_schema(block, type, source, prefix=""):
         rows.append(Row(type, path, kind, need, flags=flags, source=source))
         nested = it.get("nested_type")
         if nested:
-            rows += from_schema(nested, type, source, path + (".") )
+            rows += from_schema(nested, type, source, path + ("."))
         elif isinstance(it.get("type"), list):
             rows += members(it["type"], type, source, path, need)
     for name, it in (block.get("block_types") or {}).items():
@@ -45,7 +45,18 @@ def from_schema(block, type, source, prefix=""):
         path = prefix + name + ("" if single else "[]")
         flags = ["deprecated"] if it["block"].get("deprecated") else []
         need = "required" if least else "optional"
-        rows.append(Row(type, path, "block", need, min=str(least or ""), max="1" if single else str(most or ""), flags=flags, source=source))
+        rows.append(
+            Row(
+                type,
+                path,
+                "block",
+                need,
+                min=str(least or ""),
+                max="1" if single else str(most or ""),
+                flags=flags,
+                source=source,
+            )
+        )
         rows += from_schema(it["block"], type, source, path + ".")
     return rows
 
@@ -59,7 +70,9 @@ def members(outer, type, source, path, need):
         return []
     rows = []
     for name, inner in outer[1].items():
-        rows.append(Row(type, f"{path}.{name}", kind_of(inner), "computed" if need == "computed" else "optional", source=source))
+        rows.append(
+            Row(type, f"{path}.{name}", kind_of(inner), "computed" if need == "computed" else "optional", source=source)
+        )
         rows += members(inner, type, source, f"{path}.{name}", need)
     return rows
 
@@ -68,9 +81,16 @@ class Bindings:
     """One resource of the bindings of CDK for Terraform."""
 
     ATTRIBUTE = re.compile(
-        r"^ {8,12}(\w+): \{\n +value: (.*),\n +isBlock: (true|false),\n +type: \"(\w+)\",\n +storageClassType: \"(\w+)\",", re.M
+        r"^ {8,12}(\w+): \{\n +value: (.*),\n +isBlock: (true|false),\n +type: \"(\w+)\",\n +storageClassType: \"(\w+)\",",
+        re.M,
     )
-    KINDS = {"stringList": "string", "numberList": "number", "booleanList": "bool", "stringMap": "string", "anyMap": "any"}
+    KINDS = {
+        "stringList": "string",
+        "numberList": "number",
+        "booleanList": "bool",
+        "stringMap": "string",
+        "anyMap": "any",
+    }
 
     def __init__(self, directory):
         directory = Path(directory)
@@ -94,7 +114,7 @@ class Bindings:
 
     def main(self):
         found = list(re.finditer(r"^class \w+ extends cdktf\.Terraform(?:Resource|Provider) \{", self.code, re.M))
-        return self.code[found[0].start():] if found else ""
+        return self.code[found[0].start() :] if found else ""
 
     def required(self, interface):
         match = re.search(rf"^export interface {interface}(?: extends [\w.]+)? \{{\n(.*?)^\}}", self.types, re.M | re.S)
@@ -204,7 +224,7 @@ def from_botocore(rows, operation, aliases):
             if not ours and f"{theirs}.{named}".strip(".") in said:
                 named = f"{theirs}.{named}"
             elif ours and (named == ours or named.startswith(ours + ".")):
-                named = (theirs + named[len(ours):]).strip(".")
+                named = (theirs + named[len(ours) :]).strip(".")
                 break
         facts = said.get(named) or said.get(named + "s") or {}
         if row.need == "computed" or not facts:

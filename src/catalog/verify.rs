@@ -277,7 +277,8 @@ mod tests {
             ("new,box,*,H100-80GB,8,8,,,,2026-01-01,a,high", "one H100-80GB costs $1.000, and $"),
         ] {
             let found = doubts_with(row);
-            assert!(found.len() == 1 && found[0].contains(told), "{told}: {found:?}");
+            // A row may move the median, and so what stands at its edge.
+            assert_eq!(found.iter().filter(|it| it.contains(told)).count(), 1, "{told}: {found:?}");
         }
     }
 

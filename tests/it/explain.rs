@@ -331,7 +331,7 @@ fn every_sum_can_be_done_again_from_what_is_printed() {
     for (address, least, shown) in [
         ("aws_instance.listed[0]", 5, "200 hours a month, by `usage` of the configuration"),
         ("aws_instance.estimated", 4, "regional index of eu-west-2"),
-        ("aws_autoscaling_group.mixed", 2, "spot at $0.4125"),
+        ("aws_autoscaling_group.mixed", 2, "spot at $0.4328"),
         ("aws_sagemaker_notebook_instance.service", 4, "the factor of the managed service"),
         ("google_container_node_pool.parts", 6, "nvidia-tesla-t4"),
         ("azurerm_linux_virtual_machine.reserved", 2, "capacity that is held: the on-demand price, used or not"),

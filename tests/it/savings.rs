@@ -208,7 +208,7 @@ fn cases() -> Vec<Case> {
             |it| it.month - (4.0 * 0.152 + 0.287) * 2.0 * 730.0 / 24.0,
         ),
         Case {
-            instead: Some("bm-8x-h100"),
+            instead: Some("h100-ethernet-8x"),
             ..case("cheaper-provider", "aws_instance.a", instance("a", "p5.48xlarge", ""), |it| {
                 it.month - it.other.unwrap()
             })

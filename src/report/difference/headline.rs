@@ -13,6 +13,9 @@ use crate::report::views::apart;
 use crate::report::views::cost_line::{in_words, marked};
 use crate::report::views::money::{Ends, mark, while_running};
 
+/// With the title and the verdict before them, twenty.
+const MOST_WORDS: usize = 13;
+
 /// The parts, for formats that say some of them elsewhere.
 pub(super) struct Headline {
     /// `$3,620 → $8,077 a month (+$4,457, +123%)`: machines and pods together.
@@ -34,7 +37,17 @@ impl Headline {
             // Where the amount stays, the first of what moves beside it is the answer.
             None if rows.is_empty() => as_it_was(it, true),
             None if all.after.minimum() == MoneyRange::ZERO => rows.remove(0),
-            None => format!("{}; {}", as_it_was(it, false), rows.remove(0)),
+            None => {
+                let (stays, moves) = (as_it_was(it, false), rows.remove(0));
+                let both = format!("{stays}; {moves}");
+                if both.split_whitespace().count() <= MOST_WORDS {
+                    both
+                } else {
+                    // What moves is the answer.
+                    rows.insert(0, stays);
+                    moves
+                }
+            }
         };
         Headline { money, rows, findings: findings(it), open: open(it) }
     }
@@ -122,7 +135,9 @@ fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
     let moves = sum.difference.ceiling != sum.difference.expected;
     if (is_open(before) || is_open(after)) && (moves || !sum.difference.ceiling.is_zero()) {
         let (from, to) = (shown(before, &sum.before, before.ceiling), shown(after, &sum.after, after.ceiling));
-        let by = it.signed(sum.difference.ceiling);
+        let lost = sum.no_longer_known.ceiling;
+        let lost = if lost.is_zero() { String::new() } else { format!(", {} no longer known", it.amount(lost)) };
+        let by = format!("{}{lost}", it.signed(sum.difference.ceiling));
         rows.push(format!("up to {from} → {to}{} ({by})", ends.at_full_scale()));
     }
     let has_floor = |range: MoneyRange| range.floor < range.expected;
@@ -226,20 +241,28 @@ fn percent(sum: &CostChange) -> String {
 
 /// What runs and ends stands in no month: `jobs $1.59 to $44.25 → $3.18 to $88.50 per run`.
 fn jobs(it: &Difference) -> Vec<String> {
-    let mut sums: BTreeMap<Period, (MoneyRange, MoneyRange)> = BTreeMap::new();
-    for change in it.delta.visible() {
-        let (before, after) = it.costs(change);
-        for (cost, is_after) in [(before, false), (after, true)] {
-            let Some(cost) = cost.filter(|cost| cost.per != Period::Month) else { continue };
-            let sum = sums.entry(cost.per).or_default();
-            *(if is_after { &mut sum.1 } else { &mut sum.0 }) += cost.range;
+    let mut sums: BTreeMap<Period, [MoneyRange; 2]> = BTreeMap::new();
+    for (place, state) in [&it.before, &it.after].into_iter().enumerate() {
+        for ((_, per), ending) in state.bill.endings(state.inventory) {
+            sums.entry(per).or_default()[place] += ending.amount;
         }
     }
-    let moved = sums.into_iter().filter(|(_, (before, after))| before != after);
-    let shown = |range: MoneyRange| it.after.currency.least_to_most(range, "");
-    moved
-        .map(|(per, (before, after))| format!("jobs {} → {} {}", shown(before), shown(after), while_running(per)))
-        .collect()
+    // What has no price may be a job.
+    let is_whole = [&it.delta.combined.before, &it.delta.combined.after].map(CostSum::is_whole);
+    let shown = |range: MoneyRange, is_whole: bool| {
+        let amount = it.after.currency.least_to_most(range, "");
+        match (is_whole, range == MoneyRange::ZERO) {
+            (true, _) => amount,
+            (false, true) => "not known".to_owned(),
+            (false, false) => format!("at least {amount}"),
+        }
+    };
+    let moved = sums.into_iter().filter(|(_, [before, after])| before != after);
+    let row = |(per, [before, after]): (Period, [MoneyRange; 2])| {
+        let (before, after) = (shown(before, is_whole[0]), shown(after, is_whole[1]));
+        format!("jobs {before} → {after} {}", while_running(per))
+    };
+    moved.map(row).collect()
 }
 
 /// `jobs start 30 → 43,800 times a month, $55.04 for each hour of a run`: nothing says how long a run takes.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cost, Difference, of_month};
 use crate::catalog::MoneyRange;
 use crate::inventory::{Role, RunKind};
-use crate::pricing::{Change, ChangeKind, Period};
+use crate::pricing::{Change, ChangeKind, Known, Period};
 use crate::report::Report;
 use crate::source::Span;
 
@@ -132,6 +132,10 @@ pub(super) fn environments(it: &Difference) -> Vec<Environment> {
     for change in it.delta.visible() {
         let resource = it.after.resource(change.after).or_else(|| it.before.resource(change.before));
         if resource.is_none_or(|it| it.role != role) {
+            continue;
+        }
+        // Of what only one state knows there is no difference.
+        if change.known != Known::Both {
             continue;
         }
         let (before, after) = it.costs(change);

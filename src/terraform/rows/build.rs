@@ -77,7 +77,11 @@ impl<'a> Builder<'a> {
             self.part(scope, kind, row, None);
             return;
         };
-        for (at, part) in parts(block, each).into_iter().enumerate() {
+        let mut parts = parts(block, each);
+        if parts.is_empty() && block.keyword == "resource" {
+            parts.extend(unknown_part(block, each));
+        }
+        for (at, part) in parts.into_iter().enumerate() {
             let is_block_itself = is_first && at == 0 && block.keyword == "resource";
             let suffix = (!is_block_itself).then_some(part.suffix);
             let mut scope = RowScope { part: part.node, key: part.key, ..RowScope::of(block) };
@@ -288,6 +292,15 @@ pub(super) struct BlockPart<'a> {
     pub(super) node: ValueNode<'a>,
     pub(super) key: Option<Arc<str>>,
     pub(super) suffix: String,
+}
+
+/// What stands for the parts of a collection of which nothing is known: any of them may be a machine.
+fn unknown_part<'a>(block: &'a Block, each: &RowPath) -> Option<BlockPart<'a>> {
+    let node = RowScope::of(block).find(&each.whole()).into_iter().find(|node| match node {
+        ValueNode::Value(held) => matches!(held.value.data, Data::Unknown(_)),
+        _ => false,
+    })?;
+    Some(BlockPart { node, key: None, suffix: format!(".{}", each.name()) })
 }
 
 /// The parts at a path, addressed by position or key. A collection that is not known at all has none that could be named.

@@ -209,23 +209,24 @@ fn who_cannot_be_asked_without_a_key_is_told() {
 
 #[test]
 fn machines_of_several_cards_are_renewed_with_their_card() {
-    let known = sold("runpod", "*");
+    // The host lists cards: a part of one keeps the price of its row.
+    let known: Vec<Sold> = sold("runpod", "*").into_iter().filter(|it| it.count >= 1.0).collect();
     assert!(known.iter().any(|it| it.count > 7.0), "{known:?}");
     // Everything costs a tenth more than the tables say.
     let dearer: Vec<Sold> = known.iter().map(|it| Sold { on_demand: it.on_demand * 1.1, ..it.clone() }).collect();
     let server = Server::start(move |_| runpod_cards(&dearer));
     let update = refreshed_over(&Catalog::embedded(), Vendor::Runpod, "", &server, false).unwrap();
+    let arrived: Vec<&str> = update.rows.iter().map(|row| row.machine.as_str()).collect();
+    let missing: Vec<&Sold> = known.iter().filter(|it| !arrived.contains(&it.machine.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?}");
     assert_eq!((update.arrived, update.rejected.as_slice()), (known.len(), &[][..]));
     for it in &known {
         let row = update.rows.iter().find(|row| row.machine == it.machine).unwrap();
         let share = usd(row.on_demand) / it.on_demand;
         assert!((share - 1.1).abs() < 1e-4, "{} costs {share} times as much", it.machine);
-        assert_eq!(
-            (row.accelerator_count, row.vcpus, row.memory_gib),
-            (it.count, it.cpus, it.memory_gib),
-            "{}",
-            it.machine
-        );
+        // Where a row says nothing of processors and memory, the host does.
+        let (cpus, memory_gib) = (it.cpus.or(row.vcpus), it.memory_gib.or(row.memory_gib));
+        assert_eq!((row.accelerator_count, row.vcpus, row.memory_gib), (it.count, cpus, memory_gib), "{}", it.machine);
     }
 }
 

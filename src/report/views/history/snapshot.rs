@@ -11,6 +11,7 @@ use crate::pricing::{CostSum, MonthOf, OpenCause, OpenPart, Period, Status, pool
 use crate::report::Report;
 use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
+use crate::source::parent;
 
 /// Money as reports hold it, in millionths: the same whether it was computed just now or is kept from an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -163,6 +164,17 @@ pub struct Holding {
 }
 
 impl Holding {
+    /// What stands in a file of that path may be it: both are of one folder, or the file is of the root that makes it.
+    fn is_of(&self, path: &str) -> bool {
+        let folder = parent(path);
+        let of_run = |run: &str| {
+            let (_, root) = run.split_once(':')?;
+            let root = root.split_once(" (").map_or(root, |(root, _)| root);
+            Some(folder == if root == "." { "" } else { root })
+        };
+        folder == parent(&self.path) || self.run.as_deref().and_then(of_run).unwrap_or(true)
+    }
+
     fn new(report: &Report, id: ResourceId, resource: &Resource) -> Holding {
         let item = report.bill.items.get(id.0);
         let text = |key| resource.fact(key).value().map(ToString::to_string);
@@ -339,10 +351,11 @@ impl Snapshot {
 
     /// A resource of that address is there and was not evaluated.
     pub(super) fn declares(&self, it: &Holding) -> bool {
-        let within = |own: &String| {
-            it.address.strip_prefix(&**own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        let within = |open: &SnapshotUnjudged| {
+            let rest = open.address.as_ref().and_then(|own| it.address.strip_prefix(&**own));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])) && it.is_of(&open.path)
         };
-        self.not_judged.iter().filter_map(|open| open.address.as_ref()).any(within)
+        self.not_judged.iter().any(within)
     }
 
     /// What sums count.

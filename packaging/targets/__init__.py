@@ -1,0 +1,1 @@
+"""Readers of official schemas, and the judges of the tables that `schemas.py` writes."""

@@ -24,6 +24,8 @@ pub(super) struct Gathered {
     pub(super) skipped: Vec<Skipped>,
     /// The charts that were rendered and the kustomizations that were built, with the files that matter of each.
     pub(super) runs: Vec<Run>,
+    /// Which files kustomizations own.
+    pub(super) kustomized: render::Kustomized,
     /// The files among them that are in a language which nobody reads.
     pub(super) foreign: Vec<Foreign>,
 }
@@ -250,7 +252,7 @@ pub(super) fn gather(
         rendered,
     };
     let made = render::make(sources, &asked);
-    (gathered.skipped, gathered.runs) = (made.skipped, made.runs);
+    (gathered.skipped, gathered.runs, gathered.kustomized) = (made.skipped, made.runs, made.kustomized);
     asking.retain(|path| !made.replaced.contains(*path));
     looked.retain(|it| !made.replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);

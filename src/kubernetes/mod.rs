@@ -89,7 +89,7 @@ pub fn read(
 ) -> KubernetesReading {
     let mut reading = KubernetesReading::default();
     let gathered = gather::gather(sources, paths, embedded, options, &mut reading.inventory.diagnostics);
-    let gather::Gathered { files, plain, skipped, runs, foreign } = gathered;
+    let gather::Gathered { files, plain, skipped, runs, kustomized, foreign } = gathered;
     reading.plain = plain;
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
@@ -110,7 +110,7 @@ pub fn read(
     let changed =
         self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
     reading.inventory.unjudged.extend(changed);
-    let runs = runs::Runs::of(sources, &parsed, runs);
+    let runs = runs::Runs::of(sources, &parsed, runs, &kustomized);
     runs.mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let reader = WorkloadReader { sources, index: &index };

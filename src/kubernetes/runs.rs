@@ -1,14 +1,15 @@
 //! What manifests are applied together: a chart, a kustomization, what an object of Argo CD or Flux makes, else the files of one folder.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::inventory::{Counted, Run, RunId, RunKind};
-use crate::source::{Sources, parent};
+use crate::source::{Sources, file_name, parent};
 
 use super::Parsed;
 use super::objects::chart;
 use super::pods::workload::FoundResource;
+use super::render::Kustomized;
 use super::text::trail::Renderer;
 
 /// The runs of files, and which run the objects at each place belong to.
@@ -19,11 +20,7 @@ pub(super) struct Runs {
 
 impl Runs {
     /// `rendered` are those of charts and kustomizations. What stands inside Terraform belongs to the run that carries it.
-    pub(super) fn of(sources: &Sources, parsed: &[Parsed], rendered: Vec<Run>) -> Self {
-        let overlays = || rendered.iter().filter(|run| run.kind == RunKind::Kustomization);
-        let folders: HashSet<Arc<str>> = overlays().map(|run| run.folder.clone()).collect();
-        let listed: HashSet<Arc<str>> = overlays().flat_map(|run| run.inputs.iter().cloned()).collect();
-        let is_unlisted = |place: &str| folders.contains(parent(place)) && !listed.contains(place);
+    pub(super) fn of(sources: &Sources, parsed: &[Parsed], rendered: Vec<Run>, kustomized: &Kustomized) -> Self {
         let all = rendered.into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
@@ -45,7 +42,7 @@ impl Runs {
                 }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
-                    None if is_unlisted(place) => unlisted(parent(place)),
+                    None if kustomized.leaves_out(place) => unlisted(place),
                     None => Run::new(RunKind::Manifests, parent(place), None),
                 },
             };
@@ -74,7 +71,9 @@ impl Runs {
     }
 }
 
-/// Manifests beside a kustomization that does not take them in: who applies the folder by it applies none of them.
-fn unlisted(folder: &str) -> Run {
-    Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, folder, Some("not listed")) }
+/// A file beside a kustomization that does not list it: who applies the folder by the kustomization does not apply the file. Each
+/// such file is a run of its own, as each has to be named by itself.
+fn unlisted(path: &str) -> Run {
+    let label = format!("{}, not listed", file_name(path));
+    Run { counted: Counted::Unlisted, ..Run::new(RunKind::Manifests, parent(path), Some(&label)) }
 }

@@ -8,8 +8,10 @@ use crate::source::{is_example, matches, parent};
 /// What the command line and the settings say about runs.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// Directories and files that were named, as paths of the tree: what lies below one is judged as deployed.
+    /// Directories that were named, as paths of the tree: what lies below one is judged as deployed.
     pub named: Vec<String>,
+    /// Files that were named, one by one: each is judged even if no kustomization lists it.
+    pub files: Vec<String>,
     /// Patterns of paths that nobody deploys.
     pub exclude: Vec<String>,
 }
@@ -120,7 +122,11 @@ mod tests {
     fn counted(folder: &str, named: &[&str], exclude: &[&str]) -> Counted {
         let owned = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect();
         let folders = Folders::of(["live/prod", "live/test", folder].into_iter());
-        by_place(folder, &folders, &RunOptions { named: owned(named), exclude: owned(exclude) })
+        by_place(
+            folder,
+            &folders,
+            &RunOptions { named: owned(named), exclude: owned(exclude), ..RunOptions::default() },
+        )
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod counted;
 
 pub use counted::RunOptions;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Counted, Inventory, RunId, settle};
@@ -27,7 +27,11 @@ pub fn complete(inventory: &mut Inventory, options: &RunOptions) {
     settle(&mut inventory.runs);
     let places: Vec<Arc<str>> = inventory.runs.iter().map(|run| run.folder.clone()).collect();
     let folders = counted::Folders::of(places.iter().map(|it| &**it));
+    let files: HashSet<&str> = options.files.iter().map(String::as_str).collect();
     for run in &mut inventory.runs {
+        if run.counted == Counted::Unlisted && run.inputs.iter().any(|input| files.contains(&**input)) {
+            run.counted = Counted::Deployed;
+        }
         if run.counted == Counted::Deployed {
             run.counted = counted::by_place(&run.folder, &folders, options);
         }

@@ -195,6 +195,7 @@ impl Session {
                 terraform: options::terraform_options(input, &config, &place, &variable_files, given.as_deref())?,
                 runs: crate::runs::RunOptions {
                     named: options::named_directories(&place),
+                    files: options::named_files(&place),
                     exclude: options::excluded(input, &config),
                 },
                 pricing: prices::settings(&config, today),

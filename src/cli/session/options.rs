@@ -92,6 +92,10 @@ pub(super) fn named_directories(place: &Place) -> Vec<String> {
     place.named.iter().filter(|path| path.is_dir()).filter_map(|path| place.in_tree(path)).collect()
 }
 
+pub(super) fn named_files(place: &Place) -> Vec<String> {
+    place.named.iter().filter(|path| path.is_file()).filter_map(|path| place.in_tree(path)).collect()
+}
+
 pub(super) fn terraform_options(
     input: &Input,
     config: &Config,
@@ -100,8 +104,7 @@ pub(super) fn terraform_options(
     piped: Option<&str>,
 ) -> Result<terraform::Options, Failure> {
     let directories = place.named.iter().filter(|path| path.is_dir());
-    let named = place.named.iter().filter(|path| path.is_file());
-    let named_plans = named.filter_map(|path| place.in_tree(path)).chain(piped.map(str::to_owned)).collect();
+    let named_plans = named_files(place).into_iter().chain(piped.map(str::to_owned)).collect();
     let in_tree = |files: &[PathBuf]| files.iter().map(|file| place.named_file(file)).collect::<Result<_, _>>();
     Ok(terraform::Options {
         variables: input.variables.clone(),

@@ -1,6 +1,6 @@
 //! Variables that an object fills into the files of a directory: `${name}`, `${name:=default}`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use regex::Regex;
@@ -15,6 +15,8 @@ use crate::kubernetes::render;
 use crate::kubernetes::rows::table::Substitutes;
 
 const DEEPEST: usize = 64;
+/// Files of all kustomizations that are looked through for what they take in.
+const MOST_FILES: usize = 1_000_000;
 /// The annotation and label by which a document wants to be left alone.
 const ALONE: [&str; 2] = ["labels", "annotations"];
 
@@ -28,10 +30,8 @@ struct Filler {
     variables: Variables,
     /// All that it takes variables from is in this tree.
     is_whole: bool,
-    /// The files that it fills them into.
-    files: BTreeSet<String>,
-    /// And all below this directory.
-    below: Option<String>,
+    /// The directory whose files it fills them into.
+    directory: String,
 }
 
 pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
@@ -39,12 +39,17 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     if !parsed.iter().any(|file| open(&file)) {
         return Made::default();
     }
-    let fillers = fillers(sources, parsed);
+    let fillers = fillers(parsed);
     let mut made = Made::default();
-    for (at, file) in parsed.iter().enumerate().filter(|(_, file)| !fillers.is_empty() && open(file)) {
+    if fillers.is_empty() {
+        return made;
+    }
+    let mut owners = Owners::new(sources, &fillers);
+    for (at, file) in parsed.iter().enumerate().filter(|(_, file)| open(file)) {
         // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
         let mut seen: BTreeSet<Vec<LabelMeaning>> = BTreeSet::new();
-        for filler in fillers.iter().filter(|filler| filler.fills(&file.file.path)) {
+        let directories = owners.of(&file.file.path);
+        for filler in fillers.iter().filter(|filler| directories.contains(filler.directory.as_str())) {
             let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
             if made.files.len() >= MOST {
                 made.too_much.insert(at);
@@ -63,7 +68,7 @@ fn has_variables(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"${").is_some()
 }
 
-fn fillers(sources: &Sources, parsed: &[Parsed]) -> Vec<Filler> {
+fn fillers(parsed: &[Parsed]) -> Vec<Filler> {
     let mut found: Vec<(&Parsed, &Node, &'static Substitutes)> = Vec::new();
     for file in parsed {
         for root in file.roots() {
@@ -77,11 +82,7 @@ fn fillers(sources: &Sources, parsed: &[Parsed]) -> Vec<Filler> {
     let filler = |(file, root, words): (&Parsed, &Node, &'static Substitutes)| {
         let (variables, is_whole) = variables(root, words, &index)?;
         let directory = words.path.first(root).map_or(Some(String::new()), |path| join("", path.text()?))?;
-        let (files, below) = match render::files_of(sources, &directory) {
-            Some(files) => (files, None),
-            None => (BTreeSet::new(), Some(directory)),
-        };
-        Some(Filler { path: file.place().clone(), variables, is_whole, files, below })
+        Some(Filler { path: file.place().clone(), variables, is_whole, directory })
     };
     found.into_iter().filter_map(filler).collect()
 }
@@ -108,11 +109,76 @@ fn variables(root: &Node, words: &Substitutes, index: &ObjectIndex<'_>) -> Optio
     Some((variables, is_whole))
 }
 
-impl Filler {
-    fn fills(&self, path: &str) -> bool {
-        self.files.contains(path) || self.below.as_ref().is_some_and(|directory| is_below(path, directory))
+/// Which directories that fillers build take in a file.
+struct Owners<'f, 's> {
+    sources: &'s Sources,
+    directories: BTreeSet<&'f str>,
+    /// The directories of kustomizations, with their files; nothing for other directories.
+    kustomizations: HashMap<String, Option<BTreeSet<String>>>,
+    /// The directories that take in a file of some kustomization elsewhere.
+    by_file: HashMap<String, BTreeSet<&'f str>>,
+    /// For each directory those around it whose filler also deploys its filler: parents leave the files to their children.
+    parents: HashMap<&'f str, BTreeSet<&'f str>>,
+    left: usize,
+}
+
+impl<'f, 's> Owners<'f, 's> {
+    fn new(sources: &'s Sources, fillers: &'f [Filler]) -> Self {
+        let directories: BTreeSet<&str> = fillers.iter().map(|filler| filler.directory.as_str()).collect();
+        let (kustomizations, by_file, parents) = Default::default();
+        let mut owners =
+            Owners { sources, directories: directories.clone(), kustomizations, by_file, parents, left: MOST_FILES };
+        for directory in directories {
+            let files = owners.kustomization(directory).cloned().unwrap_or_default();
+            for file in files {
+                owners.by_file.entry(file).or_default().insert(directory);
+            }
+        }
+        for filler in fillers {
+            let deployed_by = owners.taking(&filler.path);
+            let around = |it: &&str| *it != filler.directory && is_below(&filler.directory, it);
+            let parents = deployed_by.into_iter().filter(around);
+            owners.parents.entry(&filler.directory).or_default().extend(parents);
+        }
+        owners
     }
 
+    /// The directories whose fillers own a file.
+    fn of(&mut self, path: &str) -> BTreeSet<&'f str> {
+        let all = self.taking(path);
+        let parents: BTreeSet<&str> = all.iter().filter_map(|it| self.parents.get(it)).flatten().copied().collect();
+        all.difference(&parents).copied().collect()
+    }
+
+    /// The directories that take in a file.
+    fn taking(&mut self, path: &str) -> BTreeSet<&'f str> {
+        let mut found = self.by_file.get(path).cloned().unwrap_or_default();
+        let ends = path.match_indices('/').map(|(end, _)| end);
+        let above: Vec<&str> = [""].into_iter().chain(ends.filter_map(|end| path.get(..end))).collect();
+        // From the file up: the outermost kustomization below a directory without one decides for it.
+        let mut is_taken = true;
+        for folder in above.into_iter().rev() {
+            if let Some(files) = self.kustomization(folder) {
+                is_taken = files.contains(path);
+            } else if is_taken && let Some(directory) = self.directories.get(folder) {
+                found.insert(directory);
+            }
+        }
+        found
+    }
+
+    /// The files of the kustomization of a directory, if it has one.
+    fn kustomization(&mut self, directory: &str) -> Option<&BTreeSet<String>> {
+        if !self.kustomizations.contains_key(directory) {
+            let files = if self.left > 0 { render::files_of(self.sources, directory) } else { None };
+            self.left = self.left.saturating_sub(files.as_ref().map_or(0, BTreeSet::len));
+            self.kustomizations.insert(directory.to_owned(), files);
+        }
+        self.kustomizations.get(directory)?.as_ref()
+    }
+}
+
+impl Filler {
     fn fill(&self, node: &Node, depth: usize) -> Node {
         if depth > DEEPEST {
             return node.clone();

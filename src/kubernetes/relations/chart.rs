@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::inventory::{Fact, FrontEnd, Key, Known, Link, LinkKind, Origin, Resource, Value};
 use crate::kubernetes::objects::chart::VALUES;
 use crate::kubernetes::pods::workload::FoundResource;
+use crate::kubernetes::rows::table::{self, KINDS};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 use crate::source::{FileId, Sources, Span};
 
@@ -78,7 +79,7 @@ fn bare(sources: &Sources, span: Span) -> Span {
 
 /// Values that a template of their chart uses are not told a second time, nor those that another object takes.
 pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<str>, FoundResource)>, used: &Used) {
-    if !found.iter().any(|(_, it)| it.kind == VALUES || it.from_values) {
+    if !found.iter().any(|(_, it)| is_values(it) || it.from_values) {
         return;
     }
     // Of a claim the number stands where it is described, and many may name the same.
@@ -92,13 +93,18 @@ pub(in crate::kubernetes) fn tell_once(sources: &Sources, found: &mut Vec<(Arc<s
         found.iter().filter(|(_, it)| by(it)).filter_map(|(_, it)| asked(it)).collect()
     };
     let by_templates = told(|it| !it.from_values);
-    let by_others = told(|it| it.kind != VALUES);
+    let by_others = told(|it| !is_values(it));
     let files: BTreeSet<FileId> =
-        found.iter().filter(|(_, it)| it.kind != VALUES).map(|(_, it)| it.resource.body.file).collect();
+        found.iter().filter(|(_, it)| !is_values(it)).map(|(_, it)| it.resource.body.file).collect();
     let is_told = |it: &FoundResource| {
         let taken = used.get(&it.resource.body.file).is_some_and(|by| !by.is_disjoint(&files));
-        let told = if it.kind == VALUES { &by_others } else { &by_templates };
-        (it.kind == VALUES && taken) || asked(it).is_some_and(|span| told.contains(&span))
+        let told = if is_values(it) { &by_others } else { &by_templates };
+        (is_values(it) && taken) || asked(it).is_some_and(|span| told.contains(&span))
     };
-    found.retain(|(_, it)| !((it.kind == VALUES || it.from_values) && is_told(it)));
+    found.retain(|(_, it)| !((is_values(it) || it.from_values) && is_told(it)));
+}
+
+/// Values that stand by themselves, whether a row knows their chart or not.
+fn is_values(found: &FoundResource) -> bool {
+    found.kind == VALUES || KINDS.find(table::VALUES, &found.kind).is_some()
 }

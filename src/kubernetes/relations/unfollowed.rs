@@ -1,8 +1,9 @@
 //! What a deployer changes about what it deploys, or how often it deploys it, where nobody here follows it: told.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use crate::inventory::{Unjudged, accelerators};
@@ -10,7 +11,8 @@ use crate::source::{Sources, Span, join, parent, static_regex};
 
 use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::object::Object;
-use crate::kubernetes::rows::table::KindRow;
+use crate::kubernetes::rows::path::ManifestPath;
+use crate::kubernetes::rows::table::{KindRow, Layers};
 use crate::kubernetes::text::filter::{self, Matter};
 use crate::languages::yaml::Node;
 
@@ -30,6 +32,8 @@ const DEEPEST: usize = 16;
 #[derive(Default)]
 pub(in crate::kubernetes) struct Deployed {
     first: HashMap<String, String>,
+    /// The same by file, of those that deploy some files of a directory, by the directory.
+    parts: HashMap<String, BTreeMap<String, String>>,
     /// The files of the tree, once a generator reads some.
     files: Option<Vec<String>>,
     /// What was looked at for generators: one for each file that a pattern may fit, and for each byte.
@@ -69,10 +73,10 @@ impl Deployed {
         let mut told: Vec<Unjudged> = changes.collect();
         let places = row.values.iter().flat_map(|layers| {
             let each = layers.each.as_ref().map_or_else(|| vec![object.root], |each| nodes(each.all(object.root)));
-            each.into_iter().filter_map(|place| layers.chart.as_ref()?.first(place))
+            each.into_iter().filter_map(|place| Some((layers.chart.as_ref()?.first(place)?, chosen(layers, place))))
         });
-        let built = row.substitutes.iter().filter_map(|it| it.path.first(object.root));
-        for node in places.chain(built).filter(|_| has_accelerators) {
+        let built = row.substitutes.iter().filter_map(|it| Some((it.path.first(object.root)?, None)));
+        for (node, chosen) in places.chain(built).filter(|_| has_accelerators) {
             let Some(directory) =
                 node.text().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned())
             else {
@@ -82,9 +86,8 @@ impl Deployed {
             if directory.is_empty() || directory.contains(['{', '$']) || chart::is_at(sources, &directory) {
                 continue;
             }
-            let is_here = !sources.tree().list(&directory).is_empty();
-            let first = self.first.entry(directory.clone()).or_insert_with(|| address.clone());
-            if is_here && *first != address {
+            let first = self.deploy(sources, &directory, chosen.as_ref(), &address);
+            if let Some(first) = first.filter(|first| *first != address) {
                 let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
                 told.push(Unjudged::new(path_of(node.span), reason).about(&address).at(node.span));
             }
@@ -95,6 +98,29 @@ impl Deployed {
 }
 
 impl Deployed {
+    /// Notes that an object deploys a directory, or the chosen files of it; returns who deploys some of that already.
+    fn deploy(&mut self, sources: &Sources, directory: &str, chosen: Option<&Chosen>, address: &str) -> Option<String> {
+        let entries = sources.tree().list(directory);
+        let whole = self.first.get(directory).filter(|_| !entries.is_empty()).cloned();
+        self.looked = self.looked.saturating_add(entries.len());
+        match chosen.filter(|_| self.looked <= MOST_LOOKED) {
+            Some(chosen) => {
+                let parts = self.parts.entry(directory.to_owned()).or_default();
+                let mut first = None;
+                for entry in entries.iter().filter(|entry| chosen.takes(&entry.name)) {
+                    let by = parts.entry(entry.name.clone()).or_insert_with(|| address.to_owned());
+                    first = first.or_else(|| (by != address).then(|| by.clone()));
+                }
+                whole.or(first)
+            }
+            None => {
+                let part = self.parts.get(directory).and_then(|parts| parts.values().next().cloned());
+                self.first.entry(directory.to_owned()).or_insert_with(|| address.to_owned());
+                whole.or(part)
+            }
+        }
+    }
+
     /// The files that generators read, with their text: a change of one changes what is deployed.
     fn read_by(&mut self, sources: &Sources, generators: &Node) -> String {
         let files = self.files.get_or_insert_with(|| listed(sources));
@@ -120,6 +146,34 @@ impl Deployed {
         }
         said
     }
+}
+
+/// The files of a directory that an object deploys.
+struct Chosen {
+    include: Option<GlobMatcher>,
+    exclude: Option<GlobMatcher>,
+}
+
+impl Chosen {
+    fn takes(&self, name: &str) -> bool {
+        self.include.as_ref().is_none_or(|it| it.is_match(name))
+            && !self.exclude.as_ref().is_some_and(|it| it.is_match(name))
+    }
+}
+
+/// Nothing where it deploys all files, or where a pattern cannot be read.
+fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
+    let text = |path: &Option<ManifestPath>| path.as_ref()?.first(place)?.text().cloned();
+    let (include, exclude) = (text(&layers.include), text(&layers.exclude));
+    if include.is_none() && exclude.is_none() {
+        return None;
+    }
+    let pattern = |text: &str| Glob::new(text).map(|glob| glob.compile_matcher()).ok();
+    let read = |text: Option<Arc<str>>| match text {
+        Some(text) => pattern(&text).map(Some),
+        None => Some(None),
+    };
+    Some(Chosen { include: read(include)?, exclude: read(exclude)? })
 }
 
 fn nodes<'t>(found: Vec<crate::kubernetes::rows::path::Match<'t>>) -> Vec<&'t Node> {

@@ -8,6 +8,7 @@ use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::Wanted;
 use crate::kubernetes::text::trail::Renderer;
+use crate::source::parent;
 
 /// What may be rendered, and what is wanted of it.
 pub(in crate::kubernetes) struct Asked<'a> {
@@ -61,6 +62,23 @@ pub(in crate::kubernetes) struct AskedDocuments {
     /// The directories of charts that are deployed as they are rendered here, and in no other way.
     pub charts: BTreeSet<String>,
     pub skipped: Vec<Skipped>,
+    pub kustomized: Kustomized,
+}
+
+/// Which files the kustomizations of the tree own.
+#[derive(Debug, Default)]
+pub(in crate::kubernetes) struct Kustomized {
+    /// The directories of the kustomizations.
+    pub directories: BTreeSet<String>,
+    /// The files that some kustomization lists.
+    pub listed: BTreeSet<String>,
+}
+
+impl Kustomized {
+    /// Whether a file stands beside a kustomization and no kustomization lists the file.
+    pub(in crate::kubernetes) fn leaves_out(&self, path: &str) -> bool {
+        self.directories.contains(parent(path)) && !self.listed.contains(path)
+    }
 }
 
 impl AskedDocuments {

@@ -46,11 +46,7 @@ const DEEPEST: usize = 32;
 /// `None` where the file is no kustomization, or is one that only others may use.
 pub(super) fn plan(sources: &Sources, directory: &str) -> Option<Result<Plan, RefusedRendering>> {
     let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
-    if is_component(&root) {
-        return None;
-    }
-    let foreign = |version: &str| !version.starts_with("kustomize.config.k8s.io/");
-    if root.text_at("apiVersion").is_some_and(|version| foreign(version)) {
+    if is_component(&root) || is_foreign(&root) {
         return None;
     }
     let mut closure = Closure::new(sources, false, DEEPEST);
@@ -104,6 +100,10 @@ pub(super) struct Outline {
 
 /// Nothing where the directory holds no kustomization.
 pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
+    let root = NAMES.iter().find_map(|name| document(sources, &at(directory, name)))?;
+    if is_foreign(&root) {
+        return None;
+    }
     let mut closure = Closure::new(sources, true, 0);
     let _ = closure.visit(directory, 0);
     let Closure { mut files, data, changing, mut directories, elsewhere, programs, charts, first, .. } = closure;
@@ -111,6 +111,11 @@ pub(super) fn outline(sources: &Sources, directory: &str) -> Option<Outline> {
     directories.remove(directory);
     files.retain(|it| *it != path && !data.contains(it));
     Some(Outline { path, files, changing, uses: directories, elsewhere, programs, charts, is_component })
+}
+
+/// Flux calls objects of its own Kustomization, and people keep them in files of that name.
+fn is_foreign(root: &Node) -> bool {
+    root.text_at("apiVersion").is_some_and(|version| !version.starts_with("kustomize.config.k8s.io/"))
 }
 
 fn is_component(root: &Node) -> bool {

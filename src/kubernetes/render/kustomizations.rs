@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::{Asked, AskedDocuments, matters, names, trace};
@@ -61,6 +62,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     }
     made.skipped.sort();
     made.skipped.dedup();
+    made.kustomized = graph.owned();
     made
 }
 
@@ -87,6 +89,17 @@ impl Graph {
         let mut graph = Graph { all, mattering: HashSet::new() };
         graph.find_mattering(sources, asked);
         graph
+    }
+
+    /// The directories of the kustomizations, and the files that these list.
+    fn owned(self) -> Kustomized {
+        let mut owned = Kustomized::default();
+        for (directory, outline) in self.all {
+            owned.listed.extend(outline.files);
+            owned.listed.insert(outline.path);
+            owned.directories.insert(directory);
+        }
+        owned
     }
 
     /// What some part asks for, the whole asks for.

@@ -83,6 +83,9 @@ pub(in crate::kubernetes) struct KindRow {
 pub(in crate::kubernetes) struct Layers {
     /// One chart each; the whole object where it is missing.
     pub each: Option<ManifestPath>,
+    /// Patterns of the files of the directory that are deployed, and of those that are not.
+    pub include: Option<ManifestPath>,
+    pub exclude: Option<ManifestPath>,
     /// A list of files of values.
     pub files: Option<ManifestPath>,
     /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.

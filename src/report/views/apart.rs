@@ -1,15 +1,20 @@
 //! What sums do not count, told beside them: examples, bases, what the settings exclude.
 
+use std::collections::BTreeSet;
+
 use crate::catalog::{Currency, Money};
 use crate::inventory::{Counted, Resource};
 use crate::pricing::Apart;
 use crate::report::Report;
 
+/// More files than these are only counted.
+const MOST_NAMED: usize = 3;
+
 /// A line for each: `in examples and tests, not in the sums: 2 resources, $81,000 a month rented`. Where nothing else is
 /// there, the first line says it.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     let line = |(counted, sum): (&Counted, &Apart)| {
-        format!("{}, not in the sums: {}", place(*counted), shown(sum, report.currency))
+        format!("{}, not in the sums: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
     };
     let is_alone = !report.inventory.resources.iter().any(Resource::is_added);
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()
@@ -17,10 +22,31 @@ pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
 
 /// Where sums count nothing, what stands apart: `accelerators only in examples and tests: 2 resources, …`.
 pub(in crate::report) fn only(report: &Report) -> Option<String> {
-    let parts =
-        report.bill.apart.iter().map(|(counted, sum)| format!("{}: {}", place(*counted), shown(sum, report.currency)));
-    let parts: Vec<String> = parts.collect();
+    let part = |(counted, sum): (&Counted, &Apart)| {
+        format!("{}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
+    };
+    let parts: Vec<String> = report.bill.apart.iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
+}
+
+/// The files that no kustomization lists: gpulint checks such a file where somebody names the file.
+fn named(report: &Report, counted: Counted) -> String {
+    if counted != Counted::Unlisted {
+        return String::new();
+    }
+    let unlisted = report.inventory.resources.iter().filter(|it| it.counted == counted);
+    let files: BTreeSet<String> = unlisted.map(|it| shown_path(report, it)).collect();
+    let first: Vec<&str> = files.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let more = match files.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(" ({}{more}; name a file to check it)", first.join(", "))
+}
+
+fn shown_path(report: &Report, resource: &Resource) -> String {
+    let file = report.sources.origin(resource.span).file;
+    report.paths.show(&report.sources.path(file))
 }
 
 fn shown(sum: &Apart, currency: Currency) -> String {

@@ -508,6 +508,11 @@ impl Resource {
         self.version_of.is_none() && self.counted == Counted::Deployed
     }
 
+    /// Whether nothing limits how many there are.
+    pub fn is_unlimited(&self) -> bool {
+        self.count.value().is_some_and(|count| count.ceiling.is_infinite())
+    }
+
     /// Every place that says something about it.
     pub fn places(&self) -> impl Iterator<Item = Span> {
         let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);

@@ -76,12 +76,7 @@ impl Bill {
             self.combined.open().filter(|it| it.resource.is_some()).map(|it| it.of.clone()).collect();
         let unread =
             inventory.unjudged.iter().filter(|it| it.address.as_deref().is_none_or(|it| !is_open.contains(it)));
-        let part = |it: &Unjudged| OpenPart {
-            of: it.address.as_deref().unwrap_or(&it.path).into(),
-            resource: None,
-            cause: if it.address.is_some() { OpenCause::Machine } else { OpenCause::File },
-            why: it.reason.as_str().into(),
-        };
+        let part = |it: &Unjudged| OpenPart::unread(it.address.as_deref(), &it.path, &it.reason);
         let parts: Vec<OpenPart> = unread.map(part).collect();
         for sum in [&mut self.rented, &mut self.requested, &mut self.combined] {
             sum.set_unread(&parts);
@@ -122,8 +117,8 @@ impl Apart {
 
 /// What a resource costs in a month, as a sum of one.
 fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
-    let is_unlimited = resource.count.value().is_some_and(|count| count.ceiling.is_infinite());
-    let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []).unlimited(is_unlimited && item.monthly.is_some());
+    let is_unlimited = resource.is_unlimited() && item.monthly.is_some();
+    let mut cost = CostSum::new(item.monthly.unwrap_or_default(), []).unlimited(is_unlimited);
     if item.is_unnamed {
         cost.leave_open(open_part(id, resource, OpenCause::Machine, "the code names no accelerator"));
     }

@@ -70,7 +70,7 @@ fn months<'a>(
             role: it.role,
             monthly: item.monthly?,
             pool: pool_of(it),
-            is_unlimited: it.count.value().is_some_and(|count| count.ceiling.is_infinite()),
+            is_unlimited: it.is_unlimited(),
         };
         Some((ResourceId(place), month))
     })
@@ -78,12 +78,11 @@ fn months<'a>(
 
 /// Marks the pods that run on machines which sums count, and what each costs of the sum of all.
 pub(super) fn mark_shares(inventory: &Inventory, items: &mut [BillItem]) {
-    let pools: HashSet<String> = months(inventory, items)
-        .filter(|(_, it)| it.role == Role::Rented)
-        .map(|(_, it)| it.address.to_owned())
-        .collect();
-    let shares = shares(months(inventory, items).map(|(_, it)| it));
-    let counted: Vec<ResourceId> = months(inventory, items).map(|(id, _)| id).collect();
+    let months: Vec<(ResourceId, MonthOf)> = months(inventory, items).collect();
+    let rented = months.iter().filter(|(_, it)| it.role == Role::Rented);
+    let pools: HashSet<String> = rented.map(|(_, it)| it.address.to_owned()).collect();
+    let shares = shares(months.iter().map(|(_, it)| *it));
+    let counted: Vec<ResourceId> = months.iter().map(|(id, _)| *id).collect();
     for (it, item) in inventory.resources.iter().zip(&mut *items) {
         item.is_within = it.role == Role::Requested && pool_of(it).is_some_and(|pool| pools.contains(pool));
         item.share = None;

@@ -28,6 +28,14 @@ pub struct OpenPart {
     pub why: Arc<str>,
 }
 
+impl OpenPart {
+    /// A block that may be a machine, or a whole file, that was not evaluated.
+    pub fn unread(address: Option<&str>, path: &str, why: &str) -> OpenPart {
+        let cause = if address.is_some() { OpenCause::Machine } else { OpenCause::File };
+        OpenPart { of: address.unwrap_or(path).into(), resource: None, cause, why: why.into() }
+    }
+}
+
 /// What is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OpenCause {

@@ -173,10 +173,15 @@ impl Delta {
         type Counts<'a> = &'a dyn Fn(ResourceId) -> bool;
         let change = |sum: fn(&Bill) -> &CostSum, part: &dyn Fn(&Side, Counts) -> MoneyRange| {
             let (earlier, later) = (sum(before.bill).clone(), sum(after.bill).clone());
-            let of_before = part(before, &|id| !lost.contains(&id));
-            let of_after = part(after, &|id| !gained.contains(&id));
-            let both_before = part(before, &|id| !lost.contains(&id) && !known.contains(&id));
-            let both_after = part(after, &|id| !gained.contains(&id) && !left.contains(&id));
+            // Mostly each state knows all, and no part is summed up again.
+            let without = |side: &Side, whole: MoneyRange, gone: &HashSet<ResourceId>, too: &HashSet<ResourceId>| {
+                if too.is_empty() { whole } else { part(side, &|id| !gone.contains(&id) && !too.contains(&id)) }
+            };
+            let none = HashSet::new();
+            let of_before = without(before, earlier.minimum(), &none, &lost);
+            let of_after = without(after, later.minimum(), &none, &gained);
+            let both_before = without(before, of_before, &lost, &known);
+            let both_after = without(after, of_after, &gained, &left);
             CostChange {
                 difference: both_after - both_before,
                 became_known: later.minimum() - of_after - (of_before - both_before),

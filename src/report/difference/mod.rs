@@ -18,7 +18,7 @@ use super::{Head, Report, Team};
 use crate::catalog::{Money, MoneyRange};
 use crate::compare::Spent;
 use crate::decide::{Decided, Verdict};
-use crate::inventory::{Role, Unjudged, UnjudgedStatus};
+use crate::inventory::{Resource, Role, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, ChangeKind, Delta, Known, Period};
 
 /// Two states of a tree, and what lies between them.
@@ -89,8 +89,7 @@ impl<'a> Difference<'a> {
     fn costs(&self, change: &Change) -> (Option<Cost>, Option<Cost>) {
         let of = |report: &Report, id: Option<crate::inventory::ResourceId>| {
             let item = id.and_then(|id| report.bill.items.get(id.0))?;
-            let count = report.resource(id).and_then(|it| it.count.value());
-            let is_unlimited = count.is_some_and(|count| count.ceiling.is_infinite());
+            let is_unlimited = report.resource(id).is_some_and(Resource::is_unlimited);
             Some(Cost { per: item.per, range: item.amount?, is_estimated: item.is_estimated(), is_unlimited })
         };
         (of(&self.before, change.before), of(&self.after, change.after))

@@ -8,7 +8,6 @@ use crate::catalog::{Money, MoneyRange};
 use crate::inventory::{Key, Range, Role};
 use crate::pricing::Period;
 use crate::report::Report;
-use crate::report::formats::text::is_open;
 use crate::report::views::cuts::counted;
 use crate::report::views::money::{Ends, mark};
 
@@ -58,7 +57,7 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
             let (least, most) = Ends::of(report.bill, role).names();
             page.leaf("span", &[], &format!("{least} {}", amount(range.floor)));
             page.raw(" ");
-            let is_open = counted(report).any(|(it, _)| it.role == role && is_open(it));
+            let is_open = counted(report).any(|(it, _)| it.role == role && it.is_unlimited());
             let most = if is_open || !sum.is_whole() {
                 "no upper limit".to_owned()
             } else {

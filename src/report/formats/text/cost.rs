@@ -136,7 +136,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
         Some((per, range)) => {
             let per = if per == Period::Month { String::new() } else { format!("/{}", per.name()) };
             let shown = |money| format!("{}{per}", report.currency.amount(money));
-            let most = if summary::is_open(resource) { "no limit".to_owned() } else { shown(range.ceiling) };
+            let most = if resource.is_unlimited() { "no limit".to_owned() } else { shown(range.ceiling) };
             let mark = item.filter(|_| !range.expected.is_zero()).map_or("", mark_of);
             cells.extend([shown(range.floor), format!("{mark}{}", shown(range.expected)), most]);
         }
@@ -166,7 +166,7 @@ fn accelerators(resource: &Resource) -> String {
 fn count(resource: &Resource) -> String {
     match resource.count.value() {
         Some(range) if range.floor == range.ceiling => trimmed(range.expected),
-        Some(range) if summary::is_open(resource) => format!("{} or more", trimmed(range.floor)),
+        Some(range) if resource.is_unlimited() => format!("{} or more", trimmed(range.floor)),
         Some(range) => format!("{}–{}", trimmed(range.floor), trimmed(range.ceiling)),
         None => "?".to_owned(),
     }

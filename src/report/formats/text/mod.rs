@@ -8,7 +8,7 @@ mod table;
 
 pub(in crate::report) use cost::cost;
 pub(in crate::report) use finding::{AlreadyPrinted, Renderer};
-pub(in crate::report) use summary::{estimated, found, headline, is_open};
+pub(in crate::report) use summary::{estimated, found, headline};
 pub(in crate::report) use table::TextTable;
 
 use crate::decide::Decided;

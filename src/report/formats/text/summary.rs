@@ -129,7 +129,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
     }
     measured(text, report);
     causes(text, "not added, because another version of the same object is", versions(report));
-    let open = report.inventory.resources.iter().filter(|it| it.is_added() && is_open(it));
+    let open = report.inventory.resources.iter().filter(|it| it.is_added() && it.is_unlimited());
     let open = open.map(|it| escape::one_line(&it.address));
     causes(text, "without a limit, so that the ceiling is what is expected of it", open.collect());
     causes(text, "unpriced", unpriced(report));
@@ -348,9 +348,4 @@ pub(super) fn counted(n: usize, what: &str) -> String {
 
 fn bold(text: &str, style: Style) -> String {
     if style.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
-}
-
-/// Nothing limits how many there are.
-pub(in crate::report) fn is_open(resource: &Resource) -> bool {
-    resource.count.value().is_some_and(|range| range.ceiling.is_infinite())
 }

@@ -205,7 +205,7 @@ impl Holding {
                 .collect(),
             share: item.and_then(|item| item.share).map(Into::into),
             pool: pool_of(resource).map(str::to_owned),
-            is_unlimited: resource.count.value().is_some_and(|count| count.ceiling.is_infinite()),
+            is_unlimited: resource.is_unlimited(),
         }
     }
 
@@ -312,12 +312,7 @@ impl Snapshot {
         let holdings = self.resources.iter().enumerate().filter(|(_, it)| it.is_added && is_of(it));
         let mut parts = CostSum::default();
         holdings.for_each(|(place, it)| parts += &it.cost(place));
-        let unread = self.not_judged.iter().map(|it| OpenPart {
-            of: it.address.as_deref().unwrap_or(&it.path).into(),
-            resource: None,
-            cause: if it.address.is_some() { OpenCause::Machine } else { OpenCause::File },
-            why: it.reason.as_str().into(),
-        });
+        let unread = self.not_judged.iter().map(|it| OpenPart::unread(it.address.as_deref(), &it.path, &it.reason));
         CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
     }
 

@@ -336,12 +336,18 @@ impl<'a> Pairing<'a> {
             // no longer is no saving.
             let is_named =
                 |side: &Side, id: Option<ResourceId>| id.is_none_or(|id| side.item(id).is_none_or(|it| !it.is_unnamed));
+            let works_alike = || {
+                let works = |side: &Side, id: Option<ResourceId>| {
+                    id.and_then(|id| side.item(id)).map(|it| (it.per, it.hours, it.starts, it.count))
+                };
+                works(&self.before, before) == works(&self.after, after)
+            };
             let known = match (is_priced(&self.before, before), is_priced(&self.after, after)) {
                 (true, true) => match (is_named(&self.before, before), is_named(&self.after, after)) {
                     (true, false) if increase < Money::ZERO && before.is_some() => Known::NoLongerKnown,
                     (false, true) if increase > Money::ZERO && after.is_some() => Known::BecameKnown,
                     // Two guesses about the same text differ by what stands around it.
-                    (false, false) if increase != Money::ZERO && only_elsewhere(&details) => {
+                    (false, false) if increase != Money::ZERO && only_elsewhere(&details) && works_alike() => {
                         match increase > Money::ZERO {
                             true => Known::BecameKnown,
                             false => Known::NoLongerKnown,

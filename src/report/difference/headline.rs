@@ -96,7 +96,13 @@ fn as_it_was(it: &Difference, nothing_moves: bool) -> String {
     let amount = it.after.currency.at_least(sum, marked(&it.after));
     let a_month = if sum.is_whole() || !sum.minimum().expected.is_zero() { " a month" } else { "" };
     let is_same = nothing_moves && it.delta.visible().all(|change| change.kind == ChangeKind::Moved);
-    format!("{amount}{a_month}{}", if is_same { ", unchanged" } else { " as before" })
+    // What is unknown may have changed: only a whole sum is unchanged.
+    let stays = match (sum.is_whole(), sum.minimum().expected.is_zero()) {
+        (false, true) => "",
+        (true, _) if is_same => ", unchanged",
+        _ => " as before",
+    };
+    format!("{amount}{a_month}{stays}")
 }
 
 /// What moves and is not the expected amount of all, the most telling first.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::state::{State, Touched};
+use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{Tree, is_below, join, parent};
 
@@ -50,7 +51,7 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
     };
     let reason =
         format!("this link leads to `{target}`, and {before}: the sums do not show what is deployed through it");
-    Some(Unjudged::new(path, reason).with_cure(CURE))
+    Some(Unjudged::new(SkipKind::Link, path, reason).with_cure(CURE))
 }
 
 /// Where a path leads behind all links; nothing if it leads out of the tree or round.

@@ -16,6 +16,7 @@ use super::state::State;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::complete::plain;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Counted, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
@@ -170,7 +171,7 @@ fn not_added(
         };
         let span = after.sources.origin(resource.span);
         let path = after.sources.path(span.file);
-        told.push(Unjudged::new(path, reason).about(&resource.address).at(span).with_cure(CURE));
+        told.push(Unjudged::new(SkipKind::Change, path, reason).about(&resource.address).at(span).with_cure(CURE));
     }
     told
 }
@@ -206,7 +207,8 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
         let span = after.sources.origin(resource.span);
         let cure =
             "a selector or a label of the accelerator, or `[defaults]` in gpulint.toml, says what it is priced on";
-        let told = Unjudged::new(after.sources.path(span.file), reason).about(&resource.address).at(span);
+        let told =
+            Unjudged::new(SkipKind::Change, after.sources.path(span.file), reason).about(&resource.address).at(span);
         Some(told.with_cure(cure))
     });
     told.collect()
@@ -255,7 +257,7 @@ fn read_alone(
                     "`{address}` grew by {} as it stands, and not in what takes its place",
                     grew.spoken(&head.amount)
                 );
-                told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
+                told.push(Unjudged::new(SkipKind::Change, path, reason).about(&address).with_cure(CURE));
             }
         }
     }

@@ -94,8 +94,8 @@ pub fn complete(
 /// What readers left out is counted with the files that were not read.
 fn count_unread(inventory: &mut Inventory, sources: &Sources) {
     for it in &inventory.diagnostics {
-        if let (Some(what), Some(span)) = (&it.unread, it.span) {
-            inventory.skipped.push(Skipped { path: sources.path(span.file), reason: what.clone() });
+        if let (Some((kind, words)), Some(span)) = (it.skips, it.span) {
+            inventory.skipped.push(Skipped::new(kind, sources.path(span.file), words));
         }
     }
     inventory.skipped.sort();

@@ -301,6 +301,11 @@ impl Language {
         LANGUAGES.get(usize::from(number).checked_sub(1)?)
     }
 
+    /// A program in a general language describes the machines.
+    pub fn is_program(&self) -> bool {
+        !self.beside.is_empty()
+    }
+
     /// It has words of its own that ask for accelerators: then nothing else counts.
     pub fn asks_in_own_words(&self) -> bool {
         self.asks.is_some()

@@ -42,6 +42,6 @@ pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};
 pub use sign::{Sign, may_have_sign, signs};
 pub use terms::{Purchase, Purpose, Task};
-pub use unjudged::{ONLY_CHANGES, Unjudged, UnjudgedStatus};
+pub use unjudged::{Unjudged, UnjudgedStatus};
 pub use unlisted::{FieldMeaning, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
 pub use wish::{Declined, Part, Wish};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::source::Span;
 
 use super::fact::{Fact, Known, Unknown};
@@ -81,26 +81,23 @@ pub struct Foreign {
     pub language: &'static Language,
 }
 
-/// Text that was not read, and why.
+/// A file or folder that gpulint skipped, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     pub path: String,
     pub reason: String,
+    pub kind: SkipKind,
 }
 
 impl Skipped {
-    /// What it says is known from other text.
-    pub fn is_known_elsewhere(&self) -> bool {
-        matches!(self.reason.as_str(), Self::PLAN_BESIDE | Self::ALTERNATIVES)
+    pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
+        Skipped { path: path.into(), reason: reason.into(), kind }
     }
 
-    /// Said of a directory.
-    pub const UNCALLED: &str = "a module that nothing here calls: what it is given is not known";
-    /// Said of a directory.
-    pub const ALTERNATIVES: &str =
-        "files that declare the same things each for itself, with no backend, provider or lock file: read as examples";
-    pub const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: give it the text that is made of it";
-    pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
+    /// What it contains is known from other text.
+    pub fn is_known_elsewhere(&self) -> bool {
+        matches!(self.kind, SkipKind::PlanBeside | SkipKind::Alternatives)
+    }
 }
 
 impl WantedRaw {
@@ -183,6 +180,8 @@ pub struct Resource {
     pub body: Span,
     /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
+    /// It only changes another object, which has the number. Its own count is unknown until that object is found.
+    pub is_patch: bool,
     pub counted_in: CountedIn,
     /// What Terraform does not change of it once it is there.
     pub left_alone: LeftAlone,
@@ -508,6 +507,11 @@ impl Resource {
         self.version_of.is_none() && self.counted == Counted::Deployed
     }
 
+    /// It only changes another object, and gpulint has not found the number of that one.
+    pub fn takes_its_count(&self) -> bool {
+        self.is_patch && self.count.why().is_some()
+    }
+
     /// Whether nothing limits how many there are.
     pub fn is_unlimited(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling.is_infinite())
@@ -548,6 +552,7 @@ impl Resource {
             left_alone: LeftAlone::default(),
             limits: Vec::new(),
             version_of: None,
+            is_patch: false,
             only_by: None,
             labels: Labels::default(),
             links: Vec::new(),

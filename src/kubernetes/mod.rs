@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{GivenRun, Inventory, Raw, RawTree, Resource, Skipped, Unknown, Unlisted, WantedObjects};
 use crate::source::{FileId, Sources, Span, each, static_regex};
 
@@ -213,9 +214,9 @@ impl Parsed {
             template.stream.diagnostics.clear();
             template.unread = 0;
         }
-        let skipped = (template.unread > 0).then(|| Skipped {
-            path: file.path.to_string(),
-            reason: format!("{} of its documents cannot be read without rendering the template", template.unread),
+        let skipped = (template.unread > 0).then(|| {
+            let reason = format!("{} of its documents cannot be read without rendering the template", template.unread);
+            Skipped::new(SkipKind::Rendering, &*file.path, reason)
         });
         Parsed {
             made_by: file.rendered.as_ref().and_then(|trail| trail.place_of(&file.path)),

@@ -20,7 +20,7 @@ mod write;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped, Unlisted};
 use crate::source::{FileId, Limits, Sources, Span};
 
@@ -185,14 +185,16 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out {
-        let reason = Skipped::UNCALLED.to_owned();
-        reading.inventory.skipped.push(Skipped { path, reason });
+        let reason = "a module that nothing here calls: what it is given is not known";
+        reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
     for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
         if module.is_of_alternatives {
-            let skipped = Skipped { path: module.directory.clone(), reason: Skipped::ALTERNATIVES.to_owned() };
+            let reason = "files that declare the same things each for itself, with no backend, provider or lock file: \
+                          read as examples";
+            let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
             reading.inventory.skipped.push(skipped);
         }
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
@@ -290,7 +292,7 @@ impl TerraformReading {
 
     fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
         let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
-        let skipped = files.map(|path| Skipped { path: path.clone(), reason: reason.to_owned() });
+        let skipped = files.map(|path| Skipped::new(SkipKind::UnusedVariables, path, reason));
         self.inventory.skipped.extend(skipped);
     }
 }

@@ -41,7 +41,7 @@ use crate::cli::world::place::{Place, names_of};
 use crate::compare::{State, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::front_ends::files;
 use crate::inventory::{RunKind, Skipped};
 use crate::measured::paid;
@@ -360,7 +360,7 @@ impl Session {
     pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
         let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
         self.files = kept;
-        self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
+        self.skipped.extend(out.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, reason)));
     }
 
     /// For verbs that judge nothing: what stands in the files that were named.
@@ -417,7 +417,7 @@ impl Session {
         let found = refused.filter(move |(path, why)| {
             self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
-        found.map(|(path, why)| Skipped { path, reason: why.to_string() })
+        found.map(|(path, why)| Skipped::new(SkipKind::File, path, why.to_string()))
     }
 
     fn analyze_rendered(&self, request: &render::Request) -> Analysis {

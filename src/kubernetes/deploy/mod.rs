@@ -8,6 +8,7 @@ mod substitute;
 
 use std::collections::BTreeSet;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::kubernetes::Cluster;
 use crate::languages::yaml::Node;
@@ -62,8 +63,8 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
     for place in made.too_much {
         if let Some(file) = parsed.get_mut(place) {
             let path = file.file.path.to_string();
-            let reason = "it makes more than is read: the rest counts as it is written".to_owned();
-            file.skipped.get_or_insert(Skipped { path, reason });
+            let reason = "it makes more than is read: the rest counts as it is written";
+            file.skipped.get_or_insert(Skipped::new(SkipKind::Limit, path, reason));
         }
     }
     parsed.extend(made.files);

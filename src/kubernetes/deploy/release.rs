@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::Node;
@@ -191,7 +192,8 @@ impl<'a, 't> Releases<'a, 't> {
 /// Values that a release takes and that nobody here has.
 fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
     let reason = format!("{} is rendered without `{name}`, a file of values that is not at hand", object.address());
-    Skipped { path: sources.path(sources.origin(*at).file), reason: render::in_one_line(&reason) }
+    let path = sources.path(sources.origin(*at).file);
+    Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 
 /// A release below a folder of examples that its chart does not stand in shows the chart, and says nothing of others.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, accelerators};
 use crate::source::{Sources, Span, join, parent, static_regex};
 
@@ -67,7 +68,10 @@ impl Deployed {
             (is_there && matters(node.span, what)).then(|| {
                 let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
                 let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
-                Unjudged { known, ..Unjudged::new(path_of(node.span), reason).about(&address).at(node.span) }
+                Unjudged {
+                    known,
+                    ..Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span)
+                }
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
@@ -89,7 +93,9 @@ impl Deployed {
             let first = self.deploy(sources, &directory, chosen.as_ref(), &address);
             if let Some(first) = first.filter(|first| *first != address) {
                 let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
-                told.push(Unjudged::new(path_of(node.span), reason).about(&address).at(node.span));
+                told.push(
+                    Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span),
+                );
             }
         }
         told.truncate(3);

@@ -7,6 +7,7 @@ use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::{Asked, AskedDocuments, matters, names, trace};
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -282,13 +283,13 @@ impl AskedDocuments {
 
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
-    Skipped { path: path.to_owned(), reason: in_one_line(&why) }
+    Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 
 /// Told where it is missing, once for all that use it.
 fn without_a_part(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
-    Skipped { path, reason: in_one_line(&format!("built without a part: {}", trouble.message)) }
+    Skipped::new(SkipKind::OverlayPart, path, in_one_line(&format!("built without a part: {}", trouble.message)))
 }
 
 fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {

@@ -1,4 +1,4 @@
-//! Finds accelerators in Terraform and Kubernetes text, prices them and says what is wasteful.
+//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi text, prices them and says what is wasteful.
 //!
 //! `ARCHITECTURE.md` draws the rooms and the arrows between them. This file is the spine that calls them in order.
 
@@ -66,7 +66,7 @@ pub struct Settings {
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
     let read = front_ends::read(sources, paths, settings);
-    let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain } = read;
+    let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;
     let tools = complete::Tools {
         catalog: &settings.catalog,
         defaults: &settings.pricing.defaults,

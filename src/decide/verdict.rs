@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Inventory, Key, Language, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
+use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, lines_with_offsets, parent};
@@ -133,7 +134,7 @@ impl Seen<'_> {
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
-        let terraform = paths.filter(|path| path.contains(".tf") || path.contains(".tofu"));
+        let terraform = paths.filter(|path| is_of(Reader::Terraform, path));
         terraform
             .filter_map(|path| self.sources.open(&path).ok())
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))

@@ -7,7 +7,6 @@ pub mod accelerators;
 mod adjust;
 mod fact;
 mod key;
-mod language;
 mod lease;
 pub mod programs;
 mod purpose;
@@ -26,10 +25,6 @@ mod wish;
 pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
-pub use language::{
-    AZURE_TEMPLATE, BICEP, CALL_OF_SLURM, CDK, CLOUDFORMATION, HEAD_OF_PROGRAM, Language, MADE_BY_MACRO, PULUMI,
-    WRITTEN_BY_PULUMI, class_of_data, is_program, is_script, language_of_data, languages_of_script,
-};
 pub use lease::lease;
 pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};

@@ -8,7 +8,6 @@ use crate::source::Span;
 
 use super::fact::{Fact, Known, Unknown};
 use super::key::{Key, Value};
-use super::language::Language;
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::shift::Shift;
@@ -16,6 +15,7 @@ use super::sign::Sign;
 use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
 use super::unlisted::Unlisted;
+use crate::languages::table::Language;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -496,6 +496,20 @@ pub struct Taint {
 }
 
 impl Inventory {
+    /// Adds what another front end found.
+    pub fn join(&mut self, other: Inventory) {
+        self.resources.extend(other.resources);
+        self.runs.extend(other.runs);
+        self.diagnostics.extend(other.diagnostics);
+        self.skipped.extend(other.skipped);
+        self.unjudged.extend(other.unjudged);
+        self.unlisted.extend(other.unlisted);
+        self.foreign.extend(other.foreign);
+        self.signs.extend(other.signs);
+        self.objects.extend(other.objects);
+        self.blocks.extend(other.blocks);
+    }
+
     pub fn run(&self, id: &RunId) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == *id)
     }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Foreign, Language, Run, Skipped, class_of_data, language_of_data, may_have_sign};
+use crate::inventory::{Foreign, Run, Skipped, may_have_sign};
+use crate::languages::claim::{claim, class_of_data};
+use crate::languages::table::Language;
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
@@ -200,7 +202,7 @@ impl<'p> Looked<'p> {
         }
         let matter = wanted.look(&bytes);
         let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
-        let language = language_of_data(path, &bytes);
+        let language = claim(path, &bytes);
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
@@ -211,7 +213,7 @@ impl<'p> Looked<'p> {
             matter => matter,
         });
         let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
-        let language = read.as_ref().ok().and_then(|text| language_of_data(path, text.as_bytes()));
+        let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
         Looked { path, matter, read: Some(read), may_have_sign, language }
     }
 }

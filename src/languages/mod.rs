@@ -6,6 +6,7 @@
 
 pub(crate) mod azure;
 pub(crate) mod cel;
+pub(crate) mod claim;
 pub(crate) mod cloudformation;
 pub(crate) mod document;
 pub(crate) mod go;
@@ -15,4 +16,5 @@ pub(crate) mod helm;
 pub(crate) mod kustomize;
 pub(crate) mod pulumi;
 pub(crate) mod shell;
+pub(crate) mod table;
 pub(crate) mod yaml;

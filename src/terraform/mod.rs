@@ -37,7 +37,6 @@ pub use load::roots::Why;
 pub use load::shared::SharedTerraform;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{providers, types, words};
-pub(crate) use terragrunt::is_read_by_itself;
 pub use write::Writer;
 
 /// What the command line gives beside the files.

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
+use crate::languages::table::{Reader, is_of};
 use crate::source::{Needles, broken, static_regex, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
@@ -62,14 +63,8 @@ impl Matter {
 
 /// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
 pub fn is_manifest(path: &str) -> bool {
-    const ENDINGS: [&str; 10] =
-        [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
-    const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
-    let ends = |ending: &str| {
-        let end = path.len().checked_sub(ending.len()).and_then(|at| path.get(at..));
-        end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
-    };
-    ENDINGS.iter().any(|ending| ends(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+    let small = path.to_ascii_lowercase();
+    is_of(Reader::Kubernetes, &small) && !is_of(Reader::Terraform, path)
 }
 
 /// The kinds that rules look at as they are written, whatever they ask for.

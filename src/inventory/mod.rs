@@ -22,6 +22,8 @@ mod unjudged;
 mod unlisted;
 mod wish;
 
+pub use crate::languages::claim::claim;
+pub use crate::languages::table::{Language, Reader};
 pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};

@@ -23,7 +23,7 @@ static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
 const HEAD: usize = 4096;
 
 /// The language of data, where that is not Kubernetes.
-pub(crate) fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
+pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     let called = called(path);
     if called.is_some_and(|it| !it.asks_in_own_words()) {
         return called;

@@ -6,12 +6,12 @@ use crate::inventory::{self, Adjust, Declined, Fact, Range, Resource, Value, Wis
 use crate::kubernetes;
 use crate::source::Edit;
 
-use super::{FrontEnd, Input, Reading, Writers, is_made_by};
+use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct Manifests;
 
 impl FrontEnd for Manifests {
-    fn read(&self, input: &Input<'_>, out: &mut Reading) {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let (settings, wanted) = (input.settings, &input.wanted);
         let plans = &out.plans;
         let others: Vec<String> =

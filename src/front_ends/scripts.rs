@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use crate::inventory::{Declined, Foreign, Resource, Run, RunKind, Value, Wish};
-use crate::languages::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
+use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
 use crate::languages::table::{Language, Reader};
 use crate::slurm;
 use crate::source::{Edit, Sources, each, parent};
 
-use super::{Carrier, FrontEnd, Input, Reading, Writers};
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers};
 
 pub(super) struct Scripts;
 
 impl FrontEnd for Scripts {
-    fn read(&self, input: &Input<'_>, out: &mut Reading) {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let (sources, looks) = (input.sources, &input.settings.kubernetes.looks);
         let called = input.paths.iter().filter(|path| is_named_apart(path)).collect();
         let looked = each(called, |path: &String| {

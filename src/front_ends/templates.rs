@@ -8,20 +8,21 @@ use crate::languages::table::Reader;
 use crate::source::{Edit, Sources, is_below, join, parent};
 use crate::templates::{self, TemplateOptions, TemplateReading};
 
-use super::{FrontEnd, Input, Reading, Writers, is_made_by};
+use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
-pub(super) struct Templates {
+pub(super) struct CloudTemplates {
     reader: Reader,
     /// Reads those among the first paths that are templates; the second are all files.
     read: fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading,
 }
 
-pub(super) static CLOUDFORMATION: Templates = Templates { reader: Reader::CloudFormation, read: templates::read };
-pub(super) static AZURE: Templates = Templates { reader: Reader::Azure, read: templates::read_azure };
-pub(super) static PULUMI: Templates = Templates { reader: Reader::Pulumi, read: templates::read_pulumi };
+pub(super) static CLOUDFORMATION: CloudTemplates =
+    CloudTemplates { reader: Reader::CloudFormation, read: templates::read };
+pub(super) static AZURE: CloudTemplates = CloudTemplates { reader: Reader::Azure, read: templates::read_azure };
+pub(super) static PULUMI: CloudTemplates = CloudTemplates { reader: Reader::Pulumi, read: templates::read_pulumi };
 
-impl FrontEnd for Templates {
-    fn read(&self, input: &Input<'_>, out: &mut Reading) {
+impl FrontEnd for CloudTemplates {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let claimed = out.inventory.foreign.iter().filter(|it| it.language.reader == self.reader);
         let claimed: Vec<String> = claimed.map(|it| it.path.clone()).collect();
         if claimed.is_empty() {

@@ -6,12 +6,12 @@ use crate::inventory::{self, Declined, Resource, Value, Wish};
 use crate::source::Edit;
 use crate::terraform;
 
-use super::{Carrier, FrontEnd, Input, Reading, Writers, is_made_by};
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct Terraform;
 
 impl FrontEnd for Terraform {
-    fn read(&self, input: &Input<'_>, out: &mut Reading) {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
         let settings = input.settings;
         let options = terraform::Options {
             raw: input.wanted.blocks,

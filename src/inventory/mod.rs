@@ -22,7 +22,7 @@ mod unjudged;
 mod unlisted;
 mod wish;
 
-pub use crate::languages::claim::claim;
+pub use crate::languages::table::claim::claim;
 pub use crate::languages::table::{Language, Reader};
 pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Foreign, Run, Skipped, may_have_sign};
-use crate::languages::claim::{claim, class_of_data};
 use crate::languages::table::Language;
+use crate::languages::table::claim::{claim, class_of_data};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 

@@ -6,7 +6,6 @@
 
 pub(crate) mod azure;
 pub(crate) mod cel;
-pub(crate) mod claim;
 pub(crate) mod cloudformation;
 pub(crate) mod document;
 pub(crate) mod go;

@@ -430,6 +430,8 @@ pub(in crate::kubernetes) struct Factor {
     /// Where the smallest number may stand if `min` says nothing, and the largest if `max` does not.
     pub or_min: Vec<ManifestPath>,
     pub or_max: Vec<ManifestPath>,
+    /// The maximum that its controller assumes.
+    pub max_default: Option<f64>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
     /// Never more than the number here.
@@ -463,6 +465,7 @@ struct FullFactor {
     or_min: Vec<ManifestPath>,
     #[serde(default)]
     or_max: Vec<ManifestPath>,
+    max_default: Option<f64>,
     default: Option<f64>,
     most: Option<ManifestPath>,
     scaled_if: Option<ManifestPath>,
@@ -484,6 +487,7 @@ impl From<FactorForm> for Factor {
                     max,
                     or_min,
                     or_max,
+                    max_default,
                     default,
                     most,
                     scaled_if,
@@ -492,7 +496,21 @@ impl From<FactorForm> for Factor {
                     open,
                     unknown,
                 } = *full;
-                Factor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, more_if, open, unknown }
+                Factor {
+                    at,
+                    min,
+                    max,
+                    or_min,
+                    or_max,
+                    max_default,
+                    default,
+                    most,
+                    scaled_if,
+                    less_if,
+                    more_if,
+                    open,
+                    unknown,
+                }
             }
         }
     }

@@ -281,7 +281,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
-    let keys = KINDS.rows().iter().filter_map(|row| row.has.last()?.0.first()?.last_key());
+    let last = KINDS.rows().iter().filter_map(|row| row.has.last());
+    let keys = last.flat_map(|has| has.0.iter().filter_map(|path| path.last_key()));
     let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
     // What may stand behind a key, for words of four letters are found faster than shorter ones.
     for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {

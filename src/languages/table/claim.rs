@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::source::Needles;
 
-use super::table::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
+use super::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
 
 /// So much of a program is looked at for what it imports: there are thousands of them.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
@@ -44,7 +44,9 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     // A template may speak of anything: what its root says counts more than words in it.
     let read = marked.iter().find(|it| it.reader != Reader::None && has_keys(it.root_keys));
     // Of several the first in the table: a pipeline that creates machines says more than that it is a pipeline.
-    read.or(marked.first()).copied().or(called)
+    let claimed = read.or(marked.first()).copied().or(called);
+    // Rows of kinds read more than manifests.
+    claimed.filter(|it| it.reader != Reader::Kubernetes)
 }
 
 /// The languages of which a word stands in a text, in the order of the table.

@@ -304,7 +304,10 @@ impl<'s> Builder<'s> {
                     Some(CoreType::Binary) => (Cow::Owned(self.binary(&text, start, end)?), false),
                     Some(CoreType::Text) => (text, false),
                     Some(CoreType::Plain) => (text, true),
-                    None => (text, style == ScalarStyle::Plain),
+                    None => {
+                        let plain = style == ScalarStyle::Plain && !self.is_letter_of_its_own(&text);
+                        (text, plain)
+                    }
                 };
                 let node = if self.holes.is_empty() || !text.contains(HOLE) {
                     Node::scalar(self.span(start, end), self.words.share(&text), plain)
@@ -404,6 +407,12 @@ impl<'s> Builder<'s> {
             }
         };
         self.finish(wrapped(node, tag.as_deref()), anchor)
+    }
+
+    /// Only Go's library takes `y` and `n` for booleans. Readers of languages with tags (PyYAML, CloudFormation) keep
+    /// them as strings, as values and as keys.
+    fn is_letter_of_its_own(&self, text: &str) -> bool {
+        self.wraps_tags && matches!(text, "y" | "Y" | "n" | "N")
     }
 
     /// A tag that is none of YAML's, where these are wanted.

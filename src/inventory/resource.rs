@@ -98,7 +98,7 @@ impl Skipped {
     pub const UNCALLED: &str = "a module that nothing here calls: what it is given is not known";
     /// Said of a directory.
     pub const ALTERNATIVES: &str =
-        "files that declare the same things each for itself, with no backend, provider or lock file: read as examples";
+        "files that repeat each other, with no backend, values or lock file: alternatives, of which the dearest counts";
     pub const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: give it the text that is made of it";
     pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
 }
@@ -125,6 +125,15 @@ impl WantedRaw {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId(pub usize);
+
+/// One of several blocks that declare the same address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedBlock {
+    /// Empty for files that are alternatives as a whole.
+    pub address: Arc<str>,
+    /// The first has the number 1.
+    pub number: usize,
+}
 
 /// Where a resource is deployed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -193,6 +202,9 @@ pub struct Resource {
     pub version_of: Option<Span>,
     /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
     pub only_by: Option<&'static str>,
+    /// Which declaration it belongs to, where several blocks declare one address, or several files are alternatives: no more
+    /// than one of them is applied.
+    pub repeated: Option<RepeatedBlock>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -549,6 +561,7 @@ impl Resource {
             limits: Vec::new(),
             version_of: None,
             only_by: None,
+            repeated: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

@@ -29,7 +29,13 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
             true => filter::may_be_joined(document.as_bytes()),
             false => file.idle_too || !filter::is_idle(document.as_bytes()),
         };
-        let stream = yaml::read_those(file.id, text, limits, is_wanted);
+        let mut stream = yaml::read_those(file.id, text, limits, is_wanted);
+        if stream.broken() > 0 && is_json(&file.path) {
+            stream = yaml::read_json(file.id, text, limits, is_wanted).unwrap_or(stream);
+            for diagnostic in &mut stream.diagnostics {
+                diagnostic.message = diagnostic.message.replacen("no valid YAML", "no valid JSON", 1);
+            }
+        }
         if stream.broken() == 0 && !(directives && stream.has_directives) {
             return ManifestTemplate { stream, unread: 0, inferred: None };
         }
@@ -75,8 +81,10 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
         }
     }
     let mut stream = plain;
-    if is_of_anything(&file.path) && !names_a_kind(text) {
-        // What a shell or Terraform is given, by a name that says only that something is to be filled in.
+    let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
+    if (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
+        // What a shell or Terraform is given, by a name that says only that something is to be filled in; what is called JSON
+        // and is a command.
         stream.diagnostics.clear();
     }
     ManifestTemplate { stream, unread: 0, inferred: None }
@@ -86,6 +94,10 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
 fn is_of_anything(path: &str) -> bool {
     let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     ["template", "tpl", "tmpl", "gotmpl", "j2", "jinja", "jinja2"].contains(&&*end)
+}
+
+fn is_json(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("json"))
 }
 
 fn names_a_kind(text: &str) -> bool {

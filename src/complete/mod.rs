@@ -35,7 +35,7 @@ use crate::runs;
 use crate::source::{Date, Sources, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
-pub use capacity::{CapacityRequest, Exact, devices};
+pub use capacity::{CapacityRequest, Exact, devices, possible_devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
 pub use traffic::{ResourceFilter, Traffic};
 

@@ -32,8 +32,8 @@ pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};
 pub use resource::{
     CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, LeftAlone, Limit, Limited,
-    Link, LinkKind, MeterName, Orphaned, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint,
-    WantedObjects, WantedRaw,
+    Link, LinkKind, MeterName, Orphaned, Range, Refused, RepeatedBlock, Resource, ResourceId, Role, Selector, Skipped,
+    Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};

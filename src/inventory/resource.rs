@@ -123,6 +123,15 @@ impl WantedRaw {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId(pub usize);
 
+/// One of several blocks that declare the same address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedBlock {
+    /// Empty for files that are alternatives as a whole.
+    pub address: Arc<str>,
+    /// The first has the number 1.
+    pub number: usize,
+}
+
 /// Where a resource is deployed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Home {
@@ -192,6 +201,9 @@ pub struct Resource {
     pub version_of: Option<Span>,
     /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
     pub only_by: Option<&'static str>,
+    /// Which declaration it belongs to, where several blocks declare one address, or several files are alternatives: no more
+    /// than one of them is applied.
+    pub repeated: Option<RepeatedBlock>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -568,6 +580,7 @@ impl Resource {
             version_of: None,
             is_patch: false,
             only_by: None,
+            repeated: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

@@ -25,7 +25,7 @@ use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, Run
 use crate::source::{FileId, Limits, Sources, Span};
 
 use code::library::Library;
-use code::module::Tool;
+use code::module::{ModuleCode, Tool};
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 
@@ -190,9 +190,11 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
     for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
-        if module.is_of_alternatives {
-            let reason = "files that declare the same things each for itself, with no backend, provider or lock file: \
-                          read as examples";
+        if module.is_of_alternatives && reading.is_called(&module) {
+            reading.inventory.diagnostics.extend(module.errors_of_repeats());
+        } else if module.is_of_alternatives {
+            let reason = "files that repeat each other, with no backend, values or lock file: alternatives, of which \
+                          the dearest counts";
             let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
             reading.inventory.skipped.push(skipped);
         }
@@ -287,6 +289,12 @@ impl TerraformReading {
             blocks: first..self.blocks.len(),
             number,
         });
+    }
+
+    /// Whether the run of another directory reads a module.
+    fn is_called(&self, module: &ModuleCode) -> bool {
+        let others = self.inventory.runs.iter().filter(|run| *run.folder != *module.directory);
+        others.flat_map(|run| run.inputs.iter()).any(|input| module.files.iter().any(|file| **file == **input))
     }
 
     fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {

@@ -232,6 +232,7 @@ fn filled(file: &Parsed, filler: &Filler) -> Parsed {
     let copy = Parsed {
         file: file.file.clone(),
         stream,
+        branches: Vec::new(),
         skipped: None,
         inferred: file.inferred.clone(),
         written: 0,

@@ -152,6 +152,11 @@ fn has(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
 }
 
+/// A resource key of an accelerator stands in it.
+pub(in crate::kubernetes) fn names_devices(text: &[u8]) -> bool {
+    WORDS.needles.any(text, |which, _| which < WORDS.anywhere)
+}
+
 /// Other files may name its objects, or it has a comment that speaks to gpulint.
 pub(in crate::kubernetes) fn may_be_joined(document: &[u8]) -> bool {
     look(document) != Matter::Nothing || memchr::memmem::find(document, b"gpulint").is_some()

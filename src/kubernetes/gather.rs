@@ -241,6 +241,12 @@ pub(super) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let is_link = |path: &String| {
+        let real = sources.real_path(path).filter(|real| real != path);
+        real.is_some_and(|real| paths.binary_search(&&real).is_ok())
+    };
+    // A file is read at its own place, and not once more through a link.
+    let links: HashSet<&String> = asking.iter().copied().filter(|path| is_link(path)).collect();
     let asked = render::Asked {
         paths: &paths,
         kustomizations,
@@ -253,7 +259,7 @@ pub(super) fn gather(
     };
     let made = render::make(sources, &asked);
     (gathered.skipped, gathered.runs, gathered.kustomized) = (made.skipped, made.runs, made.kustomized);
-    asking.retain(|path| !made.replaced.contains(*path));
+    asking.retain(|path| !made.replaced.contains(*path) && !links.contains(*path));
     looked.retain(|it| !made.replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
     files.extend(made.files);

@@ -94,8 +94,16 @@ impl Graph {
     /// The directories of the kustomizations, and the files that these list.
     fn owned(self) -> Kustomized {
         let mut owned = Kustomized::default();
+        // Nothing applies a component that no kustomization uses.
+        let mut open: Vec<&str> = self.all.iter().filter(|(_, it)| !it.is_component).map(|(it, _)| it.as_str()).collect();
+        let mut used: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();
+        while let Some(directory) = open.pop() {
+            open.extend(self.uses(directory).filter(|it| used.insert((*it).to_owned())));
+        }
         for (directory, outline) in self.all {
-            owned.listed.extend(outline.files);
+            if used.contains(&directory) {
+                owned.listed.extend(outline.files);
+            }
             owned.listed.insert(outline.path);
             owned.directories.insert(directory);
         }
@@ -275,8 +283,9 @@ impl AskedDocuments {
         if !shows(directory) {
             self.charts.extend(built.charts);
         }
-        let replaced = built.replaced.into_iter().filter(|path| !shows(directory) || shows(path));
-        self.replaced.extend(replaced);
+        let behind_links = built.replaced.iter().filter_map(|path| sources.real_path(path)).collect::<Vec<_>>();
+        let replaced = built.replaced.into_iter().chain(behind_links);
+        self.replaced.extend(replaced.filter(|path| !shows(directory) || shows(path)));
     }
 }
 

@@ -149,20 +149,20 @@ impl Deployed {
 }
 
 /// The files of a directory that an object deploys.
-struct Chosen {
+pub(in crate::kubernetes) struct Chosen {
     include: Option<GlobMatcher>,
     exclude: Option<GlobMatcher>,
 }
 
 impl Chosen {
-    fn takes(&self, name: &str) -> bool {
+    pub(in crate::kubernetes) fn takes(&self, name: &str) -> bool {
         self.include.as_ref().is_none_or(|it| it.is_match(name))
             && !self.exclude.as_ref().is_some_and(|it| it.is_match(name))
     }
 }
 
 /// Nothing where it deploys all files, or where a pattern cannot be read.
-fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
+pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
     let text = |path: &Option<ManifestPath>| path.as_ref()?.first(place)?.text().cloned();
     let (include, exclude) = (text(&layers.include), text(&layers.exclude));
     if include.is_none() && exclude.is_none() {

@@ -176,7 +176,8 @@ fn chosen<'p>(
         if is_out { &mut unwanted } else { &mut wanted }.push(glob.ok()?.compile_matcher());
     }
     let fits = all.filter(|path| wanted.iter().any(|it| it.is_match(path))).map(str::to_owned);
-    let (excluded, found): (BTreeSet<_>, BTreeSet<_>) = fits.partition(|path| unwanted.iter().any(|it| it.is_match(path)));
+    let (excluded, found): (BTreeSet<_>, BTreeSet<_>) =
+        fits.partition(|path| unwanted.iter().any(|it| it.is_match(path)));
     (!found.is_empty()).then_some((found, excluded))
 }
 

@@ -1,9 +1,11 @@
 //! What deployment tools make of the files of a tree before a cluster sees them: objects made of lists, variables filled
 //! in, charts with the values of a release. Each takes the place of the text that it is made of.
 
+mod deployers;
 mod generate;
 mod left_out;
 mod members;
+mod namespaces;
 mod release;
 mod substitute;
 
@@ -24,6 +26,7 @@ use super::rows::table::KindRow;
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;
 
+pub(super) use deployers::deployers;
 pub(super) use left_out::LeftOut;
 
 /// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, the files
@@ -38,6 +41,8 @@ pub(super) fn apply(
     let left_out = LeftOut::read(sources, parsed, excluded);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
+    let moved = namespaces::made(sources, parsed);
+    add(parsed, moved);
     let mut used = Used::new();
     let mut released = release::made(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);

@@ -175,6 +175,10 @@ pub(in crate::kubernetes) struct Substitutes {
     pub values: ManifestPath,
     /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
     pub from: ManifestPath,
+    /// A list of components that are added, by their paths from the directory.
+    pub components: Option<ManifestPath>,
+    /// The namespace in which all objects are.
+    pub namespace: Option<ManifestPath>,
 }
 
 /// Settings of a program: a mapping, or a text that holds one.

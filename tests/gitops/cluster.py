@@ -57,6 +57,8 @@ class Cluster:
     def __init__(self, place, libraries, kustomize, helm):
         self.place, self.libraries, self.kustomize, self.helm = pathlib.Path(place), libraries, kustomize, helm
         self.objects, self.times, self.refused = {}, {}, {}
+        # Folders that something applies, with all folders below or without them.
+        self.folders = set()
         self.conflicts = set()
 
     def run(self):
@@ -116,11 +118,12 @@ class Cluster:
             tree = pathlib.Path(copy).resolve() / "tree"
             shutil.copytree(self.place, tree, symlinks=True)
             answer = self.libraries.ask(op="flux", root=str(tree), kustomization=made, data=data)
-        made = answer.get("objects") or []
+        objects = answer.get("objects") or []
         # One object that the cluster refuses holds all of them up.
-        for it in made:
+        self.folders.add((made_path(made["spec"].get("path", "")), True))
+        for it in objects:
             check(it)
-        for it in made:
+        for it in objects:
             self.apply(it, chain, "default")
 
     def release(self, made, chain):
@@ -172,7 +175,9 @@ class Cluster:
         if "kustomize" in source or "directory" not in source and any((directory / it).is_file() for it in KUSTOMIZATIONS):
             made = self.libraries.parse(command(self.kustomize, "build", directory))
         else:
-            made = self.folder(directory, source.get("directory", {}))
+            said = source.get("directory", {})
+            self.folders.add((made_path(source["path"]), bool(said.get("recurse"))))
+            made = self.folder(directory, said)
         for it in made:
             self.apply(it, chain, namespace)
 
@@ -228,6 +233,13 @@ class Cluster:
 
     # What it comes to.
 
+    def is_by_hand(self, path):
+        """Whether a file is in a folder that nothing here applies: a person may."""
+        around = [str(it) for it in pathlib.PurePosixPath(path).parents]
+        around = ["" if it == "." else it for it in around]
+        beside = any((self.place / around[0] / it).is_file() for it in KUSTOMIZATIONS)
+        return not beside and not any(folder in (around if below else around[:1]) for folder, below in self.folders)
+
     def workloads(self):
         """Kind, namespace, name, copies and GPUs of each workload with GPUs, by its key."""
         found = {}
@@ -243,6 +255,10 @@ class Cluster:
             if gpus:
                 found[key[1:]] = (copies, gpus)
         return found
+
+
+def made_path(path):
+    return str(pathlib.PurePosixPath("/") / path)[1:]
 
 
 def check(made):

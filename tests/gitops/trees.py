@@ -157,7 +157,10 @@ class Tree:
     # Applications: each makes a folder and what applies it.
 
     def app(self, tool):
-        shapes = ["plain", "listed", "overlay", "chart"] + (["filled", "filled"] if tool == "flux" else ["parts", "set"])
+        shapes = ["plain", "listed", "overlay", "chart", "twice", "common"]
+        shapes += ["filled", "filled", "patched", "layered"] if tool == "flux" else ["parts", "set", "set_of_charts"]
+        if self.says_namespaces and tool == "flux" and self.chance(0.8):
+            shapes = ["plain", "listed", "filled", "filled"]
         getattr(self, f"{self.one(*shapes)}")(tool)
 
     def plain(self, tool):
@@ -263,6 +266,94 @@ class Tree:
                 self.kustomization(f"{name}-{variant}", place, target=None if inside else f"{name}-{variant}")
             else:
                 self.application(f"{name}-{variant}", {"path": place})
+
+    def twice(self, tool):
+        """One folder in two namespaces."""
+        self.mark("folder in two namespaces")
+        name = self.name()
+        folder = f"apps/{name}"
+        self.write(f"{folder}/main.yaml", self.workload(name))
+        if self.chance(0.5):
+            self.write(f"{folder}/kustomization.yaml", {"resources": ["main.yaml"]})
+        for place in ("blue", "green"):
+            if tool == "flux":
+                self.kustomization(f"{name}-{place}", folder, target=f"{name}-{place}")
+            else:
+                self.application(f"{name}-{place}", {"path": folder})
+
+    def common(self, tool):
+        """A base that is applied by itself, and once more by an overlay."""
+        self.mark("base that is applied, too")
+        name = self.name()
+        main = self.workload(name)
+        self.write(f"common/{name}/main.yaml", main)
+        self.write(f"common/{name}/kustomization.yaml", {"resources": ["main.yaml"], "namespace": name})
+        made = {"resources": [f"../../common/{name}"], "namespace": f"{name}-second"}
+        if self.chance(0.6):
+            made["patches"] = [self.of_count(main)]
+        self.write(f"apps/{name}/kustomization.yaml", made)
+        for called, path in ((name, f"common/{name}"), (f"{name}-second", f"apps/{name}")):
+            if tool == "flux":
+                self.kustomization(called, path)
+            else:
+                self.application(called, {"path": path})
+
+    def patched(self, tool):
+        """A folder that a Flux Kustomization changes by patches or components of its own."""
+        name = self.name()
+        folder = f"apps/{name}"
+        main = self.workload(name)
+        self.write(f"{folder}/main.yaml", main)
+        self.write(f"{folder}/kustomization.yaml", {"resources": ["main.yaml"], "namespace": name})
+        self.kustomization(name, folder)
+        spec = self.children["flux"][-1]["spec"]
+        if self.chance(0.6):
+            self.mark("patches of Flux")
+            spec["patches"] = [{"target": {"kind": main["kind"], "name": name}, **self.one(self.of_count, self.of_gpus)(main)}]
+        else:
+            self.mark("components of Flux")
+            self.write(f"components/{name}/tool.yaml", self.workload(f"{name}-tool"))
+            self.write(f"components/{name}/kustomization.yaml", {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "resources": ["tool.yaml"]})
+            spec["components"] = [f"../../components/{name}"]
+
+    def layered(self, tool):
+        """A HelmRelease that overlays patch."""
+        self.mark("HelmRelease in overlays")
+        name = self.name()
+        folder = f"charts/{name}"
+        self.write(f"{folder}/Chart.yaml", {"apiVersion": "v2", "name": name, "version": "0.1.0"})
+        self.write(f"{folder}/values.yaml", {"replicas": 1, "gpus": 1, "machine": "g6.2xlarge", "image": "example.org/serve:1"})
+        self.files[f"{folder}/templates/main.yaml"] = CHART_MAIN.format(kind="Deployment", name="server", namespace="")
+        source = {"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}
+        release = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": name}, "spec": {"interval": "10m", "chart": {"spec": {"chart": f"./{folder}", "sourceRef": source}}, "values": {"replicas": 2}}}
+        self.write(f"releases/{name}/base/release.yaml", release)
+        self.write(f"releases/{name}/base/kustomization.yaml", {"resources": ["release.yaml"]})
+        for variant in self.random.sample(["east", "west"], self.one(1, 2)):
+            patch = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": {"name": name}, "spec": {"values": {"replicas": self.one(3, 4)}}}
+            place = f"releases/{name}/{variant}"
+            self.write(f"{place}/patch.yaml", patch)
+            self.write(f"{place}/kustomization.yaml", {"resources": ["../base"], "namespace": f"{name}-{variant}", "patches": [{"path": "patch.yaml"}]})
+            self.kustomization(f"{name}-{variant}", place)
+
+    def set_of_charts(self, tool):
+        """An ApplicationSet that releases one chart for each member of a list."""
+        self.mark("ApplicationSet of releases")
+        name = self.name()
+        folder = f"charts/{name}"
+        self.write(f"{folder}/Chart.yaml", {"apiVersion": "v2", "name": name, "version": "0.1.0"})
+        self.write(f"{folder}/values.yaml", {"replicas": 1, "gpus": 1, "machine": "g6.2xlarge", "image": "example.org/serve:1"})
+        self.files[f"{folder}/templates/main.yaml"] = CHART_MAIN.format(kind="Deployment", name="server", namespace="")
+        members = self.random.sample(["east", "west", "south"], self.one(2, 3))
+        helm = {"parameters": [{"name": "replicas", "value": "{{copies}}"}]}
+        if self.chance(0.5):
+            for it in members:
+                self.write(f"settings/{name}/{it}.yaml", {"replicas": self.one(2, 3)})
+            helm = {"valueFiles": [f"/settings/{name}/{{{{site}}}}.yaml"]}
+        elements = [{"site": it, "copies": str(self.one(1, 2, 3))} for it in members]
+        source = {"repoURL": REPOSITORY, "targetRevision": "main", "path": folder, "helm": helm}
+        template = {"metadata": {"name": f"{name}-{{{{site}}}}"}, "spec": {"project": "default", "source": source, "destination": {"server": CLUSTER, "namespace": f"{name}-{{{{site}}}}"}}}
+        spec = {"generators": [{"list": {"elements": elements}}], "template": template}
+        self.children["argo"].append({"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": name, "namespace": "argocd"}, "spec": spec})
 
     def of_count(self, main):
         field = "parallelism" if main["kind"] == "Job" else "replicas"
@@ -371,6 +462,10 @@ class Tree:
         self.write(f"{folder}/main.yaml", main)
         if self.chance(0.3):
             self.write(f"{folder}/fixed.yaml", self.workload(f"{name}-fixed", namespace))
+        if self.chance(0.2) and "COPIES" in variables:
+            self.mark("link to a file with variables")
+            self.write(f"shared/{name}/twin.yaml", self.workload(f"{name}-twin", namespace, replicas="${COPIES}", kind="Deployment"))
+            self.links[f"{folder}/twin.yaml"] = f"../../../shared/{name}/twin.yaml"
         if self.chance(0.7):
             self.write(f"{folder}/kustomization.yaml", {"resources": sorted(it.rsplit("/", 1)[1] for it in self.files if it.startswith(f"{folder}/"))})
         build = {}
@@ -495,6 +590,12 @@ class Tree:
                 else:
                     self.write(f"{top}/ks-{it['metadata']['name']}.yaml", it)
             parent["path"] = "./apps"
+        if self.chance(0.3):
+            self.mark("parent of a parent")
+            above = {"interval": "10m", "path": "./stages/first", "prune": True, "sourceRef": parent["sourceRef"]}
+            self.write(f"{ROOT}/stages.yaml", {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "stages", "namespace": "flux-system"}, "spec": above})
+            self.write("stages/first/apps.yaml", {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "apps", "namespace": "flux-system"}, "spec": parent})
+            return
         self.write(f"{ROOT}/apps.yaml", {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "apps", "namespace": "flux-system"}, "spec": parent})
 
     def finish_argo(self, objects):

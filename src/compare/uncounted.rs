@@ -146,7 +146,7 @@ fn not_added(
         let why = match (resource.counted, resource.version_of) {
             (Counted::Base, _) => "others stand in for it",
             (Counted::Deployed, Some(_)) => "another text of the same object is counted",
-            (Counted::Unlisted, _) => "the kustomization beside it does not list it",
+            (Counted::Unlisted, _) => "what applies its folder does not apply it",
             (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
                 "it stands where nothing is deployed from"
             }

@@ -13,7 +13,7 @@ use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those
 use super::objects::chart;
 use super::text::file::File;
 use super::text::filter::{self, Matter, Names};
-use super::{Options, render};
+use super::{Options, deploy, render};
 
 /// What was found among the files.
 #[derive(Debug, Default)]
@@ -243,7 +243,17 @@ pub(super) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let is_link = |path: &String| {
+        let real = sources.real_path(path).filter(|real| real != path);
+        real.is_some_and(|real| paths.binary_search(&&real).is_ok())
+    };
+    // A file is read at its own place, and not once more through a link.
+    let links: HashSet<&String> = asking.iter().copied().filter(|path| is_link(path)).collect();
+    hold(sources, &mut looked, Matter::Scales);
+    let scaling = looked.iter().filter(|it| it.matter == Matter::Scales).map(|it| it.path.as_str());
+    let deployers = deploy::deployers(sources, scaling);
     let asked = render::Asked {
+        deployers: &deployers,
         paths: &paths,
         kustomizations,
         asking: &asking,
@@ -255,7 +265,7 @@ pub(super) fn gather(
     };
     let made = render::make(sources, &asked);
     (gathered.skipped, gathered.runs, gathered.kustomized) = (made.skipped, made.runs, made.kustomized);
-    asking.retain(|path| !made.replaced.contains(*path));
+    asking.retain(|path| !made.replaced.contains(*path) && !links.contains(*path));
     looked.retain(|it| !made.replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
     files.extend(made.files);
@@ -264,7 +274,7 @@ pub(super) fn gather(
         return gathered;
     }
     let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
-    let joined = joined(sources, texts.collect(), &mut looked);
+    let joined = joined(sources, texts.collect(), &looked);
     files.extend(open(sources, joined.into_iter().filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
@@ -293,10 +303,10 @@ fn look_at_all<'p>(
 
 /// The files that only say something about what others ask for: those that decide its number, and those from which texts
 /// take values.
-fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &mut [Looked<'p>]) -> Vec<&'p String> {
-    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
+fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) -> Vec<&'p String> {
+    let scaling = looked.iter().filter(|it| it.matter == Matter::Scales);
+    let joining = scaling.filter_map(|it| Some(sources.text(sources.open(it.path).ok()?)));
     let names = Names::used(texts.into_iter().chain(joining));
-    hold(sources, looked, Matter::Scales);
     let is_joined = |it: &&Looked<'_>| match it.matter {
         Matter::Scales => true,
         Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),

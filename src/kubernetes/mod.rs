@@ -95,7 +95,7 @@ pub fn read(
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
+    let (used, left_out, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let index = index.with_tree(sources, paths);
@@ -111,7 +111,7 @@ pub fn read(
     let changed =
         self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
     reading.inventory.unjudged.extend(changed);
-    let runs = runs::Runs::of(sources, &parsed, runs, &kustomized);
+    let runs = runs::Runs::of(sources, &parsed, runs, (&kustomized, &left_out));
     runs.mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let reader = WorkloadReader { sources, index: &index };

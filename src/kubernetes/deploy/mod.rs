@@ -1,8 +1,11 @@
 //! What deployment tools make of the files of a tree before a cluster sees them: objects made of lists, variables filled
 //! in, charts with the values of a release. Each takes the place of the text that it is made of.
 
+mod deployers;
 mod generate;
+mod left_out;
 mod members;
+mod namespaces;
 mod release;
 mod substitute;
 
@@ -24,22 +27,28 @@ use super::rows::table::KindRow;
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;
 
-/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, and what
-/// has to be said.
+pub(super) use deployers::deployers;
+pub(super) use left_out::LeftOut;
+
+/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, the files
+/// that no Application takes, and what has to be said.
 pub(super) fn apply(
     sources: &Sources,
     paths: &[String],
     cluster: &Cluster,
     parsed: &mut Vec<Parsed>,
-) -> (Used, Vec<Skipped>) {
-    generate::apply(sources, paths, parsed);
+) -> (Used, LeftOut, Vec<Skipped>) {
+    let excluded = generate::apply(sources, paths, parsed);
+    let left_out = LeftOut::read(sources, parsed, excluded);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
+    let moved = namespaces::made(sources, parsed);
+    add(parsed, moved);
     let mut used = Used::new();
     let mut released = release::made(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
-    (used, skipped)
+    (used, left_out, skipped)
 }
 
 /// What is made of documents of files.

@@ -126,10 +126,9 @@ impl<'a, 't> Releases<'a, 't> {
         let mut readers: BTreeSet<FileId> = BTreeSet::from([file.file.id]);
         let mut files = given.files;
         if let Some(directory) = chart {
-            let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
             let release = ReleaseNames {
-                name: said.or(object.name.clone()),
-                namespace: layers.namespace.as_ref().and_then(|path| {
+                name: release_name(object, layers, at),
+                namespace: layers.namespace.0.iter().find_map(|path| {
                     let said = path.first(at).or_else(|| path.first(object.root))?;
                     said.text().cloned()
                 }),
@@ -187,6 +186,16 @@ impl<'a, 't> Releases<'a, 't> {
         let paths = self.paths;
         self.charts.entry(directory.to_owned()).or_insert_with(|| templates(paths, directory)).clone()
     }
+}
+
+/// What the release of an object is called.
+fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
+    let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
+    said.or_else(|| {
+        let name = object.name.clone()?;
+        let prefix = layers.name_prefix.as_ref().and_then(|path| path.first(at)?.text());
+        Some(prefix.map_or(name.clone(), |prefix| format!("{prefix}-{name}").into()))
+    })
 }
 
 /// Values that a release takes and that nobody here has.

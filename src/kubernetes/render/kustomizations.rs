@@ -47,13 +47,17 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
         let used: HashSet<&str> = waiting.iter().flat_map(|it| graph.uses(it)).collect();
         let tops: BTreeSet<&str> = waiting.difference(&used.into_iter().collect()).copied().collect();
         // Those that use each other, which kustomize refuses.
-        let now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
+        let mut now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
+        // What an object deploys by itself is deployed, whatever else uses it.
+        let is_deployed = |it: &str| asked.deployers.directories.contains(it);
+        now.extend(waiting.iter().copied().filter(|it| is_deployed(it)));
         waiting.retain(|it| !now.contains(it));
         let all: Vec<(&str, Result<Done, Trouble>)> = build_all(sources, asked, &now, &mut budget);
         let parts: BTreeSet<String> =
             all.iter().filter_map(|(_, done)| done.as_ref().ok()).flat_map(|it| it.built.parts.clone()).collect();
         waiting.retain(|it| !parts.contains(*it));
-        for (directory, done) in all.into_iter().filter(|(directory, _)| !parts.contains(*directory)) {
+        let stands_alone = |directory: &str| !parts.contains(directory) || is_deployed(directory);
+        for (directory, done) in all.into_iter().filter(|(directory, _)| stands_alone(directory)) {
             let Some(outline) = graph.all.get(directory) else { continue };
             match done {
                 Ok(done) => made.take_built(sources, asked, &graph, (directory, &outline.path), done),
@@ -63,7 +67,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     }
     made.skipped.sort();
     made.skipped.dedup();
-    made.kustomized = graph.owned();
+    made.kustomized = graph.owned(&asked.deployers.components);
     made
 }
 
@@ -93,10 +97,19 @@ impl Graph {
     }
 
     /// The directories of the kustomizations, and the files that these list.
-    fn owned(self) -> Kustomized {
+    fn owned(self, components: &BTreeSet<String>) -> Kustomized {
         let mut owned = Kustomized::default();
+        // Nothing applies a component that no kustomization uses.
+        let mut open: Vec<&str> = self.all.keys().map(String::as_str).collect();
+        open.retain(|it| components.contains(*it) || self.all.get(*it).is_some_and(|it| !it.is_component));
+        let mut used: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();
+        while let Some(directory) = open.pop() {
+            open.extend(self.uses(directory).filter(|it| used.insert((*it).to_owned())));
+        }
         for (directory, outline) in self.all {
-            owned.listed.extend(outline.files);
+            if used.contains(&directory) {
+                owned.listed.extend(outline.files);
+            }
             owned.listed.insert(outline.path);
             owned.directories.insert(directory);
         }
@@ -160,6 +173,7 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
         || outline.charts.iter().any(|chart| matters::may_matter(sources, chart, asked))
+        || asked.charts_ask() && outline.files.iter().any(|path| asked.deployers.releases.contains(path))
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);
@@ -276,8 +290,9 @@ impl AskedDocuments {
         if !shows(directory) {
             self.charts.extend(built.charts);
         }
-        let replaced = built.replaced.into_iter().filter(|path| !shows(directory) || shows(path));
-        self.replaced.extend(replaced);
+        let behind_links = built.replaced.iter().filter_map(|path| sources.real_path(path)).collect::<Vec<_>>();
+        let replaced = built.replaced.into_iter().chain(behind_links);
+        self.replaced.extend(replaced.filter(|path| !shows(directory) || shows(path)));
     }
 }
 

@@ -20,9 +20,9 @@ use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unve
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
 /// Keys by which kinds without a row ask for machines and accelerators.
 const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
-/// A kind of which there are many that change nothing, and the words of those that do.
+/// A kind of two tools: an object of Flux, and the files of kustomize, which are read in another way.
 const SUBSTITUTING: &[u8] = b"Kustomization";
-const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
+const FILLED_IN: &[u8] = b"postBuild";
 /// What may stand behind a key.
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
 /// What stands in every text of which all documents are idle.
@@ -143,9 +143,9 @@ fn told_by(kind: &[u8], text: &[u8]) -> Matter {
     }
 }
 
-/// One that a cluster applies, and that changes what it applies.
+/// One that a cluster applies.
 fn is_of_flux(text: &[u8]) -> bool {
-    has(text, b"toolkit.fluxcd.io") && FILLED_IN.iter().any(|word| has(text, word)) || has(text, FILLED_IN[0])
+    has(text, b"toolkit.fluxcd.io") || has(text, FILLED_IN)
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {

@@ -21,7 +21,7 @@ use crate::front_ends::files;
 use crate::inventory::{Counted, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::source::{Sources, parent};
-use crate::{Settings, analyze, kubernetes};
+use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
 
 const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
 
@@ -267,11 +267,10 @@ fn read_alone(
 /// A few files, with nothing around them that could take their place.
 fn alone(state: &State, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
-    let settings = state.settings;
-    let kubernetes = kubernetes::Options { looks: kubernetes::Looks::default(), ..settings.kubernetes.clone() };
-    let rules = std::sync::Arc::default();
-    let settings = Settings { kubernetes, rules, ..settings.clone() };
-    analyze(state.sources, &there, &settings)
+    let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };
+    // Of a file alone something else may have been found.
+    let cache = AnalysisCache { looks: kubernetes::Looks::default(), ..state.cache.clone() };
+    analyze_with(state.sources, &there, &settings, &cache)
 }
 
 /// Of each root that keeps a state of its own and has a file that differs, all files.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::Settings;
 use crate::inventory::{self, Declined, Inventory, Resource, RunId, Value, WantedRaw, Wish};
 use crate::source::{Edit, FileId, Sources, Span};
+use crate::{AnalysisCache, Settings};
 
 /// What all of them found.
 #[derive(Default)]
@@ -37,6 +37,7 @@ pub(super) struct FrontEndInput<'a> {
     pub(super) sources: &'a Sources,
     pub(super) paths: &'a [String],
     pub(super) settings: &'a Settings,
+    pub(super) cache: &'a AnalysisCache,
     pub(super) wanted: WantedRaw,
 }
 

@@ -16,8 +16,12 @@ impl FrontEnd for Manifests {
         let plans = &out.plans;
         let others: Vec<String> =
             input.paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
-        let options =
-            kubernetes::Options { objects: wanted.objects.clone(), pods: wanted.pods, ..settings.kubernetes.clone() };
+        let options = kubernetes::Options {
+            objects: wanted.objects.clone(),
+            pods: wanted.pods,
+            looks: input.cache.looks.clone(),
+            ..settings.kubernetes.clone()
+        };
         let embedded = std::mem::take(&mut out.embedded);
         let read = kubernetes::read(input.sources, &others, &embedded, &options);
         out.comments.extend(read.comments);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::inventory::{Declined, Resource, Value, Wish};
 use crate::source::{Edit, Sources};
-use crate::{Settings, fix};
+use crate::{AnalysisCache, Settings, fix};
 
 use front_end::{FrontEnd, FrontEndInput};
 pub(crate) use front_end::{Reading, Writers};
@@ -28,10 +28,10 @@ static FRONT_ENDS: [&dyn FrontEnd; 6] = [
 ];
 
 /// All front ends, as one inventory.
-pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings) -> Reading {
+pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
-    let input = FrontEndInput { sources, paths, settings, wanted };
+    let input = FrontEndInput { sources, paths, settings, cache, wanted };
     let mut reading = Reading::default();
     for front_end in FRONT_ENDS {
         front_end.read(&input, &mut reading);

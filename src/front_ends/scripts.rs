@@ -14,7 +14,7 @@ pub(super) struct Scripts;
 
 impl FrontEnd for Scripts {
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
-        let (sources, looks) = (input.sources, &input.settings.kubernetes.looks);
+        let (sources, looks) = (input.sources, &input.cache.looks);
         let called = input.paths.iter().filter(|path| is_named_apart(path)).collect();
         let looked = each(called, |path: &String| {
             let languages = looks.languages(path, || languages_of(sources, path));

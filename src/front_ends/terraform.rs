@@ -16,6 +16,7 @@ impl FrontEnd for Terraform {
         let options = terraform::Options {
             raw: input.wanted.blocks,
             adjust: settings.scenario.clone(),
+            shared: input.cache.terraform.clone(),
             ..settings.terraform.clone()
         };
         let read = terraform::read(input.sources, input.paths, &options);

@@ -7,7 +7,7 @@ use crate::inventory::{Counted, Run, RunId, RunKind};
 use crate::source::{Sources, file_name, parent};
 
 use super::Parsed;
-use super::deploy::LeftOut;
+use super::deploy::NotApplied;
 use super::objects::chart;
 use super::pods::workload::FoundResource;
 use super::render::Kustomized;
@@ -25,10 +25,10 @@ impl Runs {
         sources: &Sources,
         parsed: &[Parsed],
         mut rendered: Vec<Run>,
-        (kustomized, left_out): (&Kustomized, &LeftOut),
+        (kustomized, not_applied): (&Kustomized, &NotApplied),
     ) -> Self {
         for run in rendered.iter_mut().filter(|run| run.kind == RunKind::Kustomization) {
-            if left_out.excludes(&run.folder) {
+            if not_applied.excludes(&run.folder) {
                 run.counted = Counted::Unlisted;
             }
         }
@@ -53,7 +53,7 @@ impl Runs {
                 }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
-                    None if kustomized.leaves_out(place) || left_out.has(place) => unlisted(place),
+                    None if kustomized.leaves_out(place) || not_applied.has(place) => unlisted(place),
                     None => Run::new(RunKind::Manifests, parent(place), None),
                 },
             };

@@ -165,9 +165,9 @@ fn commit(
     let same = tree.same_files();
     let differing = staged.and_then(|it| tree.differing(&it.index));
     if differing.is_some() {
-        head.settings.terraform.shared = SharedTerraform::kept();
+        head.cache.terraform = SharedTerraform::kept();
     }
-    head.settings.kubernetes.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
+    head.cache.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
     unread.extend(submodules.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
@@ -177,8 +177,8 @@ fn commit(
     let mut base = head
         .at(tree, files)
         .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
-    base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
-    base.settings.terraform.shared = head.settings.terraform.shared.for_other(differing);
+    base.cache.looks = head.cache.looks.for_same(same.clone());
+    base.cache.terraform = head.cache.terraform.for_other(differing);
     base.same = same;
     base.add_skipped(unread);
     Ok((base, touched))

@@ -3,9 +3,9 @@
 
 mod deployers;
 mod generate;
-mod left_out;
 mod members;
 mod namespaces;
+mod not_applied;
 mod release;
 mod substitute;
 
@@ -28,7 +28,7 @@ use super::rows::table::KindRow;
 const MOST: usize = 4_000;
 
 pub(super) use deployers::deployers;
-pub(super) use left_out::LeftOut;
+pub(super) use not_applied::NotApplied;
 
 /// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, the files
 /// that no Application takes, and what has to be said.
@@ -37,9 +37,9 @@ pub(super) fn apply(
     paths: &[String],
     cluster: &Cluster,
     parsed: &mut Vec<Parsed>,
-) -> (Used, LeftOut, Vec<Skipped>) {
+) -> (Used, NotApplied, Vec<Skipped>) {
     let excluded = generate::apply(sources, paths, parsed);
-    let left_out = LeftOut::read(sources, parsed, excluded);
+    let not_applied = NotApplied::read(sources, parsed, excluded);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
     let moved = namespaces::made(sources, parsed);
@@ -48,7 +48,7 @@ pub(super) fn apply(
     let mut released = release::made(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
-    (used, left_out, skipped)
+    (used, not_applied, skipped)
 }
 
 /// What is made of documents of files.

@@ -14,7 +14,7 @@ use crate::source::{Sources, is_below, normalize, parent};
 
 /// What the Applications of a tree leave out.
 #[derive(Default)]
-pub(in crate::kubernetes) struct LeftOut {
+pub(in crate::kubernetes) struct NotApplied {
     /// Folders whose files an Application takes as they are.
     folders: HashMap<String, Vec<TakenFolder>>,
     /// Directories that an ApplicationSet excludes.
@@ -31,9 +31,9 @@ struct TakenFolder {
     recurses: bool,
 }
 
-impl LeftOut {
-    pub(super) fn read(sources: &Sources, parsed: &[Parsed], excluded: BTreeSet<String>) -> LeftOut {
-        let mut all = LeftOut { excluded, ..LeftOut::default() };
+impl NotApplied {
+    pub(super) fn read(sources: &Sources, parsed: &[Parsed], excluded: BTreeSet<String>) -> NotApplied {
+        let mut all = NotApplied { excluded, ..NotApplied::default() };
         for (object, row) in parsed.iter().flat_map(Parsed::roots).filter_map(row) {
             let path = row.substitutes.as_ref().and_then(|it| it.path.first(object.root)?.text());
             all.taken.extend(path.and_then(|path| normalize(path)));

@@ -57,7 +57,7 @@ pub struct Options {
     /// What charts are told of the cluster.
     pub cluster: Cluster,
     /// What was found of files when they were looked through, for another state of the same tree.
-    pub(crate) looks: Looks,
+    pub looks: Looks,
 }
 
 /// What was read.

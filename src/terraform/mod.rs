@@ -66,7 +66,7 @@ pub struct Options {
     /// What is to be taken for said instead of what the text says.
     pub adjust: Option<Arc<dyn Adjust>>,
     /// What another state of the same tree has in common with this one.
-    pub(crate) shared: SharedTerraform,
+    pub shared: SharedTerraform,
 }
 
 impl Options {

@@ -375,28 +375,32 @@ fn is_yaml(path: &str) -> bool {
     [".yml", ".yaml"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// The ends of the names of all files by what stands behind the last dot, and whole names.
-static NAMES: LazyLock<(BTreeMap<&str, Vec<&str>>, BTreeSet<&str>)> = LazyLock::new(|| {
+struct Names {
+    /// Ends of names, by what stands behind their last dot.
+    ends: BTreeMap<&'static str, Vec<&'static str>>,
+    whole: BTreeSet<&'static str>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
     let names = || LANGUAGES.iter().flat_map(|it| it.names.iter().copied());
     let mut ends: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for end in names().filter(|it| it.starts_with('.')) {
         ends.entry(end.rsplit('.').next().unwrap_or_default()).or_default().push(end);
     }
-    (ends, names().filter_map(|it| it.strip_prefix('/')).collect())
+    Names { ends, whole: names().filter_map(|it| it.strip_prefix('/')).collect() }
 });
 
 /// Whether a reader may read a file of this name, or it may call one.
 pub(crate) fn is_candidate(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else {
         return name.rsplit(|byte| *byte == b'.').next().is_some_and(|end| {
-            std::str::from_utf8(end).is_ok_and(|end| NAMES.0.contains_key(&*end.to_ascii_lowercase()))
+            std::str::from_utf8(end).is_ok_and(|end| NAMES.ends.contains_key(&*end.to_ascii_lowercase()))
         });
     };
-    let (ends, names) = &*NAMES;
     // kubectl reads what it is told to, and whoever names `pod.YAML` gets a pod.
     let small = name.to_ascii_lowercase();
-    let of_end = small.rsplit_once('.').and_then(|(_, end)| ends.get(end));
-    of_end.is_some_and(|ends| ends.iter().any(|end| small.ends_with(end))) || names.contains(name)
+    let of_end = small.rsplit_once('.').and_then(|(_, end)| NAMES.ends.get(end));
+    of_end.is_some_and(|ends| ends.iter().any(|end| small.ends_with(end))) || NAMES.whole.contains(name)
 }
 
 /// The ends of the names of files that readers read, each once, in the order of the table.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::inventory::{Foreign, Run, Skipped, may_have_sign};
-use crate::languages::table::Language;
 use crate::languages::table::claim::{claim, class_of_data};
+use crate::languages::table::{Language, Reader};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
@@ -200,22 +200,30 @@ impl<'p> Looked<'p> {
         if let Some(read) = from_utf16(&bytes) {
             return Looked::converted(path, read, wanted);
         }
-        let matter = wanted.look(&bytes);
-        let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
         let language = claim(path, &bytes);
+        let matter = if is_ours(language) { Matter::Asks } else { wanted.look(&bytes) };
+        let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
+        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
     /// Text that is not as it stands in the file is kept whatever it is good for: nobody else reads it as what it is.
     fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::Wanted<'_>) -> Self {
+        let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
         let matter = read.as_ref().map_or(Matter::Asks, |text| match wanted.look(text.as_bytes()) {
+            _ if is_ours(language) => Matter::Asks,
             Matter::Nothing | Matter::Configures => Matter::Scales,
             matter => matter,
         });
         let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
-        let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
+        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read: Some(read), may_have_sign, language }
     }
+}
+
+/// A language that is no manifest, and of which rows of kinds say what it means.
+fn is_ours(language: Option<&Language>) -> bool {
+    language.is_some_and(|it| it.reader == Reader::Kubernetes)
 }
 
 /// Finds the files that matter.

@@ -30,6 +30,9 @@ pub(in crate::kubernetes) struct KindRow {
     /// It only describes other kinds: whatever it speaks of, nobody asks for it.
     #[serde(default)]
     pub schema: bool,
+    /// The table of languages finds its files: no search for words has to.
+    #[serde(default)]
+    pub claimed: bool,
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
     pub has: Vec<Paths>,

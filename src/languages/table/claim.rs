@@ -22,7 +22,7 @@ static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
 /// Where the keys of a manifest begin.
 const HEAD: usize = 4096;
 
-/// The language of data, where that is not Kubernetes.
+/// The language of data that is no manifest.
 pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     let called = called(path);
     if called.is_some_and(|it| !it.asks_in_own_words()) {
@@ -44,9 +44,7 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     // A template may speak of anything: what its root says counts more than words in it.
     let read = marked.iter().find(|it| it.reader != Reader::None && has_keys(it.root_keys));
     // Of several the first in the table: a pipeline that creates machines says more than that it is a pipeline.
-    let claimed = read.or(marked.first()).copied().or(called);
-    // Rows of kinds read more than manifests.
-    claimed.filter(|it| it.reader != Reader::Kubernetes)
+    read.or(marked.first()).copied().or(called)
 }
 
 /// The languages of which a word stands in a text, in the order of the table.

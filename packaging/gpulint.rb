@@ -1,6 +1,6 @@
 # A template: `pack.sh` fills in version, repository and checksums.
 class Gpulint < Formula
-  desc "Finds wasted GPU money in Terraform and Kubernetes before it is deployed"
+  desc "Finds wasted GPU money in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi before it is deployed"
   homepage "https://github.com/@REPOSITORY@"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]

@@ -9,7 +9,15 @@ use crate::measured::Measured;
 use crate::pricing::{Bill, Side};
 use crate::rules::{Broken, Finding, Total, Undetermined, World};
 use crate::source::{Sources, Span};
-use crate::{Settings, terraform};
+use crate::{Settings, kubernetes, terraform};
+
+/// What was read and worked out of a tree, for another state of it. It changes how long an analysis takes, and not what it
+/// says.
+#[derive(Debug, Clone, Default)]
+pub struct AnalysisCache {
+    pub terraform: terraform::SharedTerraform,
+    pub looks: kubernetes::Looks,
+}
 
 /// What a tree of text says: its resources, their price, and what is wasteful about them.
 #[derive(Debug, Default)]

@@ -36,8 +36,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Terraform or kubectl would refuse this text: a finding of the rule `unreadable`.
     pub unreadable: bool,
-    /// What was left out because of it, in words that are the same for each of its kind: reports count them.
-    pub unread: Option<String>,
+    /// What gpulint skipped because of it, in words that reports count.
+    pub skips: Option<(SkipKind, &'static str)>,
 }
 
 impl Diagnostic {
@@ -49,7 +49,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             unreadable: false,
-            unread: None,
+            skips: None,
         }
     }
 
@@ -72,10 +72,10 @@ impl Diagnostic {
         self
     }
 
-    /// Something was left out of which nobody knows what it says.
+    /// gpulint skipped something here, so its content is unknown.
     #[must_use]
-    pub fn leaving_out(mut self, what: impl Into<String>) -> Self {
-        self.unread = Some(what.into());
+    pub fn skipping(mut self, kind: SkipKind, words: &'static str) -> Self {
+        self.skips = Some((kind, words));
         self
     }
 
@@ -84,6 +84,97 @@ impl Diagnostic {
         self.notes.push((span, note.into()));
         self
     }
+}
+
+macro_rules! skip_kinds {
+    ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
+        /// What kind of file, block or value gpulint skipped or could not evaluate. Code that decides matches these, and
+        /// never the words of a reason: a reason can contain text of the repository.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum SkipKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl SkipKind {
+            pub const ALL: &[SkipKind] = &[$(SkipKind::$kind,)*];
+
+            /// In reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(SkipKind::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+skip_kinds! {
+    /// A file in a language without a reader.
+    Language "language",
+    /// A program that describes machines, such as a CDK app.
+    Program "program",
+    /// A file that another program fills in before a tool reads it.
+    Template "template",
+    /// A plan beside its configuration.
+    PlanBeside "plan-beside",
+    /// A plan that does not contain everything that Terraform would do.
+    IncompletePlan "incomplete-plan",
+    /// A Terraform module without a caller in this repository.
+    UncalledModule "uncalled-module",
+    /// Terraform files that each declare the same addresses.
+    Alternatives "alternatives",
+    /// A Terraform module that is not on disk, or has no files.
+    MissingModule "missing-module",
+    /// A nested template that is not in this repository.
+    MissingTemplate "missing-template",
+    /// An included Terragrunt file that is not in this repository.
+    MissingInclude "missing-include",
+    /// A file of values that is not in this repository, or is encrypted.
+    MissingValues "missing-values",
+    /// A file of variables without a run that uses it.
+    UnusedVariables "unused-variables",
+    /// A Terragrunt unit or stack that a stack makes.
+    MadeByStack "made-by-stack",
+    /// A Terragrunt unit or stack that gpulint cannot evaluate.
+    Terragrunt "terragrunt",
+    /// A kustomization that gpulint cannot build.
+    Overlay "overlay",
+    /// A part of a kustomization that is missing.
+    OverlayPart "overlay-part",
+    /// A template of a chart that gpulint cannot render, or renders without a part.
+    Rendering "rendering",
+    /// helm or kustomize failed or is not installed.
+    Renderer "renderer",
+    /// A statement of Bicep that gpulint does not read.
+    Statement "statement",
+    /// More than gpulint reads of one file.
+    Limit "limit",
+    /// A file that gpulint cannot read, or that its tool would refuse.
+    File "file",
+    /// A submodule that is not checked out, or at another commit.
+    Submodule "submodule",
+    /// A link without a target, or with a new one.
+    Link "link",
+    /// Files that a sparse checkout leaves out.
+    Sparse "sparse",
+    /// A file that is not in the base commit.
+    NotInBase "not-in-base",
+    /// A resource without a price.
+    Price "price",
+    /// A resource that may have accelerators.
+    Machine "machine",
+    /// A resource of a type without a row.
+    UnknownType "unknown-type",
+    /// A field that changes what an object deploys, and that gpulint does not follow.
+    Unfollowed "unfollowed",
+    /// An object that gives accelerators to other containers.
+    Grant "grant",
+    /// A rule that found something before and cannot be evaluated now.
+    Rule "rule",
+    /// A change whose effect on cost is unknown.
+    Change "change",
+    /// Of a report that an older version of gpulint wrote.
+    Other "other",
 }
 
 /// A message as far as a reader follows it: it may hold a name, and a hostile text may make a name of a megabyte.

@@ -1,4 +1,4 @@
-//! Finds accelerators in Terraform and Kubernetes text, prices them and says what is wasteful.
+//! Finds accelerators in Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi text, prices them and says what is wasteful.
 //!
 //! `ARCHITECTURE.md` draws the rooms and the arrows between them. This file is the spine that calls them in order.
 
@@ -39,7 +39,7 @@ use inventory::WantedRaw;
 use rules::{Rules, World};
 use source::{Date, Sources};
 
-pub use analysis::{Analysis, Kept};
+pub use analysis::{Analysis, AnalysisCache, Kept};
 
 /// What the rooms are told beside the text.
 #[derive(Debug, Clone, Default)]
@@ -65,8 +65,13 @@ pub struct Settings {
 
 /// Reads the files at `paths` and concludes everything that follows from them. A pure function of text and settings.
 pub fn analyze(sources: &Sources, paths: &[String], settings: &Settings) -> Analysis {
-    let read = front_ends::read(sources, paths, settings);
-    let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain } = read;
+    analyze_with(sources, paths, settings, &AnalysisCache::default())
+}
+
+/// The same, with what is known of other states of the tree, and for them.
+pub fn analyze_with(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Analysis {
+    let read = front_ends::read(sources, paths, settings, cache);
+    let front_ends::Reading { mut inventory, blocks, roots, plans, comments, plain, .. } = read;
     let tools = complete::Tools {
         catalog: &settings.catalog,
         defaults: &settings.pricing.defaults,

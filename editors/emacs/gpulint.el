@@ -5,7 +5,8 @@
 ;;; Code:
 
 (defconst gpulint-modes
-  '(terraform-mode hcl-mode yaml-mode yaml-ts-mode)
+  '(terraform-mode hcl-mode yaml-mode yaml-ts-mode json-mode json-ts-mode bicep-mode bicep-ts-mode
+    sh-mode bash-ts-mode)
   "Modes of text that may rent or ask for accelerators.")
 
 (defvar gpulint-command '("gpulint" "server")

@@ -1,6 +1,9 @@
 -- For Neovim before 0.11: `dofile` it, or put it into `plugin`. Prices stand in the hover there; hints came with 0.10.
 
-local pattern = { '*.tf', '*.tofu', '*.tfvars', '*.hcl', '*.tf.json', '*.yaml', '*.yml', '*.tpl' }
+local pattern = {
+  '*.tf', '*.tofu', '*.tfvars', '*.hcl', '*.json', '*.yaml', '*.yml', '*.tpl', '*.tmpl', '*.gotmpl', '*.j2', '*.jinja',
+  '*.jinja2', '*.template', '*.bicep', '*.bicepparam', '*.sh', '*.bash', '*.sbatch', '*.slurm',
+}
 
 local function root_of(path)
   local directory = vim.fn.fnamemodify(path, ':p:h')

@@ -17,8 +17,9 @@ use regex::Regex;
 use super::state::{State, Touched};
 use crate::analysis::Analysis;
 use crate::catalog::Money;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::{Resource, ResourceId, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, Delta, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
@@ -93,7 +94,8 @@ fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &Stat
         n => format!("{n} resources{cost} disappear and may run there"),
     };
     let cure = "check that they are gone: the sums neither count nor save them";
-    let unjudged = Unjudged::new(it.path.clone(), format!("{}: {resources}", it.what)).with_cure(cure);
+    let unjudged =
+        Unjudged::new(SkipKind::Change, it.path.clone(), format!("{}: {resources}", it.what)).with_cure(cure);
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
 }
 
@@ -167,7 +169,7 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let bodies: HashMap<Span, Span> =
         analysis.blocks.iter().filter(|it| it.keyword == "module").map(|it| (it.span, it.body)).collect();
     let place = |span: Span| sources.path(sources.origin(span).file);
-    let diagnostics = analysis.inventory.diagnostics.iter().filter(|it| it.unread.is_some());
+    let diagnostics = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let calls = diagnostics.filter_map(|it| {
         let span = it.span?;
         let body = bodies.get(&span).map(|body| sources.snippet(*body)).unwrap_or_default();
@@ -178,7 +180,7 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
         (Elsewhere { path: path.to_owned(), span: None, what, is_changed_only: false }, String::new())
     };
     let skipped =
-        analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.reason != Skipped::UNCALLED);
+        analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.kind != SkipKind::UncalledModule);
     let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
     let foreign =
         analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is not read", it.language.name)));

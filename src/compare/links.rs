@@ -4,11 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::state::{State, Touched};
+use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
-use crate::source::{Tree, is_below, join, parent};
-
-/// More links one after the other lead nowhere.
-const MOST_LINKS: usize = 16;
+use crate::source::{is_below, real_path};
 
 const CURE: &str =
     "name the directory itself, or look at what is deployed through the link; `exclude` in gpulint.toml leaves it out";
@@ -31,13 +29,13 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
         return None;
     }
     let was_folder = was.is_none() && !earlier.list(path).is_empty();
-    let place = resolved(later, path);
+    let place = real_path(later, path);
     let matters = match &place {
         Some(directory) => !later.list(directory).is_empty() && speaks(directory),
         // It leads out of the tree.
         None => {
             base.files.iter().any(|it| is_below(it, path) && speaking.contains(it))
-                || resolved(earlier, path).is_some_and(|it| it != path && speaks(&it))
+                || real_path(earlier, path).is_some_and(|it| it != path && speaks(&it))
         }
     };
     if !matters {
@@ -50,18 +48,5 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
     };
     let reason =
         format!("this link leads to `{target}`, and {before}: the sums do not show what is deployed through it");
-    Some(Unjudged::new(path, reason).with_cure(CURE))
-}
-
-/// Where a path leads behind all links; nothing if it leads out of the tree or round.
-fn resolved(tree: &dyn Tree, path: &str) -> Option<String> {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        let link = ends.filter_map(|end| Some((end, tree.link(path.get(..end)?)?))).next();
-        let Some((end, target)) = link else { return Some(path) };
-        let (link, rest) = path.split_at(end);
-        path = join(parent(link), &format!("{target}{rest}")).filter(|_| !target.starts_with('/'))?;
-    }
-    None
+    Some(Unjudged::new(SkipKind::Link, path, reason).with_cure(CURE))
 }

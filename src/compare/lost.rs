@@ -8,8 +8,9 @@ use regex::Regex;
 use super::state::State;
 use crate::analysis::Analysis;
 use crate::decide::{self, Decided};
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
-use crate::inventory::{Inventory, Key, ResourceId, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Delta, Side};
 use crate::rules::{Finding, Piece, Undetermined};
 use crate::source::{ReadError, Sources, join, parent, sha256, static_regex, to_hex};
@@ -184,7 +185,7 @@ pub(super) fn undecided<'a>(
             return None;
         }
         let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
-        let lost = Unjudged::new(head.path(head.origin(it.span).file), reason).at(it.span);
+        let lost = Unjudged::new(SkipKind::Rule, head.path(head.origin(it.span).file), reason).at(it.span);
         let resource = it.resource.and_then(|id| after.inventory.resources.get(id.0)).map(|it| it.address.as_str());
         let address = resource.or(it.piece.as_ref().map(|piece| &*piece.address));
         Some(match address {
@@ -217,7 +218,7 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
     };
     let tell = |path: &String| {
         let reason = "it was applied by itself before, and now nothing that is run makes one of it";
-        Unjudged::new(path.clone(), reason)
+        Unjudged::new(SkipKind::Change, path.clone(), reason)
             .with_cure("say that it is not run: exclude it in gpulint.toml, or delete it")
     };
     files.filter(speaks).map(tell).collect()
@@ -233,7 +234,8 @@ fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
         let text = String::from_utf8_lossy(&text);
         let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
         let reason = "Terraform forgets it without destroying it: it goes on running";
-        let tell = |from: String| Unjudged::new(path.clone(), format!("{from}: {reason}")).about(&from);
+        let tell =
+            |from: String| Unjudged::new(SkipKind::Change, path.clone(), format!("{from}: {reason}")).about(&from);
         Some(found.map(tell).collect::<Vec<_>>())
     };
     files.filter_map(tell).flatten().collect()
@@ -243,7 +245,7 @@ fn said(state: &State, it: &Unjudged) -> Said {
     let sources = state.sources;
     let text = match it.span {
         Some(span) => sources.snippet(span),
-        None if it.reason == Skipped::UNCALLED => lines_about_accelerators(state, &it.path),
+        None if it.kind == SkipKind::UncalledModule => lines_about_accelerators(state, &it.path),
         None => digest_of_file(sources, &it.path),
     };
     (it.path.clone(), it.reason.clone(), decide::digest(&[text, it.known.clone()]))
@@ -313,7 +315,7 @@ fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analy
     let told = unread.map(|path| {
         let reason = "it differs, and no root reads it: Terraform loads terraform.tfvars and *.auto.tfvars by itself";
         let cure = format!("say where it belongs: --var-file {}", (head.show)(path));
-        Unjudged::new(path.clone(), reason).with_cure(cure)
+        Unjudged::new(SkipKind::Change, path.clone(), reason).with_cure(cure)
     });
     Some(told.collect())
 }

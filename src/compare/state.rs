@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use crate::Settings;
 use crate::catalog::Money;
 use crate::source::Sources;
+use crate::{AnalysisCache, Settings};
 
 /// One state of a tree, as it is read.
 pub(crate) struct State<'a> {
@@ -13,6 +13,7 @@ pub(crate) struct State<'a> {
     /// Sorted, each once.
     pub(crate) files: &'a [String],
     pub(crate) settings: &'a Settings,
+    pub(crate) cache: &'a AnalysisCache,
     /// Files of an earlier state that are as they are later.
     pub(crate) same: &'a HashSet<String>,
     /// A path as people see it.

@@ -16,11 +16,12 @@ use super::state::State;
 use crate::analysis::Analysis;
 use crate::catalog::Money;
 use crate::complete::plain;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{Counted, Declaration, Fact, Key, Resource, ResourceId, Unjudged};
 use crate::pricing::{Delta, Side};
 use crate::source::{Sources, parent};
-use crate::{Settings, analyze, kubernetes};
+use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
 
 const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
 
@@ -145,7 +146,7 @@ fn not_added(
         let why = match (resource.counted, resource.version_of) {
             (Counted::Base, _) => "others stand in for it",
             (Counted::Deployed, Some(_)) => "another text of the same object is counted",
-            (Counted::Unlisted, _) => "the kustomization beside it does not list it",
+            (Counted::Unlisted, _) => "what applies its folder does not apply it",
             (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
                 "it stands where nothing is deployed from"
             }
@@ -170,7 +171,7 @@ fn not_added(
         };
         let span = after.sources.origin(resource.span);
         let path = after.sources.path(span.file);
-        told.push(Unjudged::new(path, reason).about(&resource.address).at(span).with_cure(CURE));
+        told.push(Unjudged::new(SkipKind::Change, path, reason).about(&resource.address).at(span).with_cure(CURE));
     }
     told
 }
@@ -206,7 +207,8 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
         let span = after.sources.origin(resource.span);
         let cure =
             "a selector or a label of the accelerator, or `[defaults]` in gpulint.toml, says what it is priced on";
-        let told = Unjudged::new(after.sources.path(span.file), reason).about(&resource.address).at(span);
+        let told =
+            Unjudged::new(SkipKind::Change, after.sources.path(span.file), reason).about(&resource.address).at(span);
         Some(told.with_cure(cure))
     });
     told.collect()
@@ -255,7 +257,7 @@ fn read_alone(
                     "`{address}` grew by {} as it stands, and not in what takes its place",
                     grew.spoken(&head.amount)
                 );
-                told.push(Unjudged::new(path, reason).about(&address).with_cure(CURE));
+                told.push(Unjudged::new(SkipKind::Change, path, reason).about(&address).with_cure(CURE));
             }
         }
     }
@@ -265,11 +267,10 @@ fn read_alone(
 /// A few files, with nothing around them that could take their place.
 fn alone(state: &State, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
-    let settings = state.settings;
-    let kubernetes = kubernetes::Options { looks: kubernetes::Looks::default(), ..settings.kubernetes.clone() };
-    let rules = std::sync::Arc::default();
-    let settings = Settings { kubernetes, rules, ..settings.clone() };
-    analyze(state.sources, &there, &settings)
+    let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };
+    // Of a file alone something else may have been found.
+    let cache = AnalysisCache { looks: kubernetes::Looks::default(), ..state.cache.clone() };
+    analyze_with(state.sources, &there, &settings, &cache)
 }
 
 /// Of each root that keeps a state of its own and has a file that differs, all files.

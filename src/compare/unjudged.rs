@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::state::State;
 use crate::analysis::Analysis;
 use crate::decide::{self, Call, Seen};
+use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
 use crate::terraform::{self, Data};
@@ -52,7 +53,7 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
         let path = state.sources.path(state.sources.origin(block.span).file);
         let reason =
             format!("{} installs the chart {chart} with values of its own, which it is not read with", block.address);
-        let told = Unjudged::new(path, reason).about(&block.address).at(block.body);
+        let told = Unjudged::new(SkipKind::Change, path, reason).about(&block.address).at(block.body);
         Unjudged { known: decide::digest(&values), ..told }
     };
     blocks.filter(speaks).map(tell).collect()
@@ -78,7 +79,7 @@ fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
 
 /// The calls of which readers say that they left something out.
 fn calls(analysis: &Analysis) -> HashMap<Span, Call> {
-    let told = analysis.inventory.diagnostics.iter().filter(|it| it.unread.is_some());
+    let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
     if told.is_empty() {
         return HashMap::new();

@@ -1,7 +1,7 @@
 //! What a pod asks of a machine, and whether a machine has it.
 
 use crate::catalog::{Catalog, Machine};
-use crate::inventory::{Fact, Key, Origin, Resource, Role, accelerators};
+use crate::inventory::{Fact, Key, Origin, Resource, Role, Value, accelerators};
 
 use super::machines::plain;
 
@@ -127,6 +127,23 @@ pub fn devices(resource: &Resource, catalog: &Catalog) -> Result<f64, String> {
         }
         Fact::Absent => 1.0,
     };
+    whole_devices(resource, catalog, count)
+}
+
+/// The same for each number that the pod may take; the expected one comes first.
+pub fn possible_devices(resource: &Resource, catalog: &Catalog) -> Result<Vec<f64>, String> {
+    let candidates = match resource.fact(Key::AcceleratorCount) {
+        Fact::Unknown(unknown) => unknown.candidates.as_slice(),
+        _ => &[],
+    };
+    let counts: Option<Vec<f64>> = candidates.iter().map(Value::as_number).collect();
+    match counts.filter(|counts| !counts.is_empty()) {
+        Some(counts) => counts.into_iter().map(|count| whole_devices(resource, catalog, count)).collect(),
+        None => Ok(vec![devices(resource, catalog)?]),
+    }
+}
+
+fn whole_devices(resource: &Resource, catalog: &Catalog, count: f64) -> Result<f64, String> {
     // Whoever shares one accelerator with others asks for it as for a whole one.
     let count = count / resource.number(Key::SharedBy).filter(|pods| *pods >= 1.0).unwrap_or(1.0);
     let Some(profile) = resource.text(Key::Slice) else { return Ok(count) };

@@ -419,8 +419,7 @@ impl Completion<'_> {
         self.by_network(resource);
         let machine = resource.fact(Key::Machine).clone();
         if resource.fact(Key::Provider).is_absent() {
-            let name = machine.value().and_then(Value::as_text);
-            if let Some(provider) = name.and_then(|name| self.catalog.provider_of(name)) {
+            if let Some(provider) = self.provider_of(&machine) {
                 infer_provider(resource, provider, &machine);
             } else if let Some(provider) = only_provider.filter(|only| may_be_of(resource, only)) {
                 let origin = Origin::Inferred("the only provider in this tree".into());

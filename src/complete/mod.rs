@@ -35,7 +35,7 @@ use crate::runs;
 use crate::source::{Date, Sources, Span};
 
 pub use allocatable::{allocatable_cpus, allocatable_gib};
-pub use capacity::{CapacityRequest, Exact, devices};
+pub use capacity::{CapacityRequest, Exact, devices, possible_devices};
 pub use machines::{LeftOut, UnknownMachine, complete_machines, plain, within};
 pub use traffic::{ResourceFilter, Traffic};
 
@@ -94,8 +94,8 @@ pub fn complete(
 /// What readers left out is counted with the files that were not read.
 fn count_unread(inventory: &mut Inventory, sources: &Sources) {
     for it in &inventory.diagnostics {
-        if let (Some(what), Some(span)) = (&it.unread, it.span) {
-            inventory.skipped.push(Skipped { path: sources.path(span.file), reason: what.clone() });
+        if let (Some((kind, words)), Some(span)) = (it.skips, it.span) {
+            inventory.skipped.push(Skipped::new(kind, sources.path(span.file), words));
         }
     }
     inventory.skipped.sort();

@@ -1,7 +1,8 @@
 //! Names of machines and of accelerators in text that nobody reads: programs, calls of modules, types without a row.
 
 use crate::catalog::Catalog;
-use crate::inventory::{Language, accelerators};
+use crate::inventory::accelerators;
+use crate::languages::table::Language;
 
 /// What a text in a language that nobody reads asks for.
 pub(super) struct Asked {

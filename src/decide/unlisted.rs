@@ -1,6 +1,7 @@
 //! Types and kinds that no row describes: which of them name machines with accelerators.
 
 use crate::catalog::Catalog;
+use crate::diagnostic::SkipKind;
 use crate::inventory::{FieldMeaning, Unjudged, Unlisted, UnlistedField};
 
 use super::named::is_one_name;
@@ -28,7 +29,10 @@ pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unj
     let reason =
         format!("{}{times} {what}: {} is no type that is known here, and nothing of it is priced", it.address, it.kind);
     let known: Vec<String> = it.fields.iter().map(written).collect();
-    let told = Unjudged { known: format!("{:?} {}", it.count, known.join(", ")), ..Unjudged::new(path, reason) };
+    let told = Unjudged {
+        known: format!("{:?} {}", it.count, known.join(", ")),
+        ..Unjudged::new(SkipKind::UnknownType, path, reason)
+    };
     Some(told.about(&it.address).at(it.body))
 }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
-use crate::inventory::{Inventory, Key, Language, ONLY_CHANGES, Skipped, Unjudged, UnjudgedStatus};
+use crate::diagnostic::SkipKind;
+use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
+use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
 use crate::source::{Sources, Span, join, lines_with_offsets, parent};
@@ -88,13 +90,14 @@ impl Seen<'_> {
 
     /// What the readers say that they left out.
     fn left_out(&self) -> impl Iterator<Item = Unjudged> {
-        let left_out = self.inventory.diagnostics.iter().filter(|it| it.unread.is_some());
-        left_out.filter_map(|it| {
+        let left_out = self.inventory.diagnostics.iter().filter_map(|it| Some((it, it.skips?.0)));
+        left_out.filter_map(|(it, kind)| {
             let span = it.span?;
-            let mut unjudged = Unjudged { cure: it.help.clone(), ..Unjudged::new(self.path(span), it.message.clone()) };
+            let unjudged = Unjudged::new(kind, self.path(span), it.message.clone());
+            let mut unjudged = Unjudged { cure: it.help.clone(), ..unjudged };
             let mut place = span;
             // Of a template nothing matters that names no accelerators.
-            if it.unread.as_deref() == Some(Skipped::TEMPLATE) {
+            if kind == SkipKind::Template {
                 let file = self.sources.origin(span).file;
                 if !names_accelerators(&self.sources.text(file), self.catalog) {
                     return None;
@@ -115,22 +118,23 @@ impl Seen<'_> {
         })
     }
 
-    /// Files that were not read, save those of which readers have spoken above.
+    /// Files that were not read, except those that a diagnostic reports.
     fn skipped(&self) -> impl Iterator<Item = Unjudged> {
-        let told: BTreeSet<&str> = self.inventory.diagnostics.iter().filter_map(|it| it.unread.as_deref()).collect();
-        let skipped = self.inventory.skipped.iter().filter(move |it| !told.contains(it.reason.as_str()));
-        let matters = |it: &&Skipped| match it.reason.as_str() {
-            Skipped::UNCALLED => self.names_accelerators_in(&it.path),
+        let reported: BTreeSet<SkipKind> =
+            self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
+        let skipped = self.inventory.skipped.iter().filter(move |it| !reported.contains(&it.kind));
+        let matters = |it: &&Skipped| match it.kind {
+            SkipKind::UncalledModule => self.names_accelerators_in(&it.path),
             _ => !it.is_known_elsewhere(),
         };
-        skipped.filter(matters).map(|it| Unjudged::new(it.path.clone(), it.reason.clone()))
+        skipped.filter(matters).map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
     }
 
     /// Whether a file of a directory does.
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
-        let terraform = paths.filter(|path| path.contains(".tf") || path.contains(".tofu"));
+        let terraform = paths.filter(|path| is_of(Reader::Terraform, path));
         terraform
             .filter_map(|path| self.sources.open(&path).ok())
             .any(|file| names_accelerators(&self.sources.text(file), self.catalog))
@@ -145,7 +149,7 @@ impl Seen<'_> {
         let others = refused.filter(move |(span, ..)| !told.contains(span));
         found().map(|it| (it.span, &it.message, &it.help)).chain(others).map(|(span, message, help)| {
             let reason = format!("it cannot be read: {message}");
-            Unjudged { cure: help.clone(), ..Unjudged::new(self.path(span), reason) }
+            Unjudged { cure: help.clone(), ..Unjudged::new(SkipKind::File, self.path(span), reason) }
         })
     }
 
@@ -163,7 +167,8 @@ impl Seen<'_> {
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
             let reason = format!("{} is not read, and this names `{}`{within}", it.language.name, asked.words);
             let shown_at = (*place == it.path).then(|| self.line(place, asked.line)).flatten();
-            let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(it.path.clone(), reason) };
+            let kind = if it.language.is_program() { SkipKind::Program } else { SkipKind::Language };
+            let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(kind, it.path.clone(), reason) };
             Some(told.with_cure(it.language.cure))
         })
     }
@@ -178,7 +183,7 @@ impl Seen<'_> {
 
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
-        items.filter(|(it, _)| it.is_added() && it.count.why() != Some(ONLY_CHANGES)).filter_map(|(it, item)| {
+        items.filter(|(it, _)| it.is_added() && !it.takes_its_count()).filter_map(|(it, item)| {
             if item.amount.is_some() {
                 return None;
             }
@@ -190,14 +195,18 @@ impl Seen<'_> {
             let reason = format!("{} has no price: {why}", it.address);
             let machine = it.text(Key::Machine);
             let known = format!("{:?} {machine:?} {:?}", it.count.value(), it.number(Key::AcceleratorCount));
-            Some(Unjudged { known, ..Unjudged::new(self.path(it.span), reason) }.about(&it.address).at(it.body))
+            Some(
+                Unjudged { known, ..Unjudged::new(SkipKind::Price, self.path(it.span), reason) }
+                    .about(&it.address)
+                    .at(it.body),
+            )
         })
     }
 
     fn machines(&self) -> impl Iterator<Item = Unjudged> {
         self.unknown_machines.iter().map(|it| {
             let reason = format!("{} may or may not carry accelerators: {}", it.address, it.why);
-            Unjudged::new(self.path(it.span), reason).about(&it.address).at(it.span)
+            Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(&it.address).at(it.span)
         })
     }
 }

@@ -8,7 +8,6 @@ use super::readings::usual_sequence;
 use super::speed::{Coefficients, EngineClass, Load, Server, Speed, estimate_speed};
 use super::workload::{Engine, Method, Optimizer, Recompute, Sharding, Training, Unsaid, Workload};
 use crate::catalog::{Catalog, Identification, Identified, Modality, Model, Precision, Slice};
-use crate::inventory::programs::SERVED_NAME;
 use crate::inventory::{Fact, FrontEnd, Key, Known, Origin, Purpose, Resource, Task, Value};
 
 /// What a workload asks of its accelerators, whichever these are.
@@ -109,10 +108,7 @@ impl<'r> FactReader<'r> {
         let program = self.resource.text(Key::Program).unwrap_or_default();
         let task = self.task(&found.model)?;
         let precision = self.precision(&found, task)?;
-        let is_served_name = matches!(
-            self.resource.fact(Key::Model).origin(),
-            Some(Origin::Inferred(why)) if **why == *SERVED_NAME
-        );
+        let is_served_name = self.resource.fact(Key::Model).origin() == Some(&Origin::ServedName);
         let may_be_quantized = is_served_name && precision.is_full() && self.resource.fact(Key::Precision).is_absent();
         let known_by_size = found.by == Identification::Size;
         let model = found.model;

@@ -43,6 +43,8 @@ pub enum Origin {
     Default,
     /// Concluded from something else; the text says from what.
     Inferred(Arc<str>),
+    /// Concluded from the name under which a model is served.
+    ServedName,
     /// Taken from a setting of gpulint because the text does not say; the text names the setting.
     Assumed(Arc<str>),
 }
@@ -53,7 +55,7 @@ impl Origin {
             Origin::Written => "written",
             Origin::Resolved => "resolved",
             Origin::Default => "default",
-            Origin::Inferred(_) => "inferred",
+            Origin::Inferred(_) | Origin::ServedName => "inferred",
             Origin::Assumed(_) => "assumed",
         }
     }

@@ -7,7 +7,6 @@ pub mod accelerators;
 mod adjust;
 mod fact;
 mod key;
-mod language;
 mod lease;
 pub mod programs;
 mod purpose;
@@ -23,25 +22,23 @@ mod unjudged;
 mod unlisted;
 mod wish;
 
+pub use crate::languages::table::claim::claim;
+pub use crate::languages::table::{Language, Reader};
 pub use adjust::Adjust;
 pub use fact::{Fact, Known, Origin, Unknown};
 pub use key::{Key, Value, ValueType};
-pub use language::{
-    AZURE_TEMPLATE, BICEP, CALL_OF_SLURM, CDK, CLOUDFORMATION, HEAD_OF_PROGRAM, Language, MADE_BY_MACRO, PULUMI,
-    WRITTEN_BY_PULUMI, class_of_data, is_program, is_script, language_of_data, languages_of_script,
-};
 pub use lease::lease;
 pub use purpose::{Evidence, Says, production, purpose_of_task, settle_purpose};
 pub use raw::{Data as RawData, MOST_VALUES, Raw, RawContainer, RawPod, RawTree};
 pub use resource::{
     CountedIn, Declaration, Disk, DiskSpeed, Foreign, FrontEnd, Home, Inventory, Labels, LeftAlone, Limit, Limited,
-    Link, LinkKind, MeterName, Orphaned, Range, Refused, Resource, ResourceId, Role, Selector, Skipped, Taint,
-    WantedObjects, WantedRaw,
+    Link, LinkKind, MeterName, Orphaned, Range, Refused, RepeatedBlock, Resource, ResourceId, Role, Selector, Skipped,
+    Taint, WantedObjects, WantedRaw,
 };
 pub use run::{Counted, GivenRun, Run, RunId, RunKind, settle};
 pub use shift::{Change, Shift, Until};
 pub use sign::{Sign, may_have_sign, signs};
 pub use terms::{Purchase, Purpose, Task};
-pub use unjudged::{ONLY_CHANGES, Unjudged, UnjudgedStatus};
+pub use unjudged::{Unjudged, UnjudgedStatus};
 pub use unlisted::{FieldMeaning, Unlisted, UnlistedField, is_open_map, is_type_of_accelerators};
 pub use wish::{Declined, Part, Wish};

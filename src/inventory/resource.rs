@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::source::Span;
 
 use super::fact::{Fact, Known, Unknown};
 use super::key::{Key, Value};
-use super::language::Language;
 use super::raw::Raw;
 use super::run::{Counted, Run, RunId};
 use super::shift::Shift;
@@ -16,6 +15,7 @@ use super::sign::Sign;
 use super::terms::{Purchase, Purpose, Task};
 use super::unjudged::Unjudged;
 use super::unlisted::Unlisted;
+use crate::languages::table::Language;
 
 /// Everything that the front ends found in one tree.
 #[derive(Debug, Clone, Default)]
@@ -81,26 +81,23 @@ pub struct Foreign {
     pub language: &'static Language,
 }
 
-/// Text that was not read, and why.
+/// A file or folder that gpulint skipped, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     pub path: String,
     pub reason: String,
+    pub kind: SkipKind,
 }
 
 impl Skipped {
-    /// What it says is known from other text.
-    pub fn is_known_elsewhere(&self) -> bool {
-        matches!(self.reason.as_str(), Self::PLAN_BESIDE | Self::ALTERNATIVES)
+    pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
+        Skipped { path: path.into(), reason: reason.into(), kind }
     }
 
-    /// Said of a directory.
-    pub const UNCALLED: &str = "a module that nothing here calls: what it is given is not known";
-    /// Said of a directory.
-    pub const ALTERNATIVES: &str =
-        "files that declare the same things each for itself, with no backend, provider or lock file: read as examples";
-    pub const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: give it the text that is made of it";
-    pub const PLAN_BESIDE: &str = "a plan of the configuration beside it: name it to read it";
+    /// What it contains is known from other text.
+    pub fn is_known_elsewhere(&self) -> bool {
+        matches!(self.kind, SkipKind::PlanBeside | SkipKind::Alternatives)
+    }
 }
 
 impl WantedRaw {
@@ -125,6 +122,15 @@ impl WantedRaw {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId(pub usize);
+
+/// One of several blocks that declare the same address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedBlock {
+    /// Empty for files that are alternatives as a whole.
+    pub address: Arc<str>,
+    /// The first has the number 1.
+    pub number: usize,
+}
 
 /// Where a resource is deployed from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,6 +189,8 @@ pub struct Resource {
     pub body: Span,
     /// Machines or pods; in another unit where the text counts otherwise.
     pub count: Fact<Range>,
+    /// It only changes another object, which has the number. Its own count is unknown until that object is found.
+    pub is_patch: bool,
     pub counted_in: CountedIn,
     /// What Terraform does not change of it once it is there.
     pub left_alone: LeftAlone,
@@ -193,6 +201,9 @@ pub struct Resource {
     pub version_of: Option<Span>,
     /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
     pub only_by: Option<&'static str>,
+    /// Which declaration it belongs to, where several blocks declare one address, or several files are alternatives: no more
+    /// than one of them is applied.
+    pub repeated: Option<RepeatedBlock>,
     pub labels: Labels,
     pub links: Vec<Link>,
     /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
@@ -497,6 +508,20 @@ pub struct Taint {
 }
 
 impl Inventory {
+    /// Adds what another front end found.
+    pub fn join(&mut self, other: Inventory) {
+        self.resources.extend(other.resources);
+        self.runs.extend(other.runs);
+        self.diagnostics.extend(other.diagnostics);
+        self.skipped.extend(other.skipped);
+        self.unjudged.extend(other.unjudged);
+        self.unlisted.extend(other.unlisted);
+        self.foreign.extend(other.foreign);
+        self.signs.extend(other.signs);
+        self.objects.extend(other.objects);
+        self.blocks.extend(other.blocks);
+    }
+
     pub fn run(&self, id: &RunId) -> Option<&Run> {
         self.runs.iter().find(|run| run.id == *id)
     }
@@ -506,6 +531,11 @@ impl Resource {
     /// Whether sums count it: no other text of the same object does, and somebody deploys what makes it.
     pub fn is_added(&self) -> bool {
         self.version_of.is_none() && self.counted == Counted::Deployed
+    }
+
+    /// It only changes another object, and gpulint has not found the number of that one.
+    pub fn takes_its_count(&self) -> bool {
+        self.is_patch && self.count.why().is_some()
     }
 
     /// Whether nothing limits how many there are.
@@ -548,7 +578,9 @@ impl Resource {
             left_alone: LeftAlone::default(),
             limits: Vec::new(),
             version_of: None,
+            is_patch: false,
             only_by: None,
+            repeated: None,
             labels: Labels::default(),
             links: Vec::new(),
             selector: Selector::default(),

@@ -116,7 +116,7 @@ pub enum Counted {
     Example,
     /// The settings say that nobody deploys it.
     Excluded,
-    /// It stands beside a kustomization that does not list it.
+    /// What applies its folder does not apply it: a kustomization does not list it, or an Application does not include it.
     Unlisted,
     /// A program keeps it: a copy of text that stands elsewhere.
     Copy,

@@ -1,9 +1,7 @@
 //! What matters and was not judged: while there is any, nobody may say that all is well.
 
+use crate::diagnostic::SkipKind;
 use crate::source::Span;
-
-/// Why a text has no number of its own: that is known from another one.
-pub const ONLY_CHANGES: &str = "it only changes another object, whose number stands there";
 
 /// Text that could hold or change accelerators, and of which nobody knows what it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +14,7 @@ pub struct Unjudged {
     pub shown_at: Option<Span>,
     /// The resource or the call of a module.
     pub address: Option<String>,
+    pub kind: SkipKind,
     /// What was not judged and why: a lower-case statement.
     pub reason: String,
     /// What would cure it: a command, or what to write.
@@ -48,9 +47,10 @@ impl UnjudgedStatus {
 }
 
 impl Unjudged {
-    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Self {
         let (path, reason) = (path.into(), reason.into());
         Unjudged {
+            kind,
             path,
             span: None,
             shown_at: None,

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::inventory::{Foreign, Language, Run, Skipped, class_of_data, language_of_data, may_have_sign};
+use crate::inventory::{Foreign, Run, Skipped, may_have_sign};
+use crate::languages::table::claim::{claim, class_of_data};
+use crate::languages::table::{Language, Reader};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, ReadError, Sources, decoded, each, from_utf16, those};
 
 use super::objects::chart;
 use super::text::file::File;
 use super::text::filter::{self, Matter, Names};
-use super::{Options, render};
+use super::{Options, deploy, render};
 
 /// What was found among the files.
 #[derive(Debug, Default)]
@@ -198,22 +200,30 @@ impl<'p> Looked<'p> {
         if let Some(read) = from_utf16(&bytes) {
             return Looked::converted(path, read, wanted);
         }
-        let matter = wanted.look(&bytes);
+        let language = claim(path, &bytes);
+        let matter = if is_ours(language) { Matter::Asks } else { wanted.look(&bytes) };
         let read = matches!(matter, Matter::Asks | Matter::Scales).then(|| Ok(decoded(&bytes)));
-        let language = language_of_data(path, &bytes);
+        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read, may_have_sign: may_have_sign(&bytes), language }
     }
 
     /// Text that is not as it stands in the file is kept whatever it is good for: nobody else reads it as what it is.
     fn converted(path: &'p String, read: Result<Arc<str>, ReadError>, wanted: &filter::Wanted<'_>) -> Self {
+        let language = read.as_ref().ok().and_then(|text| claim(path, text.as_bytes()));
         let matter = read.as_ref().map_or(Matter::Asks, |text| match wanted.look(text.as_bytes()) {
+            _ if is_ours(language) => Matter::Asks,
             Matter::Nothing | Matter::Configures => Matter::Scales,
             matter => matter,
         });
         let may_have_sign = read.as_ref().is_ok_and(|text| may_have_sign(text.as_bytes()));
-        let language = read.as_ref().ok().and_then(|text| language_of_data(path, text.as_bytes()));
+        let language = language.filter(|_| !is_ours(language));
         Looked { path, matter, read: Some(read), may_have_sign, language }
     }
+}
+
+/// A language that is no manifest, and of which rows of kinds say what it means.
+fn is_ours(language: Option<&Language>) -> bool {
+    language.is_some_and(|it| it.reader == Reader::Kubernetes)
 }
 
 /// Finds the files that matter.
@@ -241,7 +251,17 @@ pub(super) fn gather(
     let mut asking: BTreeSet<&String> =
         looked.iter().filter(|it| it.matter == Matter::Asks).map(|it| it.path).collect();
     asking.extend(chart::templates(&asking.iter().copied().collect::<Vec<_>>(), &paths));
+    let is_link = |path: &String| {
+        let real = sources.real_path(path).filter(|real| real != path);
+        real.is_some_and(|real| paths.binary_search(&&real).is_ok())
+    };
+    // A file is read at its own place, and not once more through a link.
+    let links: HashSet<&String> = asking.iter().copied().filter(|path| is_link(path)).collect();
+    hold(sources, &mut looked, Matter::Scales);
+    let scaling = looked.iter().filter(|it| it.matter == Matter::Scales).map(|it| it.path.as_str());
+    let deployers = deploy::deployers(sources, scaling);
     let asked = render::Asked {
+        deployers: &deployers,
         paths: &paths,
         kustomizations,
         asking: &asking,
@@ -253,7 +273,7 @@ pub(super) fn gather(
     };
     let made = render::make(sources, &asked);
     (gathered.skipped, gathered.runs, gathered.kustomized) = (made.skipped, made.runs, made.kustomized);
-    asking.retain(|path| !made.replaced.contains(*path));
+    asking.retain(|path| !made.replaced.contains(*path) && !links.contains(*path));
     looked.retain(|it| !made.replaced.contains(it.path));
     let mut files = open(sources, asking.iter().copied(), false, diagnostics);
     files.extend(made.files);
@@ -262,7 +282,7 @@ pub(super) fn gather(
         return gathered;
     }
     let texts = files.iter().map(|file| file.id).chain(embedded.iter().map(|(id, _)| *id)).map(|id| sources.text(id));
-    let joined = joined(sources, texts.collect(), &mut looked);
+    let joined = joined(sources, texts.collect(), &looked);
     files.extend(open(sources, joined.into_iter().filter(|path| !asking.contains(path)), true, diagnostics));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     with_values(sources, &mut files);
@@ -291,10 +311,10 @@ fn look_at_all<'p>(
 
 /// The files that only say something about what others ask for: those that decide its number, and those from which texts
 /// take values.
-fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &mut [Looked<'p>]) -> Vec<&'p String> {
-    let joining = looked.iter().filter_map(|it| it.read.as_ref()?.as_ref().ok().cloned());
+fn joined<'p>(sources: &Sources, texts: Vec<Arc<str>>, looked: &[Looked<'p>]) -> Vec<&'p String> {
+    let scaling = looked.iter().filter(|it| it.matter == Matter::Scales);
+    let joining = scaling.filter_map(|it| Some(sources.text(sources.open(it.path).ok()?)));
     let names = Names::used(texts.into_iter().chain(joining));
-    hold(sources, looked, Matter::Scales);
     let is_joined = |it: &&Looked<'_>| match it.matter {
         Matter::Scales => true,
         Matter::Configures => !names.is_empty() && sources.glance(it.path, |text| names.any_in(text)).unwrap_or(false),

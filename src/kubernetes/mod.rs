@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{GivenRun, Inventory, Raw, RawTree, Resource, Skipped, Unknown, Unlisted, WantedObjects};
 use crate::source::{FileId, Sources, Span, each, static_regex};
 
@@ -94,7 +95,7 @@ pub fn read(
     reading.inventory.foreign = foreign;
     reading.inventory.skipped.extend(skipped);
     let mut parsed: Vec<Parsed> = each(files, |file| Parsed::new(sources, file));
-    let (used, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
+    let (used, left_out, skipped) = deploy::apply(sources, paths, &options.cluster, &mut parsed);
     reading.inventory.skipped.extend(skipped);
     let index = ObjectIndex::new(parsed.iter().map(|it| (it.file.id, it.place().clone(), it.roots().collect())));
     let index = index.with_tree(sources, paths);
@@ -110,7 +111,7 @@ pub fn read(
     let changed =
         self::objects(&parsed).flat_map(|(_, object, row)| deployed.tell(sources, &object, row, !found.is_empty()));
     reading.inventory.unjudged.extend(changed);
-    let runs = runs::Runs::of(sources, &parsed, runs, &kustomized);
+    let runs = runs::Runs::of(sources, &parsed, runs, (&kustomized, &left_out));
     runs.mark(&mut found);
     let elsewhere = comments_elsewhere(sources, &parsed, found.iter().map(|(_, found)| &found.resource));
     let reader = WorkloadReader { sources, index: &index };
@@ -189,6 +190,8 @@ static_regex!(static CLOSING: Regex = r"\{\{-?\s*end\b");
 struct Parsed {
     file: text::file::File,
     stream: Stream,
+    /// Its documents with other branches of a template taken.
+    branches: Vec<Vec<YamlDocument>>,
     skipped: Option<Skipped>,
     /// Why what it says is only a conclusion.
     inferred: Option<Arc<str>>,
@@ -213,14 +216,15 @@ impl Parsed {
             template.stream.diagnostics.clear();
             template.unread = 0;
         }
-        let skipped = (template.unread > 0).then(|| Skipped {
-            path: file.path.to_string(),
-            reason: format!("{} of its documents cannot be read without rendering the template", template.unread),
+        let skipped = (template.unread > 0).then(|| {
+            let reason = format!("{} of its documents cannot be read without rendering the template", template.unread);
+            Skipped::new(SkipKind::Rendering, &*file.path, reason)
         });
         Parsed {
             made_by: file.rendered.as_ref().and_then(|trail| trail.place_of(&file.path)),
             written: template.stream.documents.len(),
             stream: template.stream,
+            branches: template.branches,
             skipped,
             inferred: template.inferred,
             stood_for: BTreeSet::new(),
@@ -298,20 +302,10 @@ fn read_all(sources: &Sources, parsed: &[Parsed], index: &ObjectIndex<'_>) -> Ve
 }
 
 fn read_file(parsed: &Parsed, reader: &WorkloadReader<'_, '_>) -> Vec<FoundResource> {
-    let mut found = Vec::new();
     let path = &parsed.file.path;
-    for document in parsed.current() {
-        // Of a file that others only take something from, what takes its own values from others.
-        if parsed.file.joined_only && !gives_values(&document.root) {
-            continue;
-        }
-        let before = found.len();
-        reader.read(&document.root, document.span, &mut found);
-        // What names no kind is mostly the values of a chart, whatever the file is called.
-        if found.len() == before && pods::workload::identify(&document.root).is_none() {
-            reader.read_values(&document.root, document.span, &mut found);
-        }
-    }
+    let mut found = read_documents(parsed, parsed.current(), reader);
+    let branches = parsed.branches.iter().map(|documents| read_documents(parsed, documents.iter(), reader));
+    relations::branches::merge(&mut found, branches.collect());
     relations::patch::mark(reader.sources, path, &mut found);
     for found in &mut found {
         found.carrier = parsed.file.carrier;
@@ -325,6 +319,27 @@ fn read_file(parsed: &Parsed, reader: &WorkloadReader<'_, '_>) -> Vec<FoundResou
         }
         if let Some(trail) = &parsed.file.rendered {
             relations::chart::rendered(reader.sources, &mut found.resource, trail);
+        }
+    }
+    found
+}
+
+fn read_documents<'d>(
+    parsed: &Parsed,
+    documents: impl Iterator<Item = &'d YamlDocument>,
+    reader: &WorkloadReader<'_, '_>,
+) -> Vec<FoundResource> {
+    let mut found = Vec::new();
+    for document in documents {
+        // Of a file that others only take something from, what takes its own values from others.
+        if parsed.file.joined_only && !gives_values(&document.root) {
+            continue;
+        }
+        let before = found.len();
+        reader.read(&document.root, document.span, &mut found);
+        // What names no kind is mostly the values of a chart, whatever the file is called.
+        if found.len() == before && pods::workload::identify(&document.root).is_none() {
+            reader.read_values(&document.root, document.span, &mut found);
         }
     }
     found

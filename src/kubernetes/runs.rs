@@ -7,6 +7,7 @@ use crate::inventory::{Counted, Run, RunId, RunKind};
 use crate::source::{Sources, file_name, parent};
 
 use super::Parsed;
+use super::deploy::NotApplied;
 use super::objects::chart;
 use super::pods::workload::FoundResource;
 use super::render::Kustomized;
@@ -20,7 +21,17 @@ pub(super) struct Runs {
 
 impl Runs {
     /// `rendered` are those of charts and kustomizations. What stands inside Terraform belongs to the run that carries it.
-    pub(super) fn of(sources: &Sources, parsed: &[Parsed], rendered: Vec<Run>, kustomized: &Kustomized) -> Self {
+    pub(super) fn of(
+        sources: &Sources,
+        parsed: &[Parsed],
+        mut rendered: Vec<Run>,
+        (kustomized, not_applied): (&Kustomized, &NotApplied),
+    ) -> Self {
+        for run in rendered.iter_mut().filter(|run| run.kind == RunKind::Kustomization) {
+            if not_applied.excludes(&run.folder) {
+                run.counted = Counted::Unlisted;
+            }
+        }
         let all = rendered.into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Runs { all, by_place: HashMap::new() };
         for file in parsed.iter().filter(|it| !it.file.embedded) {
@@ -42,7 +53,7 @@ impl Runs {
                 }
                 (false, None) => match chart::of_template(sources, place).filter(|_| file.file.of_chart) {
                     Some(chart) => Run::new(RunKind::Chart, chart, None),
-                    None if kustomized.leaves_out(place) => unlisted(place),
+                    None if kustomized.leaves_out(place) || not_applied.has(place) => unlisted(place),
                     None => Run::new(RunKind::Manifests, parent(place), None),
                 },
             };
@@ -71,7 +82,7 @@ impl Runs {
     }
 }
 
-/// A file beside a kustomization that does not list it: who applies the folder by the kustomization does not apply the file. Each
+/// A file that the kustomization or the Application of its folder does not take: who applies the folder does not apply the file. Each
 /// such file is a run of its own, as each has to be named by itself.
 fn unlisted(path: &str) -> Run {
     let label = format!("{}, not listed", file_name(path));

@@ -15,4 +15,5 @@ pub(crate) mod helm;
 pub(crate) mod kustomize;
 pub(crate) mod pulumi;
 pub(crate) mod shell;
+pub(crate) mod table;
 pub(crate) mod yaml;

@@ -8,7 +8,7 @@ use super::searches::Searches;
 use super::variants::Pricing;
 use super::{Apart, Bill, BillItem, CostSum, Ending, OpenCause, OpenPart, Period, PricingSettings, Status};
 use crate::catalog::{Catalog, Money, MoneyRange};
-use crate::inventory::{Inventory, ONLY_CHANGES, Resource, ResourceId, Role, Unjudged};
+use crate::inventory::{Inventory, Resource, ResourceId, Role, Unjudged};
 use crate::source::each;
 
 /// What everything costs. The inventory must be complete.
@@ -124,7 +124,7 @@ fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
     }
     match (&item.status, item.amount) {
         (Status::Unpriced(why), None) => cost.leave_open(open_part(id, resource, OpenCause::Price, why)),
-        (_, None) if resource.count.why() != Some(ONLY_CHANGES) => {
+        (_, None) if !resource.takes_its_count() => {
             let why = resource.count.why().unwrap_or("the code does not say how many there are");
             cost.leave_open(open_part(id, resource, OpenCause::Count, why));
         }

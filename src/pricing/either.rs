@@ -1,50 +1,57 @@
-//! Of what only one of two tools makes, sums count the dearer: only one of the two is run, and nobody can tell which.
+//! Of what only one of two tools makes, and of what is declared twice, sums count the dearer: only one of the two is
+//! applied, and nobody can tell which.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::catalog::Money;
+use crate::catalog::MoneyRange;
 use crate::inventory::{Inventory, Resource, RunId};
 use crate::source::Span;
 
 use super::Bill;
 
-/// The directory of a root, and what is applied of it.
-type Root = (Option<Arc<str>>, Option<RunId>);
+/// The directory of a root, what is applied of it, and the address in it that is declared twice.
+type Choice = (Option<Arc<str>>, Option<RunId>, Option<Arc<str>>);
 
-/// What one tool alone makes of a root.
+/// The number of a declaration, or a tool.
+type SideName = (usize, &'static str);
+
+/// What one tool or one declaration makes, as far as its price is known.
 #[derive(Default)]
 struct Side {
-    monthly: Money,
-    has_unknown: bool,
+    monthly: MoneyRange,
     first: Option<Span>,
 }
 
-/// Marks what sums leave out. Where a price is not known, nobody knows which is dearer, and all of it stays.
+/// Marks what sums leave out. What has no price stays, so that the sum says that it is incomplete.
 pub fn count_dearer(inventory: &mut Inventory, bill: &mut Bill) {
-    if inventory.resources.iter().all(|it| it.only_by.is_none()) {
+    if inventory.resources.iter().all(|it| it.only_by.is_none() && it.repeated.is_none()) {
         return;
     }
-    let key = |it: &Resource| -> Root { (it.root.clone(), it.run.clone()) };
-    let mut roots: BTreeMap<Root, BTreeMap<&str, Side>> = BTreeMap::new();
+    let declared = |it: &Resource| it.repeated.as_ref().map(|it| it.address.clone());
+    let key = |it: &Resource| -> Choice { (it.root.clone(), it.run.clone(), declared(it)) };
+    let mut choices: BTreeMap<Choice, BTreeMap<SideName, Side>> = BTreeMap::new();
     for (resource, item) in inventory.resources.iter().zip(&bill.items) {
-        let Some(tool) = resource.only_by else { continue };
-        let side = roots.entry(key(resource)).or_default().entry(tool).or_default();
+        let Some(name) = side_of(resource) else { continue };
+        let side = choices.entry(key(resource)).or_default().entry(name).or_default();
         side.first = side.first.or(Some(resource.span));
-        match item.monthly {
-            Some(monthly) => side.monthly += monthly.expected,
-            None => side.has_unknown = true,
-        }
+        side.monthly += item.monthly.unwrap_or_default();
     }
-    for resource in &mut inventory.resources {
-        let (Some(tool), Some(sides)) = (resource.only_by, roots.get(&key(resource))) else { continue };
-        if sides.values().any(|side| side.has_unknown) {
-            continue;
-        }
-        let dearest = sides.iter().max_by_key(|(_, side)| side.monthly);
-        if let Some((_, side)) = dearest.filter(|(dearer, _)| **dearer != tool) {
+    for (resource, item) in inventory.resources.iter_mut().zip(&bill.items) {
+        let (Some(name), Some(sides)) = (side_of(resource), choices.get(&key(resource))) else { continue };
+        let dearest = sides.iter().min_by_key(|(_, side)| Reverse((side.monthly.expected, side.monthly.ceiling)));
+        if let Some((_, side)) = dearest.filter(|(dearer, _)| **dearer != name && item.monthly.is_some()) {
             resource.version_of = side.first;
         }
     }
     bill.sum_up(inventory);
+}
+
+/// The tool or the declaration that alone makes a resource.
+fn side_of(resource: &Resource) -> Option<SideName> {
+    match &resource.repeated {
+        Some(block) => Some((block.number, "")),
+        None => Some((0, resource.only_by?)),
+    }
 }

@@ -1,7 +1,7 @@
 //! What a pod pays: its share of the machine that it runs on, or would run on.
 
 use crate::catalog::{Accelerator, Catalog, GCP, Machine, Money};
-use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, devices, plain};
+use crate::complete::{CapacityRequest, Exact, allocatable_cpus, allocatable_gib, plain, possible_devices};
 use crate::inventory::{Fact, Key, Purpose, Role, Task, Value};
 
 use super::purchase::PurchaseVariant;
@@ -15,7 +15,19 @@ const ONLY_INFERS: &str = "inference";
 
 /// Every machine that the pod may run on, with the pod's share of it; the one that is expected comes first.
 pub(super) fn pod_variants<'a>(pricing: &Pricing<'_, 'a>) -> FoundMachines<'a> {
-    let devices = devices(pricing.resource, pricing.catalog)?;
+    let possible = possible_devices(pricing.resource, pricing.catalog)?;
+    if let [devices] = *possible {
+        return with_devices(pricing, devices);
+    }
+    let mut all = Vec::new();
+    for devices in possible {
+        all.extend(with_devices(pricing, devices)?.iter().cloned());
+    }
+    Ok(all.into())
+}
+
+/// The same of a pod that takes so many accelerators.
+fn with_devices<'a>(pricing: &Pricing<'_, 'a>, devices: f64) -> FoundMachines<'a> {
     let provider = pricing.resource.text(Key::Provider);
     if let (Some(provider), true) = (provider, pricing.resource.fact(Key::Machine).is_narrowed())
         && let Ok(machines) = pricing.machines(provider)

@@ -524,7 +524,7 @@ fn resource_of(about: About) -> Option<ResourceId> {
 /// That of the weakest fact.
 fn confidence(stands: &[(Stand, Read)]) -> Confidence {
     let weakest = |stand: &Stand| match &stand.origin {
-        Some(Origin::Inferred(_)) => Confidence::Medium,
+        Some(Origin::Inferred(_) | Origin::ServedName) => Confidence::Medium,
         Some(Origin::Assumed(_)) => Confidence::Low,
         _ => Confidence::High,
     };

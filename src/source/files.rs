@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use super::asked::{self, NotedTree};
 use super::limits::Limits;
 use super::lines::Lines;
-use super::tree::{ReadError, Tree};
+use super::tree::{BESIDE, ReadError, Tree, file_name, join, parent, real_path};
 
 /// How often a file may be read again as a whole, and how much of files may be read again beyond that: some seconds.
 const TIMES_AGAIN: u64 = 32;
@@ -120,6 +120,8 @@ pub struct Sources {
     limits: OnceLock<Limits>,
     /// Bytes of each file that were read again to work out changes.
     again: Mutex<HashMap<FileId, u64>>,
+    /// Where the links of directories lead.
+    real: Mutex<HashMap<String, Option<String>>>,
     /// Bytes that all files together may be read again beyond what each may.
     spare: AtomicU64,
 }
@@ -137,6 +139,7 @@ impl Sources {
             files: RwLock::default(),
             limits: OnceLock::new(),
             again: Mutex::default(),
+            real: Mutex::default(),
             spare: AtomicU64::new(SPARE_BYTES),
         }
     }
@@ -152,6 +155,27 @@ impl Sources {
 
     pub fn tree(&self) -> &dyn Tree {
         &self.tree
+    }
+
+    /// The path of a file or a directory with links followed; `None` if a link leads out of the tree or in a circle.
+    pub fn real_path(&self, path: &str) -> Option<String> {
+        if path.is_empty() || path.starts_with(BESIDE) {
+            return Some(path.to_owned());
+        }
+        let directory = parent(path);
+        asked::file(directory);
+        let known = self.real.lock().unwrap_or_else(PoisonError::into_inner).get(directory).cloned();
+        let real = known.unwrap_or_else(|| {
+            let real = self.real_path(directory);
+            let mut all = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(directory.to_owned(), real.clone());
+            real
+        });
+        let path = join(&real?, file_name(path))?;
+        match self.tree.link(&path) {
+            Some(_) => real_path(&self.tree, &path),
+            None => Some(path),
+        }
     }
 
     /// Reads a file, once. Text that is not UTF-8 is read with replacement characters; a byte-order mark stays, so that

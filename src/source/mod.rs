@@ -43,5 +43,6 @@ pub(crate) use static_regex::{compiled, static_regex};
 pub use threads::{each, those};
 pub use tree::{
     BESIDE, Entry, MemoryTree, ReadError, Tree, demand_text, file_name, is_below, is_example, join, normalize, parent,
+    real_path,
 };
 pub(crate) use unified::{Hunk, changes, unified};

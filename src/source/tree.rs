@@ -134,6 +134,22 @@ fn joined(directory: &str, relative: &str) -> Option<String> {
     normalize(&format!("{directory}/{relative}"))
 }
 
+/// More links one after the other lead nowhere.
+const MOST_LINKS: usize = 16;
+
+/// A path of a tree with links followed; `None` if a link leads out of the tree or in a circle.
+pub fn real_path(tree: &dyn Tree, path: &str) -> Option<String> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let link = ends.filter_map(|end| Some((end, tree.link(path.get(..end)?)?))).next();
+        let Some((end, target)) = link else { return Some(path) };
+        let (link, rest) = path.split_at(end);
+        path = join(parent(link), &format!("{target}{rest}")).filter(|_| !target.starts_with('/'))?;
+    }
+    None
+}
+
 /// A path freed of `.`, `..` and doubled slashes; `None` where it leads out of the tree.
 pub fn normalize(path: &str) -> Option<String> {
     if path.contains(BESIDE) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{Adjust, Fact, FrontEnd, Resource, RunId};
 use crate::languages::document::{DocResource, DocValue, Presence};
 use crate::languages::hcl::value::Value;
@@ -68,7 +68,9 @@ fn not_at_hand(block: &Block) -> Diagnostic {
     let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("not known");
     let message = format!("the template of `{}` is not here (its location is {source})", block.address);
     let help = "name the directory that it lies in, beside this one";
-    Diagnostic::note(message, block.span).with_help(help).leaving_out("a template that is not here")
+    Diagnostic::note(message, block.span)
+        .with_help(help)
+        .skipping(SkipKind::MissingTemplate, "a template that is not here")
 }
 
 /// What a resource says in its metadata to gpulint.

@@ -1,5 +1,25 @@
 //! Addresses of Terraform, taken apart: `module.a["x"].aws_instance.b[0]`.
 
+/// What stands behind the name of a block whose name was taken already, with its number: no name in Terraform has a blank.
+const AGAIN: &str = " (declaration ";
+
+/// A name or an address of a block that is declared once more.
+pub(super) fn declared_again(name: &str, number: usize) -> String {
+    format!("{name}{AGAIN}{number})")
+}
+
+/// What an address lies in that is declared once more, and the number of the declaration; the outermost.
+pub(super) fn declaration(address: &str) -> Option<(&str, usize)> {
+    let (declared, rest) = address.split_once(AGAIN)?;
+    Some((declared, rest.split_once(')')?.0.parse().ok()?))
+}
+
+/// The address itself and the blocks in which it lies, without keys of the last part; the outermost first.
+pub(super) fn around(address: &str) -> impl Iterator<Item = &str> {
+    let ends = address.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at);
+    ends.chain([address.len()]).filter_map(|end| address.get(..end))
+}
+
 /// An address without the key of its last part.
 pub(super) fn base(address: &str) -> &str {
     if !address.ends_with(']') {
@@ -64,6 +84,15 @@ mod tests {
         assert_eq!(base("a.b[0]"), "a.b");
         assert_eq!(base(r#"module.m["x.y"].a.b["k[1].z"]"#), r#"module.m["x.y"].a.b"#);
         assert_eq!(base(r#"module.m["x"]"#), "module.m");
+    }
+
+    #[test]
+    fn addresses_say_which_declaration_they_are_of() {
+        let twice = declared_again("module.a", 2);
+        assert_eq!(declaration(&format!("{twice}[0].aws_x.y")), Some(("module.a", 2)));
+        assert_eq!(declaration("module.a.aws_x.y"), None);
+        assert!(around("module.a[0].aws_x.y").any(|it| it == "module.a"));
+        assert!(!around("module.ab.aws_x.y").any(|it| it == "module.a"));
     }
 
     #[test]

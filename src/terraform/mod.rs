@@ -20,12 +20,12 @@ mod write;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped, Unlisted};
 use crate::source::{FileId, Limits, Sources, Span};
 
 use code::library::Library;
-use code::module::Tool;
+use code::module::{ModuleCode, Tool};
 use load::variants;
 use load::{parallel, plans, roots, rounds};
 
@@ -37,7 +37,6 @@ pub use load::roots::Why;
 pub use load::shared::SharedTerraform;
 pub use plan::{PlanSide, is_plan};
 pub(crate) use rows::{providers, types, words};
-pub(crate) use terragrunt::is_read_by_itself;
 pub use write::Writer;
 
 /// What the command line gives beside the files.
@@ -185,14 +184,18 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
     for path in left_out {
-        let reason = Skipped::UNCALLED.to_owned();
-        reading.inventory.skipped.push(Skipped { path, reason });
+        let reason = "a module that nothing here calls: what it is given is not known";
+        reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
     for module in library.modules().into_iter().chain(others) {
         reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
-        if module.is_of_alternatives {
-            let skipped = Skipped { path: module.directory.clone(), reason: Skipped::ALTERNATIVES.to_owned() };
+        if module.is_of_alternatives && reading.is_called(&module) {
+            reading.inventory.diagnostics.extend(module.errors_of_repeats());
+        } else if module.is_of_alternatives {
+            let reason = "files that repeat each other, with no backend, values or lock file: alternatives, of which \
+                          the dearest counts";
+            let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
             reading.inventory.skipped.push(skipped);
         }
         let speaks = |span: &&Span| sources.snippet(**span).contains("gpulint");
@@ -288,9 +291,15 @@ impl TerraformReading {
         });
     }
 
+    /// Whether the run of another directory reads a module.
+    fn is_called(&self, module: &ModuleCode) -> bool {
+        let others = self.inventory.runs.iter().filter(|run| *run.folder != *module.directory);
+        others.flat_map(|run| run.inputs.iter()).any(|input| module.files.iter().any(|file| **file == **input))
+    }
+
     fn tell_unused<'a>(&mut self, files: impl Iterator<Item = &'a String>) {
         let reason = "a file of variables that no run uses: --var-file or `[[runs]]` says which root it is for";
-        let skipped = files.map(|path| Skipped { path: path.clone(), reason: reason.to_owned() });
+        let skipped = files.map(|path| Skipped::new(SkipKind::UnusedVariables, path, reason));
         self.inventory.skipped.extend(skipped);
     }
 }

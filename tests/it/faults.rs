@@ -342,7 +342,7 @@ fn files_that_may_not_be_read_are_told() {
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let is_told = |it: &&serde_json::Value| it["rule"] == "unreadable" && it["path"] == "locked.tf";
     assert!(report["findings"].as_array().unwrap().iter().any(|it| is_told(&it)), "{report:#}");
-    let skipped = |path: &str| serde_json::json!({ "path": path, "reason": "permission denied" });
+    let skipped = |path: &str| serde_json::json!({ "path": path, "kind": "file", "reason": "permission denied" });
     let all = report["skipped"].as_array().unwrap();
     assert!(all.contains(&skipped("d")) && all.contains(&skipped("locked.yaml")), "{all:?}");
 }

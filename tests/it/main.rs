@@ -30,6 +30,7 @@ mod fixes;
 mod forge;
 mod formats;
 mod friendly;
+mod gitops;
 mod growth;
 mod guarantees;
 mod guide;

@@ -272,10 +272,15 @@ fn copy_of_this_repository(sandbox: &Sandbox) -> String {
 fn hooks_take_the_files_that_the_program_looks_for() {
     let hooks: Value =
         serde_saphyr::from_str(&fs::read_to_string(format!("{ROOT}/.pre-commit-hooks.yaml")).unwrap()).unwrap();
-    let source = fs::read_to_string(format!("{ROOT}/src/front_ends/files.rs")).unwrap();
-    let (_, list) = source.split_once("const ENDINGS").unwrap();
-    let (list, _) = list.split_once("];").unwrap();
-    let endings: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    let source = fs::read_to_string(format!("{ROOT}/src/languages/table/mod.rs")).unwrap();
+    let (_, table) = source.split_once("static LANGUAGES").unwrap();
+    let (table, _) = table.split_once("\nimpl Language").unwrap();
+    // Programs in Python are looked into where the tree is read, and are no reason to.
+    let is_ending = |it: &&str| it.starts_with('.') && !it.contains(['\\', ' ', '*', '(', '[']) && *it != ".py";
+    let endings: Vec<&str> = table.split('"').skip(1).step_by(2).filter(is_ending).collect();
+    for known in [".tf", ".bicep", ".sbatch", ".j2"] {
+        assert!(endings.contains(&known), "{endings:?}");
+    }
     assert!(endings.len() > 5);
     for hook in hooks.as_array().unwrap() {
         let is_of_files = hook["id"] == "gpulint-files";

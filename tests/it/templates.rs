@@ -2,7 +2,7 @@
 //!
 //! A fence's word after its language is the path, `template.yaml` where there is none.
 
-use gpulint::inventory::language_of_data;
+use gpulint::inventory::{Reader, claim};
 use gpulint::source::{MemoryTree, Sources};
 use gpulint::templates::{self, TemplateOptions, TemplateReading};
 
@@ -34,10 +34,8 @@ fn found(tree: MemoryTree, read: Read) -> String {
     let paths: Vec<String> = tree.paths().map(str::to_owned).collect();
     let sources = Sources::new(tree);
     let is_candidate = |path: &&String| {
-        let language = sources.glance(path, |text| language_of_data(path, text)).unwrap();
-        language.is_some_and(|it| {
-            ["CloudFormation", "a template of Azure", "Bicep", "Pulumi", "what Pulumi wrote"].contains(&it.name)
-        })
+        let language = sources.glance(path, |text| claim(path, text)).unwrap();
+        language.is_some_and(|it| [Reader::CloudFormation, Reader::Azure, Reader::Pulumi].contains(&it.reader))
     };
     let candidates: Vec<String> = paths.iter().filter(is_candidate).cloned().collect();
     let reading = read(&sources, &candidates, &paths, &TemplateOptions::default());

@@ -203,6 +203,10 @@ fn of_purchase(run: &Run, tree: &Files, it: &Resource) -> Option<Edited> {
 /// How many pods, machines of a pool, or instances of a block.
 fn of_count(run: &Run, tree: &Files, it: &Resource, random: &mut Random) -> Option<Edited> {
     let count = *it.count.value()?;
+    // A text that shows what a cluster made of it says the count again, and would have to be edited twice.
+    if it.links.iter().any(|link| link.kind == LinkKind::Settings && link.why.contains("counted with it")) {
+        return None;
+    }
     let is_kubernetes = it.front_end == FrontEnd::Kubernetes;
     let new = random.below(6);
     if is_kubernetes && count.floor == count.ceiling {

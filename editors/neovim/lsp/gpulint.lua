@@ -3,7 +3,10 @@
 ---@type vim.lsp.Config
 return {
   cmd = { 'gpulint', 'server' },
-  filetypes = { 'terraform', 'terraform-vars', 'opentofu', 'opentofu-vars', 'hcl', 'yaml', 'yaml.helm-values', 'helm' },
+  filetypes = {
+    'terraform', 'terraform-vars', 'opentofu', 'opentofu-vars', 'hcl', 'yaml', 'yaml.helm-values', 'helm', 'json', 'jsonc',
+    'bicep', 'bicep-params', 'gotmpl', 'jinja', 'template', 'sh',
+  },
   root_markers = { 'gpulint.toml', '.git' },
   init_options = {
     -- `hints` at the end of a line, `lens` above it, or `off`.

@@ -10,8 +10,9 @@ const SECTION = "gpulint";
 // By name and not by language: languages have names only where an extension brings them, and a server goes by the path anyway.
 const PATTERNS = [
   "**/*.{tf,tofu,tfvars,hcl}",
-  "**/*.{tf,tofu,tfvars}.json",
-  "**/*.{yaml,yml,tpl,gotmpl,sbatch,slurm}",
+  "**/*.{yaml,yml,json,tpl,tmpl,gotmpl,j2,jinja,jinja2,template}",
+  "**/*.{bicep,bicepparam}",
+  "**/*.{sh,bash,sbatch,slurm}",
   "**/gpulint.toml",
   "**/*.md",
 ];

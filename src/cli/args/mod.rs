@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::languages::table::READ;
 use crate::report::Format;
 
 pub(super) use accept::{Accepting, BaselineVerb, SuppressionsVerb};
@@ -41,8 +42,8 @@ pub(super) use usage::{
 };
 pub(super) use what_if::WhatIf;
 
-/// Finds wasted GPU money in Terraform and Kubernetes before it is deployed.
 #[derive(Debug, Parser)]
+#[command(about = format!("Finds wasted GPU money in {READ} before it is deployed"))]
 #[command(name = "gpulint", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(after_help = after_help())]
 pub(super) struct Arguments {

@@ -10,6 +10,7 @@ use super::answer;
 use super::protocol::{ClientMessage, Code, Request, next_line};
 use super::tools::{TOOLS, Tool};
 use crate::cli::world::{output, secrets};
+use crate::languages::table::READ;
 
 /// Calls that run at the same time; each uses all processors.
 const MOST_RUNNING: usize = 2;
@@ -18,9 +19,13 @@ const MOST_WAITING: usize = 32;
 /// What reads nested text is at home on the main thread.
 const STACK_BYTES: usize = 16 << 20;
 
-const INSTRUCTIONS: &str = "gpulint tells what GPUs and other accelerators in Terraform and Kubernetes text cost and which of \
-    that is waste. Begin with `check`. Addresses and names of rules in its answer are what `explain` and `what_if` take. It reads \
-    files as they are on the disk now, changes none, and asks no cloud: amounts are list prices, and null is unknown.";
+fn instructions() -> String {
+    format!(
+        "gpulint reads {READ}. It reports what GPUs and other accelerators in them cost and what of that is waste. \
+         Begin with `check`. `explain` and `what_if` take the addresses and rule names of its answer. It reads files as they \
+         are on the disk now, changes none, and asks no cloud: amounts are list prices, and null is unknown."
+    )
+}
 
 enum Event {
     Line(Result<String, Value>),
@@ -108,8 +113,8 @@ impl Server {
             return self.send(&refusal);
         }
         let answer = match request.method.as_str() {
-            "initialize" => request.handshake(INSTRUCTIONS),
-            "server/discover" => request.discovery(INSTRUCTIONS),
+            "initialize" => request.handshake(&instructions()),
+            "server/discover" => request.discovery(&instructions()),
             "ping" => request.answer(json!({})),
             "tools/list" => {
                 let tools: Vec<Value> = TOOLS.iter().map(Tool::describe).collect();

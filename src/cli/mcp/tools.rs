@@ -55,7 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "check",
         title: "What is wasteful, and what it costs",
-        meaning: "Reads the Terraform and Kubernetes files of the folder, finds GPUs and other accelerators, and tells findings \
+        meaning: "Reads the infrastructure files of the folder, finds GPUs and other accelerators, and tells findings \
                   with the money they cost, the dearest first. `list: \"resources\"` pages through the bill instead, `not_judged` \
                   through what could not be judged. Amounts that are not known are null, never zero.",
         verb: &["check"],

@@ -11,6 +11,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::world::deadline;
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::kubernetes::{Plan, Rendered, Renderer, plan};
 use crate::source::Sources;
@@ -49,17 +50,16 @@ pub(super) fn run(sources: &Sources, paths: &[String], request: &Request) -> Ren
         (_, true) => {}
         (Some(helm), false) => outcome.build(sources, &helm, charts, request.time),
         (None, false) => {
-            let reason = "charts are rendered by our own engine: helm is not installed".to_owned();
-            outcome.failed.push(Skipped { path: ".".to_owned(), reason });
+            let reason = "charts are rendered by our own engine: helm is not installed";
+            outcome.failed.push(Skipped::new(SkipKind::Renderer, ".", reason));
         }
     }
     match (RenderProgram::find(&["kustomize", "kubectl"], &request.repository), kustomizations.is_empty()) {
         (_, true) => {}
         (Some(program), false) => outcome.build(sources, &program, kustomizations, request.time),
         (None, false) => {
-            let reason =
-                "kustomizations are built by our own engine: neither kustomize nor kubectl is installed".to_owned();
-            outcome.failed.push(Skipped { path: ".".to_owned(), reason });
+            let reason = "kustomizations are built by our own engine: neither kustomize nor kubectl is installed";
+            outcome.failed.push(Skipped::new(SkipKind::Renderer, ".", reason));
         }
     }
     outcome.failed.sort();
@@ -130,5 +130,5 @@ fn failed(by: Renderer, directory: &str, why: &str) -> Skipped {
         Renderer::Helm => "rendered by our own engine, not by helm",
         Renderer::Kustomize => "built by our own engine, not by kustomize",
     };
-    Skipped { path, reason: format!("{instead}: {why}") }
+    Skipped::new(SkipKind::Renderer, path, format!("{instead}: {why}"))
 }

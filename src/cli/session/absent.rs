@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::cli::world::file_tree::read_limited;
 use crate::cli::world::{git_files, git_index, git_program, serving};
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::normalize;
@@ -33,13 +34,13 @@ pub(super) fn not_here(repository: &Path, list: &[u8], is_in_it: &dyn Fn(&str) -
             }
             absent.extend(counts.into_iter().map(|(path, count)| {
                 let files = if count == 1 { "1 file is".to_owned() } else { format!("{count} files are") };
-                Skipped { path, reason: format!("{files} left out by the sparse checkout") }
+                Skipped::new(SkipKind::Sparse, path, format!("{files} left out by the sparse checkout"))
             }));
         }
-        Err(why) => absent.push(Skipped {
-            path: ".".to_owned(),
-            reason: format!("what the sparse checkout leaves out is not known: {why}"),
-        }),
+        Err(why) => {
+            let reason = format!("what the sparse checkout leaves out is not known: {why}");
+            absent.push(Skipped::new(SkipKind::Sparse, ".", reason));
+        }
     }
     absent
 }
@@ -85,12 +86,12 @@ pub(super) fn unlisted(repository: &Path) -> Vec<Skipped> {
     let is_open = |path: &String| !listed.contains(path) && !has_files(repository, path);
     let reason = "a commit of another repository stands here, and .gitmodules does not say of which";
     let links = git_index::links(repository).into_iter().filter(is_open);
-    links.map(|path| Skipped { path, reason: reason.to_owned() }).collect()
+    links.map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 
 fn submodules(repository: &Path, list: &[u8]) -> Vec<Skipped> {
     let absent = listed(list).into_iter().filter(|path| !has_files(repository, path));
-    absent.map(|path| Skipped { path, reason: "a submodule that is not checked out".to_owned() }).collect()
+    absent.map(|path| Skipped::new(SkipKind::Submodule, path, "a submodule that is not checked out")).collect()
 }
 
 /// Something lies in a directory.

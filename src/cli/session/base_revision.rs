@@ -14,6 +14,7 @@ use crate::cli::world::git::{Base, Entries, GitTree};
 use crate::cli::world::place;
 use crate::cli::world::place::names_of;
 use crate::compare::Touched;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::kubernetes::Looks;
@@ -164,20 +165,20 @@ fn commit(
     let same = tree.same_files();
     let differing = staged.and_then(|it| tree.differing(&it.index));
     if differing.is_some() {
-        head.settings.terraform.shared = SharedTerraform::kept();
+        head.cache.terraform = SharedTerraform::kept();
     }
-    head.settings.kubernetes.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
+    head.cache.looks = staged.map_or_else(Looks::kept, |it| it.looks(&head.files));
     let list = tree.read(absent::LIST).unwrap_or_default();
     let mut unread = absent::not_here(&repository, &list, &|file| of_base.contains(file));
-    unread.extend(submodules.into_iter().map(|path| Skipped { path, reason: NOT_IN_BASE.to_owned() }));
+    unread.extend(submodules.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, NOT_IN_BASE)));
     let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
-    unread.extend(links.map(|path| Skipped { path, reason: discover::LEADS_NOWHERE.to_owned() }));
+    unread.extend(links.map(|path| Skipped::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
     unread.retain(|it| is_wanted(head, &it.path));
     let mut base = head
         .at(tree, files)
         .with_missing(move || missing.lock().unwrap_or_else(PoisonError::into_inner).first().cloned());
-    base.settings.kubernetes.looks = head.settings.kubernetes.looks.for_same(same.clone());
-    base.settings.terraform.shared = head.settings.terraform.shared.for_other(differing);
+    base.cache.looks = head.cache.looks.for_same(same.clone());
+    base.cache.terraform = head.cache.terraform.for_other(differing);
     base.same = same;
     base.add_skipped(unread);
     Ok((base, touched))

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::{Session, SessionPolicy, SessionScope, bounds, names, options, prices, settings};
-use crate::Settings;
 use crate::catalog::Catalog;
 use crate::cli::args::Input;
 use crate::config::{self, Config, Key, key, setting};
@@ -14,6 +13,7 @@ use crate::pricing::PricingSettings;
 use crate::runs::RunOptions;
 use crate::source::{Date, MemoryTree, Sources};
 use crate::terraform;
+use crate::{AnalysisCache, Settings};
 
 /// The text, and what is told beside it.
 pub(in crate::cli) struct Imagined {
@@ -38,6 +38,7 @@ impl Session {
         let values = options::chart_values(&input, &config, &files).map_err(|failure| failure.to_string())?;
         let day = today.unwrap_or(self.policy.today);
         Ok(Session {
+            cache: AnalysisCache::default(),
             settings: Settings {
                 terraform: terraform::Options { given_runs: options::given_runs(&config), ..Default::default() },
                 kubernetes: options::kubernetes_options(&config, &values),

@@ -125,8 +125,8 @@ impl Session {
 impl Session {
     /// Keeps what it reads and works out, for any number of edited states.
     pub(in crate::cli) fn keep_for_edits(&mut self) {
-        self.settings.kubernetes.looks = Looks::kept();
-        self.settings.terraform.shared = SharedTerraform::lasting();
+        self.cache.looks = Looks::kept();
+        self.cache.terraform = SharedTerraform::lasting();
     }
 
     /// The same settings on the tree with these texts in the place of what is there. `changed` are all files that differ from
@@ -150,11 +150,11 @@ impl Session {
         let mut session = self.at(tree, self.files.clone());
         session.add_files(new);
         session.skipped.clone_from(&self.skipped);
-        session.settings.kubernetes.looks = self.settings.kubernetes.looks.for_all_but(changed.clone());
-        session.settings.terraform.shared = self.settings.terraform.shared.for_other(Some(differing));
+        session.cache.looks = self.cache.looks.for_all_but(changed.clone());
+        session.cache.terraform = self.cache.terraform.for_other(Some(differing));
         let is_same = |path: &str| !changed.contains(path);
         if session.sources.share(&self.sources, self.policy.files_of_settings, is_same) {
-            session.settings.terraform.shared.allow();
+            session.cache.terraform.allow();
         }
         session
     }

@@ -14,6 +14,7 @@ use crate::cli::args::Input;
 use crate::cli::world::file_tree::{DiskTree, read_limited};
 use crate::cli::world::largest::LargestFile;
 use crate::cli::world::place::{self, Place};
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::source::{Limits, join};
@@ -140,13 +141,13 @@ impl Found {
             below => below,
         };
         for (path, reason) in found.odd {
-            self.skipped.push(Skipped { path: shown(&path), reason: reason.to_owned() });
+            self.skipped.push(Skipped::new(SkipKind::File, shown(&path), reason));
         }
         for path in found.files {
             match place.in_tree(&path) {
                 Some(file) => files.push(file),
                 None => {
-                    self.skipped.push(Skipped { path: shown(&path), reason: "its name is no UTF-8".to_owned() });
+                    self.skipped.push(Skipped::new(SkipKind::File, shown(&path), "its name is no UTF-8"));
                 }
             }
         }

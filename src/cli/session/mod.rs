@@ -41,7 +41,7 @@ use crate::cli::world::place::{Place, names_of};
 use crate::compare::{State, note_unjudged};
 use crate::config::{Config, setting};
 use crate::decide::{self, Baseline, Decided, Verdict};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::front_ends::files;
 use crate::inventory::{RunKind, Skipped};
 use crate::measured::paid;
@@ -49,7 +49,7 @@ use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
 use crate::rules::{self, Finding, PageText};
 use crate::source::{Date, ReadError, Sources, Span, Tree, is_below};
-use crate::{Analysis, Settings};
+use crate::{Analysis, AnalysisCache, Settings};
 use look::{Found, FoundInput, find_input, with_given};
 use packs::Pack;
 
@@ -59,6 +59,7 @@ pub(super) struct Session {
     /// Sorted, each once.
     pub(super) files: Vec<String>,
     pub(super) settings: Settings,
+    pub(super) cache: AnalysisCache,
     pub(super) policy: SessionPolicy,
     pub(super) scope: Arc<SessionScope>,
     skipped: Vec<Skipped>,
@@ -191,6 +192,7 @@ impl Session {
         let measured = settings::measured(&sources, &config, usual_rows, &place)?;
         let values = options::chart_values(input, &config, &found.files)?;
         let session = Session {
+            cache: AnalysisCache::default(),
             settings: Settings {
                 terraform: options::terraform_options(input, &config, &place, &variable_files, given.as_deref())?,
                 runs: crate::runs::RunOptions {
@@ -246,6 +248,7 @@ impl Session {
             sources: &self.sources,
             files: &self.files,
             settings: &self.settings,
+            cache: &self.cache,
             same: &self.same,
             show: Box::new(|path| self.scope.paths.show(path)),
             amount: Box::new(|money| self.settings.pricing.currency.amount(money)),
@@ -258,6 +261,7 @@ impl Session {
             sources: self.sources_of(tree),
             files,
             settings: self.settings.clone(),
+            cache: self.cache.clone(),
             policy: self.policy.clone(),
             scope: self.scope.clone(),
             skipped: Vec::new(),
@@ -302,7 +306,7 @@ impl Session {
     /// Everything of this state, with what the later one has read of the files that are the same in both.
     pub(super) fn analyze_before(&self, later: &Session) -> Analysis {
         if self.sources.share(&later.sources, self.policy.files_of_settings, |path| self.same.contains(path)) {
-            self.settings.terraform.shared.allow();
+            self.cache.terraform.allow();
         }
         self.analyze_all()
     }
@@ -360,7 +364,7 @@ impl Session {
     pub(super) fn leave_out(&mut self, reason: &str, is_out: impl Fn(&str) -> bool) {
         let (out, kept): (Vec<String>, Vec<String>) = self.files.drain(..).partition(|file| is_out(file));
         self.files = kept;
-        self.skipped.extend(out.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }));
+        self.skipped.extend(out.into_iter().map(|path| Skipped::new(SkipKind::NotInBase, path, reason)));
     }
 
     /// For verbs that judge nothing: what stands in the files that were named.
@@ -374,7 +378,7 @@ impl Session {
     pub(super) fn analyze_all(&self) -> Analysis {
         let _progress = Progress::start(self.files.len());
         let mut analysis = match &self.scope.render {
-            None => crate::analyze(&self.sources, &self.files, &self.settings),
+            None => crate::analyze_with(&self.sources, &self.files, &self.settings, &self.cache),
             Some(request) => self.analyze_rendered(request),
         };
         analysis.inventory.skipped.extend(self.skipped.iter().cloned());
@@ -417,14 +421,14 @@ impl Session {
         let found = refused.filter(move |(path, why)| {
             self.files.binary_search(path).is_ok() && !(matches!(why, ReadError::Pointer(_)) && is_data(path))
         });
-        found.map(|(path, why)| Skipped { path, reason: why.to_string() })
+        found.map(|(path, why)| Skipped::new(SkipKind::File, path, why.to_string()))
     }
 
     fn analyze_rendered(&self, request: &render::Request) -> Analysis {
         let outcome = render::run(&self.sources, &self.files, request);
         let mut settings = self.settings.clone();
         settings.kubernetes.rendered = outcome.rendered;
-        let mut analysis = crate::analyze(&self.sources, &self.files, &settings);
+        let mut analysis = crate::analyze_with(&self.sources, &self.files, &settings, &self.cache);
         analysis.inventory.skipped.extend(outcome.failed);
         analysis
     }

@@ -64,7 +64,7 @@ impl StagedFiles {
     /// Remembers what this state of a tree was found to be, where that is more than was known.
     pub(in crate::cli) fn keep(&self, session: &Session) {
         let Some(path) = &self.path else { return };
-        let looks = &session.settings.kubernetes.looks;
+        let looks = &session.cache.looks;
         let new: HashMap<String, Look> = looks.new_ones().into_iter().collect();
         let read = self.new_texts(session);
         if (new.len() + read.len()) * PART < session.files.len() || new.len() + read.len() == 0 {

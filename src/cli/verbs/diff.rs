@@ -85,7 +85,7 @@ fn compared(
 ) -> Result<Outcome, Failure> {
     let gate = gate_of_change(&arguments.threshold, &head.policy);
     let mut after = head.analyze_all();
-    after.hand_over_blocks(&head.settings.terraform.shared);
+    after.hand_over_blocks(&head.cache.terraform);
     if let Some(staged) = staged {
         staged.keep(head);
     }

@@ -215,7 +215,7 @@ fn a_keystroke_evaluates_only_the_roots_that_see_it() {
     let text = fs::read_to_string(scratch.0.join("one/main.tf")).unwrap().replace("g5.2xlarge", "p5.48xlarge");
     workspace.set("one/main.tf", Some(text.into_bytes()));
     let after = workspace.judge().unwrap();
-    let shared = &before.session.settings.terraform.shared;
+    let shared = &before.session.cache.terraform;
     assert_eq!(shared.times_taken(), 2);
     assert_ne!(said(&before), said(&after));
     assert!(Arc::ptr_eq(&workspace.base.as_ref().unwrap().judged, &before));

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::asks::chart_around;
 use super::change::{Changed, Role};
 use super::states::States;
-use crate::inventory::{Skipped, Unjudged, UnjudgedStatus};
+use crate::diagnostic::SkipKind;
+use crate::inventory::{Unjudged, UnjudgedStatus};
 use crate::source::{ReadError, file_name, is_below, parent};
 
 /// Opens what is told as before and whose inputs changed.
@@ -29,8 +30,7 @@ pub(super) fn reopen(
             // A part of something that has nothing to do with accelerators is missing, as before.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
-                let whole =
-                    whole(states, it).filter(|_| was_told && it.address.is_none() && !it.reason.contains(FOREIGN));
+                let whole = whole(states, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
                 if whole.is_some_and(|whole| !speaks(states, speaking, whole)) {
                     it.standing = UnjudgedStatus::AsBefore;
                 }
@@ -42,14 +42,14 @@ pub(super) fn reopen(
 
 fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &Changed) -> bool {
     // What is told of a program hangs on its own text first.
-    if it.reason.contains(FOREIGN) && it.path == file.path {
+    if is_foreign(it) && it.path == file.path {
         return true;
     }
     // Of a module that nobody calls, lines that speak of accelerators are compared already.
     let is_beside = match file.role {
         Role::Beside => true,
-        Role::Code => !is_program(it),
-        Role::Read | Role::Script => it.reason == Skipped::UNCALLED,
+        Role::Code => it.kind != SkipKind::Program,
+        Role::Read | Role::Script => it.kind == SkipKind::UncalledModule,
     };
     if is_beside {
         return false;
@@ -57,7 +57,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
     if it.address.is_some() {
         return false;
     }
-    if it.reason.contains(FOREIGN) {
+    if is_foreign(it) {
         return is_parameter(states, it, file);
     }
     match whole(states, it) {
@@ -71,7 +71,7 @@ fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
         Some(chart) => Some(chart),
-        None if is_directory && it.reason != Skipped::UNCALLED => Some(it.path.as_str()),
+        None if is_directory && it.kind != SkipKind::UncalledModule => Some(it.path.as_str()),
         None if it.path.contains("ustomization") => Some(parent(&it.path)),
         None => None,
     }
@@ -98,17 +98,15 @@ fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool
             .any(|path| !name.is_empty() && text_of(path).is_ok_and(|text| is_named(&text) && asks(&text)))
 }
 
-const FOREIGN: &str = " is not read, and this names `";
-
-fn is_program(it: &Unjudged) -> bool {
-    ["Pulumi", "CDK"].iter().any(|name| it.reason.starts_with(name)) && it.reason.contains(FOREIGN)
+fn is_foreign(it: &Unjudged) -> bool {
+    matches!(it.kind, SkipKind::Language | SkipKind::Program)
 }
 
 /// Beside a text of another language: what it is given, and the rest of it.
 fn is_parameter(states: &States, it: &Unjudged, file: &Changed) -> bool {
     const WORDS: [&str; 8] = ["param", "config", "env", "vars", "values", "pulumi.", "settings", "context"];
     let folder = parent(&it.path);
-    if is_program(it) {
+    if it.kind == SkipKind::Program {
         return is_below(file.path, folder) && !file.path.split('/').any(crate::source::is_example);
     }
     let name = file_name(file.path).to_ascii_lowercase();

@@ -27,6 +27,7 @@ use std::ops::Range;
 
 use super::links;
 use super::state::Touched;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::{FrontEnd, Resource, Unjudged};
 use crate::source::{FileId, Span, parent};
@@ -78,7 +79,7 @@ impl UnexplainedFiles<'_> {
             let id = self.states.head.sources.open(file.path).ok()?;
             Some(Span::new(id, line.start, line.start + line.text.trim_end().len()))
         });
-        let told = Unjudged { span, ..Unjudged::new(file.path, reason).with_cure(CURE) };
+        let told = Unjudged { span, ..Unjudged::new(SkipKind::Change, file.path, reason).with_cure(CURE) };
         self.of.insert(file.path.to_owned(), told);
     }
 
@@ -165,7 +166,9 @@ impl UnexplainedFiles<'_> {
         let is_beside = |path: &&String| path.split('/').any(|part| DOCUMENTS.contains(&part));
         for path in touched.submodules.iter().filter(|path| !is_beside(path)) {
             let reason = "the submodule stands at another commit, and what that changes is not read";
-            self.of.entry(path.clone()).or_insert_with(|| Unjudged::new(path.clone(), reason).with_cure(CURE));
+            self.of
+                .entry(path.clone())
+                .or_insert_with(|| Unjudged::new(SkipKind::Submodule, path.clone(), reason).with_cure(CURE));
         }
     }
 }

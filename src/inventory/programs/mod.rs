@@ -29,9 +29,6 @@ pub use declared::{declare, declared, declares};
 /// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
 pub type ProgramFacts = BTreeMap<Key, Fact<Value>>;
 
-/// Why a model is taken for one that the text only names to its clients: the weights may be held in fewer bits.
-pub const SERVED_NAME: &str = "the name under which it is served";
-
 /// A piece of text with its place; unknown where a front end could not resolve it. Known text may contain `HOLE` where
 /// a part of it is not known.
 pub type Word = Fact<Arc<str>>;

@@ -227,7 +227,7 @@ impl FoundFacts {
         let with_span = |value: &CommandWord| CommandWord { span: word.span.to(value.span), ..value.clone() };
         for program in programs {
             if let Some((target, rank)) = program.flags.get(name) {
-                let origin = Origin::Inferred(super::SERVED_NAME.into());
+                let origin = Origin::ServedName;
                 let served = value.filter(|_| name == "--served-model-name");
                 let served = served.map(|it| CommandWord { origin: it.origin.clone().weakest(origin), ..it.clone() });
                 match served.as_ref().or(value) {

@@ -1,5 +1,6 @@
 //! Objects made of a template, one for each member that a generator finds.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use regex::Regex;
@@ -14,7 +15,8 @@ use crate::source::{Sources, Span, static_regex};
 
 const DEEPEST: usize = 64;
 
-pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) {
+/// Puts the objects that generators make beside those that are written; returns the directories that generators exclude.
+pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) -> BTreeSet<String> {
     let mut finder = Finder::new(sources, paths);
     for file in parsed.iter_mut() {
         let mut made: Vec<YamlDocument> = Vec::new();
@@ -26,6 +28,7 @@ pub(super) fn apply(sources: &Sources, paths: &[String], parsed: &mut [Parsed]) 
         }
         file.stream.documents.extend(made);
     }
+    finder.excluded
 }
 
 /// `None` where something else than the text of this tree says how many there are.

@@ -24,12 +24,14 @@ pub(super) struct Finder<'a> {
     paths: &'a [String],
     /// All directories above these files, once a generator asks for them.
     directories: Option<BTreeSet<&'a str>>,
+    /// Those that a generator finds and excludes.
+    pub(super) excluded: BTreeSet<String>,
     looked: usize,
 }
 
 impl<'a> Finder<'a> {
     pub(super) fn new(sources: &'a Sources, paths: &'a [String]) -> Finder<'a> {
-        Finder { sources, paths, directories: None, looked: 0 }
+        Finder { sources, paths, directories: None, excluded: BTreeSet::new(), looked: 0 }
     }
 
     /// The members of one generator; nothing where something else than this tree says which there are.
@@ -122,7 +124,9 @@ impl<'a> Finder<'a> {
                 .collect()
         });
         self.looked = self.looked.saturating_add(all.len().saturating_mul(patterns.items().len()));
-        chosen(patterns, all.iter().copied(), true).filter(|_| self.looked <= MOST_LOOKED)
+        let (found, excluded) = chosen(patterns, all.iter().copied(), true)?;
+        self.excluded.extend(excluded);
+        Some(found).filter(|_| self.looked <= MOST_LOOKED)
     }
 
     fn in_files(&mut self, patterns: &Node, is_go: bool) -> Option<Vec<Node>> {
@@ -131,7 +135,7 @@ impl<'a> Finder<'a> {
             return None;
         }
         let mut members = Vec::new();
-        for path in chosen(patterns, self.paths.iter().map(String::as_str), false)? {
+        for path in chosen(patterns, self.paths.iter().map(String::as_str), false)?.0 {
             let file = self.sources.open(&path).ok()?;
             let stream = yaml::read_within(file, &self.sources.text(file), self.sources.limits());
             if stream.broken() > 0 {
@@ -157,8 +161,12 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(at, _)| path.get(..at))
 }
 
-/// What fits a pattern and none that takes something out.
-fn chosen<'p>(patterns: &Node, all: impl Iterator<Item = &'p str>, strict: bool) -> Option<BTreeSet<String>> {
+/// What fits a pattern and none that takes something out, and what such a pattern takes out.
+fn chosen<'p>(
+    patterns: &Node,
+    all: impl Iterator<Item = &'p str>,
+    strict: bool,
+) -> Option<(BTreeSet<String>, BTreeSet<String>)> {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for pattern in patterns.items() {
         let text = pattern.text_at("path")?.trim_start_matches("./").trim_matches('/');
@@ -167,9 +175,10 @@ fn chosen<'p>(patterns: &Node, all: impl Iterator<Item = &'p str>, strict: bool)
         let is_out = pattern.get("exclude").and_then(Node::flag) == Some(true);
         if is_out { &mut unwanted } else { &mut wanted }.push(glob.ok()?.compile_matcher());
     }
-    let fits = |path: &&str| wanted.iter().any(|it| it.is_match(path)) && !unwanted.iter().any(|it| it.is_match(path));
-    let found: BTreeSet<String> = all.filter(fits).map(str::to_owned).collect();
-    (!found.is_empty()).then_some(found)
+    let fits = all.filter(|path| wanted.iter().any(|it| it.is_match(path))).map(str::to_owned);
+    let (excluded, found): (BTreeSet<_>, BTreeSet<_>) =
+        fits.partition(|path| unwanted.iter().any(|it| it.is_match(path)));
+    (!found.is_empty()).then_some((found, excluded))
 }
 
 /// What a generator says of a directory, or of a file with what that says itself.

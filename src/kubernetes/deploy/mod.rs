@@ -1,13 +1,17 @@
 //! What deployment tools make of the files of a tree before a cluster sees them: objects made of lists, variables filled
 //! in, charts with the values of a release. Each takes the place of the text that it is made of.
 
+mod deployers;
 mod generate;
 mod members;
+mod namespaces;
+mod not_applied;
 mod release;
 mod substitute;
 
 use std::collections::BTreeSet;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::kubernetes::Cluster;
 use crate::languages::yaml::Node;
@@ -23,22 +27,28 @@ use super::rows::table::KindRow;
 /// Files beyond these are read as they stand: a tree of many releases of large charts must not take all memory.
 const MOST: usize = 4_000;
 
-/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, and what
-/// has to be said.
+pub(super) use deployers::deployers;
+pub(super) use not_applied::NotApplied;
+
+/// Puts what deployment tools make beside the files that were read; returns the files of values that releases use, the files
+/// that no Application takes, and what has to be said.
 pub(super) fn apply(
     sources: &Sources,
     paths: &[String],
     cluster: &Cluster,
     parsed: &mut Vec<Parsed>,
-) -> (Used, Vec<Skipped>) {
-    generate::apply(sources, paths, parsed);
+) -> (Used, NotApplied, Vec<Skipped>) {
+    let excluded = generate::apply(sources, paths, parsed);
+    let not_applied = NotApplied::read(sources, parsed, excluded);
     let substituted = substitute::made(sources, parsed);
     add(parsed, substituted);
+    let moved = namespaces::made(sources, parsed);
+    add(parsed, moved);
     let mut used = Used::new();
     let mut released = release::made(sources, paths, cluster, parsed, &mut used);
     let skipped = std::mem::take(&mut released.skipped);
     add(parsed, released);
-    (used, skipped)
+    (used, not_applied, skipped)
 }
 
 /// What is made of documents of files.
@@ -62,8 +72,8 @@ fn add(parsed: &mut Vec<Parsed>, made: Made) {
     for place in made.too_much {
         if let Some(file) = parsed.get_mut(place) {
             let path = file.file.path.to_string();
-            let reason = "it makes more than is read: the rest counts as it is written".to_owned();
-            file.skipped.get_or_insert(Skipped { path, reason });
+            let reason = "it makes more than is read: the rest counts as it is written";
+            file.skipped.get_or_insert(Skipped::new(SkipKind::Limit, path, reason));
         }
     }
     parsed.extend(made.files);

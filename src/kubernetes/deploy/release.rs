@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::Node;
@@ -125,10 +126,9 @@ impl<'a, 't> Releases<'a, 't> {
         let mut readers: BTreeSet<FileId> = BTreeSet::from([file.file.id]);
         let mut files = given.files;
         if let Some(directory) = chart {
-            let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
             let release = ReleaseNames {
-                name: said.or(object.name.clone()),
-                namespace: layers.namespace.as_ref().and_then(|path| {
+                name: release_name(object, layers, at),
+                namespace: layers.namespace.0.iter().find_map(|path| {
                     let said = path.first(at).or_else(|| path.first(object.root))?;
                     said.text().cloned()
                 }),
@@ -188,10 +188,21 @@ impl<'a, 't> Releases<'a, 't> {
     }
 }
 
+/// What the release of an object is called.
+fn release_name(object: &Object<'_>, layers: &Layers, at: &Node) -> Option<Arc<str>> {
+    let said = layers.name.0.iter().find_map(|path| path.first(at)?.text().cloned());
+    said.or_else(|| {
+        let name = object.name.clone()?;
+        let prefix = layers.name_prefix.as_ref().and_then(|path| path.first(at)?.text());
+        Some(prefix.map_or(name.clone(), |prefix| format!("{prefix}-{name}").into()))
+    })
+}
+
 /// Values that a release takes and that nobody here has.
 fn without(sources: &Sources, object: &Object<'_>, (name, at): &(Arc<str>, Span)) -> Skipped {
     let reason = format!("{} is rendered without `{name}`, a file of values that is not at hand", object.address());
-    Skipped { path: sources.path(sources.origin(*at).file), reason: render::in_one_line(&reason) }
+    let path = sources.path(sources.origin(*at).file);
+    Skipped::new(SkipKind::MissingValues, path, render::in_one_line(&reason))
 }
 
 /// A release below a folder of examples that its chart does not stand in shows the chart, and says nothing of others.

@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::languages::yaml::{Node, NodeData, NodeEntry, Stream, YamlDocument};
 use crate::source::{Sources, Span, is_below, join, static_regex};
 
+use super::namespaces::in_namespace;
 use super::{MOST, Made, index, row};
 use crate::kubernetes::Parsed;
 use crate::kubernetes::objects::index::{NamePlace, ObjectIndex};
@@ -28,6 +29,8 @@ type LabelMeaning = (Arc<str>, Option<Arc<str>>);
 struct Filler {
     path: Arc<str>,
     variables: Variables,
+    /// The namespace in which all objects are.
+    namespace: Option<Node>,
     /// All that it takes variables from is in this tree.
     is_whole: bool,
     /// The directory whose files it fills them into.
@@ -47,7 +50,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
     let mut owners = Owners::new(sources, &fillers);
     for (at, file) in parsed.iter().enumerate().filter(|(_, file)| open(file)) {
         // What two of them fill in alike is one thing that is deployed twice, as are all files without variables.
-        let mut seen: BTreeSet<Vec<LabelMeaning>> = BTreeSet::new();
+        let mut seen: BTreeSet<(Option<&Arc<str>>, Vec<LabelMeaning>)> = BTreeSet::new();
         let directories = owners.of(&file.file.path);
         for filler in fillers.iter().filter(|filler| directories.contains(filler.directory.as_str())) {
             let said = filler.variables.iter().map(|(name, node)| (name.clone(), node.text().cloned())).collect();
@@ -55,7 +58,7 @@ pub(super) fn made(sources: &Sources, parsed: &[Parsed]) -> Made {
                 made.too_much.insert(at);
                 break;
             }
-            if seen.insert(said) {
+            if seen.insert((filler.namespace.as_ref().and_then(Node::text), said)) {
                 made.files.push(filled(file, filler));
                 made.instead.extend((0..file.stream.documents.len()).map(|number| (at, number)));
             }
@@ -82,7 +85,8 @@ fn fillers(parsed: &[Parsed]) -> Vec<Filler> {
     let filler = |(file, root, words): (&Parsed, &Node, &'static Substitutes)| {
         let (variables, is_whole) = variables(root, words, &index)?;
         let directory = words.path.first(root).map_or(Some(String::new()), |path| join("", path.text()?))?;
-        Some(Filler { path: file.place().clone(), variables, is_whole, directory })
+        let namespace = words.namespace.as_ref().and_then(|path| path.first(root)).cloned();
+        Some(Filler { path: file.place().clone(), variables, namespace, is_whole, directory })
     };
     found.into_iter().filter_map(filler).collect()
 }
@@ -226,12 +230,14 @@ impl Filler {
 fn filled(file: &Parsed, filler: &Filler) -> Parsed {
     let documents = file.stream.documents.iter().map(|document| {
         let root = if is_alone(&document.root) { document.root.clone() } else { filler.fill(&document.root, 0) };
+        let root = filler.namespace.as_ref().map_or(root.clone(), |it| in_namespace(&root, it));
         YamlDocument { root, span: document.span }
     });
     let stream = Stream { documents: documents.collect(), ..Stream::default() };
     let copy = Parsed {
         file: file.file.clone(),
         stream,
+        branches: Vec::new(),
         skipped: None,
         inferred: file.inferred.clone(),
         written: 0,

@@ -76,10 +76,16 @@ pub(in crate::kubernetes) fn given(
     sources: &Sources,
     index: &ObjectIndex<'_>,
 ) -> Given {
-    let mut given = Given { values: below, ..Given::default() };
-    let place =
-        if layers.beside { directory_of(at, sources) } else { directory(layers, at, sources).unwrap_or_default() };
-    for name in layers.files.iter().filter_map(|path| path.first(at)).flat_map(Node::items).take(MOST_FILES) {
+    let files = layers.files.as_ref().and_then(|path| path.first(at)).map(Node::items).unwrap_or_default();
+    // Without a chart in this tree these are files of a chart that stands elsewhere.
+    let files_replace = layers.files_replace && !files.is_empty() && below.is_some();
+    let mut given = Given { values: below.filter(|_| !files_replace), ..Given::default() };
+    let place = match directory(layers, at, sources) {
+        _ if layers.beside => directory_of(at, sources),
+        _ if files_replace => String::new(),
+        directory => directory.unwrap_or_default(),
+    };
+    for name in files.iter().take(MOST_FILES) {
         given.lay_file(name, &place, sources, index);
     }
     for reference in layers.from.iter().filter_map(|path| path.first(at)).flat_map(Node::items) {

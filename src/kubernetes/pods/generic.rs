@@ -41,12 +41,12 @@ pub(in crate::kubernetes) fn collect(object: &Object<'_>, above: &Above, out: &m
     if MADE_FOR_OTHERS.iter().any(|ending| object.kind.ends_with(ending)) {
         above.count = Fact::unknown(format!("a {} may only be what others are made of", object.kind), object.head);
     }
-    walk(object.root, &why, &above, &[], 0, out);
+    walk(object.root, &Shape { why, of_values: false }, &above, &[], 0, out);
 }
 
 /// The same in the values of a chart.
 pub(in crate::kubernetes) fn collect_values(values: &Node, above: &Above, out: &mut Vec<PodGroup>) {
-    walk(values, &Arc::from(VALUES_ALONE), above, &[], 0, out);
+    walk(values, &Shape::of_values(), above, &[], 0, out);
 }
 
 /// What stands under the keys of a document of which its row says nothing, where the row leaves that open.
@@ -54,11 +54,23 @@ pub(in crate::kubernetes) fn others(values: &Node, row: &KindRow, above: &Above,
     for entry in values.entries().iter().filter(|entry| row.others && !row.speaks_of(&entry.key)) {
         let mut above = above.clone();
         above.role.push(entry.key.to_string());
-        walk(&entry.value, &Arc::from(VALUES_ALONE), &above, &[], 0, out);
+        walk(&entry.value, &Shape::of_values(), &above, &[], 0, out);
     }
 }
 
-fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<PodGroup>) {
+/// Why pods are looked for by their shape.
+struct Shape {
+    why: Arc<str>,
+    of_values: bool,
+}
+
+impl Shape {
+    fn of_values() -> Shape {
+        Shape { why: VALUES_ALONE.into(), of_values: true }
+    }
+}
+
+fn walk(node: &Node, shape: &Shape, above: &Above, claims: &[Node], depth: usize, out: &mut Vec<PodGroup>) {
     if depth > DEEPEST {
         return;
     }
@@ -68,12 +80,12 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
             for item in items.iter() {
                 let mut above = above.clone();
                 above.role.extend(item.text_at("name").map(|name| name.to_string()));
-                walk(item, why, &above, claims, depth + 1, out);
+                walk(item, shape, &above, claims, depth + 1, out);
             }
         }
         NodeData::Map(entries) => {
             // Values of a chart stand below its name in those of a chart that holds it.
-            let row = (&**why == VALUES_ALONE).then(|| KINDS.shaped(node).filter(|row| row.is_of_values())).flatten();
+            let row = shape.of_values.then(|| KINDS.shaped(node).filter(|row| row.is_of_values())).flatten();
             if let Some(row) = row.filter(|row| !row.pods.is_empty()) {
                 workload::pods_of_values(node, row, above, out);
                 return others(node, row, above, out);
@@ -85,12 +97,12 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
             }
             // Named beside the pod, or nearest above it.
             if let Some((machine, span)) = machine(node) {
-                above.facts.insert(Key::Machine, Fact::known(machine, span, Origin::Inferred(why.clone())));
+                above.facts.insert(Key::Machine, Fact::known(machine, span, Origin::Inferred(shape.why.clone())));
             }
             let nearer = claims_of(node);
             let claims = if nearer.is_empty() { claims } else { nearer };
             if is_pod(node) || is_container(node) {
-                let count = by_shape(above.count.clone(), why);
+                let count = by_shape(above.count.clone(), &shape.why);
                 let mut pod = Pod::new(node, None, None);
                 if pod.containers.is_empty() {
                     pod.claims = claimed(node, claims);
@@ -100,7 +112,16 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
                 for (key, fact) in settings::declared_in(node) {
                     fill(&mut facts, key, fact);
                 }
-                out.push(PodGroup { role, pod, count, facts, by_shape: Some(why.clone()), is_overlay: false });
+                out.push(PodGroup {
+                    role,
+                    pod,
+                    count,
+                    facts,
+                    by_shape: Some(shape.why.clone()),
+                    of_values: shape.of_values,
+                    is_overlay: false,
+                    is_patch: false,
+                });
                 return;
             }
             for entry in entries.iter() {
@@ -108,7 +129,7 @@ fn walk(node: &Node, why: &Arc<str>, above: &Above, claims: &[Node], depth: usiz
                 if matches!(entry.value.data, NodeData::Map(_)) && is_named(&entry.key) {
                     above.role.push(entry.key.to_string());
                 }
-                walk(&entry.value, why, &above, claims, depth + 1, out);
+                walk(&entry.value, shape, &above, claims, depth + 1, out);
             }
         }
     }

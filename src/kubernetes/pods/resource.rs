@@ -15,7 +15,6 @@ use super::request::PodRequest;
 use super::storage;
 use super::waits;
 use super::workload::{FoundResource, PodGroup};
-use crate::kubernetes::objects::chart;
 use crate::kubernetes::objects::index::ObjectIndex;
 use crate::kubernetes::objects::object;
 use crate::kubernetes::objects::object::Object;
@@ -42,7 +41,7 @@ pub(in crate::kubernetes) fn finish(
         let shared = request.shared.clone();
         let is_overlay = group.is_overlay;
         let listens = listens(&group.pod);
-        let from_values = group.by_shape.as_deref() == Some(chart::VALUES_ALONE);
+        let from_values = group.of_values;
         let resource = resource(object, body, &part, group, &request, index);
         out.push(FoundResource {
             resource,
@@ -92,6 +91,7 @@ fn resource(
     let head = if object.group == VALUES { request.span } else { object.head };
     let mut resource =
         Resource::new(FrontEnd::Kubernetes, Role::Requested, object.kind, object.address() + part, head, body);
+    resource.is_patch = group.is_patch;
     resource.declared = object.declaration(part);
     resource.metered = object.metered(owned(object));
     resource.labels = object::labels([object.root].into_iter().chain(group.pod.frame.as_ref()));
@@ -242,7 +242,7 @@ pub(in crate::kubernetes) fn tell_purpose(evidence: &[Evidence<'_>], facts: &mut
     fill(facts, Key::Production, production(evidence));
     let of_kind = facts.remove(&Key::Purpose).unwrap_or_default();
     let (by_kind, mostly) = match of_kind.origin() {
-        Some(Origin::Inferred(_)) => (Fact::Absent, of_kind),
+        Some(Origin::Inferred(_) | Origin::ServedName) => (Fact::Absent, of_kind),
         _ => (of_kind, Fact::Absent),
     };
     let by_task = facts.get(&Key::Task).map(purpose_of_task).unwrap_or_default();

@@ -1,6 +1,5 @@
 //! Rows applied to objects: an object becomes groups of pods and groups of machines, each with its facts.
 
-use crate::inventory::ONLY_CHANGES;
 use crate::inventory::{Fact, Key, Origin, Range, Resource, Value};
 use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
@@ -32,8 +31,12 @@ pub(in crate::kubernetes) struct PodGroup {
     pub facts: Facts,
     /// Found by its shape, not by a row, and why.
     pub by_shape: Option<std::sync::Arc<str>>,
+    /// Of the values of a chart, read without its templates.
+    pub of_values: bool,
     /// It only changes another object.
     pub is_overlay: bool,
+    /// That object has the number of pods, too.
+    pub is_patch: bool,
 }
 
 /// What surrounds an object: the product of numbers above it, what it is called there, and what is said above.
@@ -345,10 +348,11 @@ fn pods_of(object: &Object<'_>, pods: &'static Pods, above: &Above, out: &mut Ve
         }
         let open = matches!(&count, Fact::Known(known) if known.origin == Origin::Default && known.value.ceiling > 0.0);
         let is_overlay = pod.is_overlay();
-        if open && is_overlay {
-            count = Fact::unknown(ONLY_CHANGES, object.head);
+        let is_patch = open && is_overlay;
+        if is_patch {
+            count = Fact::unknown("it only changes another object, whose number stands there", object.head);
         }
-        out.push(PodGroup { role, pod, count, facts, by_shape: None, is_overlay });
+        out.push(PodGroup { role, pod, count, facts, by_shape: None, of_values: false, is_overlay, is_patch });
     }
 }
 

@@ -1,5 +1,6 @@
 //! What objects hand to containers that ask for nothing: nobody knows which these are, so it is told and not counted.
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::Sources;
 
@@ -18,6 +19,6 @@ pub(in crate::kubernetes) fn unjudged(sources: &Sources, object: &Object<'_>, ro
     let address = object.address();
     let reason = format!("{address} gives {} to each container that asks for nothing itself", entry.key);
     let path = sources.path(sources.origin(entry.span()).file);
-    let told = Unjudged::new(path, reason).about(&address).at(object.root.span);
+    let told = Unjudged::new(SkipKind::Grant, path, reason).about(&address).at(object.root.span);
     Some(told.with_cure("write the accelerators where a container needs them"))
 }

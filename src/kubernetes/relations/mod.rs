@@ -1,6 +1,7 @@
 //! What other objects decide about a workload: autoscalers, budgets, queues, quotas, defaults, patches, shares, and who loads
 //! its text.
 
+pub(super) mod branches;
 pub(super) mod chart;
 pub(super) mod grants;
 pub(super) mod holders;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Unjudged, accelerators};
 use crate::source::{Sources, Span, join, parent, static_regex};
 
@@ -28,12 +29,12 @@ const MOST_LOOKED: usize = 4 << 20;
 const MOST_PATTERNS: usize = 20;
 const DEEPEST: usize = 16;
 
-/// Deployers so far, by the directory that they deploy.
+/// Deployers so far, by the directory that they deploy and the namespace that they deploy it into.
 #[derive(Default)]
 pub(in crate::kubernetes) struct Deployed {
-    first: HashMap<String, String>,
+    first: HashMap<(String, String), String>,
     /// The same by file, of those that deploy some files of a directory, by the directory.
-    parts: HashMap<String, BTreeMap<String, String>>,
+    parts: HashMap<(String, String), BTreeMap<String, String>>,
     /// The files of the tree, once a generator reads some.
     files: Option<Vec<String>>,
     /// What was looked at for generators: one for each file that a pattern may fit, and for each byte.
@@ -67,16 +68,26 @@ impl Deployed {
             (is_there && matters(node.span, what)).then(|| {
                 let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
                 let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
-                Unjudged { known, ..Unjudged::new(path_of(node.span), reason).about(&address).at(node.span) }
+                Unjudged {
+                    known,
+                    ..Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span)
+                }
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
         let places = row.values.iter().flat_map(|layers| {
             let each = layers.each.as_ref().map_or_else(|| vec![object.root], |each| nodes(each.all(object.root)));
-            each.into_iter().filter_map(|place| Some((layers.chart.as_ref()?.first(place)?, chosen(layers, place))))
+            each.into_iter().filter_map(|place| {
+                let namespace =
+                    layers.namespace.0.iter().find_map(|path| path.first(place).or(path.first(object.root)));
+                Some((layers.chart.as_ref()?.first(place)?, namespace, chosen(layers, place)))
+            })
         });
-        let built = row.substitutes.iter().filter_map(|it| Some((it.path.first(object.root)?, None)));
-        for (node, chosen) in places.chain(built).filter(|_| has_accelerators) {
+        let built = row.substitutes.iter().filter_map(|it| {
+            let namespace = it.namespace.as_ref().and_then(|path| path.first(object.root));
+            Some((it.path.first(object.root)?, namespace, None))
+        });
+        for (node, namespace, chosen) in places.chain(built).filter(|_| has_accelerators) {
             let Some(directory) =
                 node.text().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned())
             else {
@@ -86,10 +97,14 @@ impl Deployed {
             if directory.is_empty() || directory.contains(['{', '$']) || chart::is_at(sources, &directory) {
                 continue;
             }
-            let first = self.deploy(sources, &directory, chosen.as_ref(), &address);
+            // Each namespace has objects of its own, which count.
+            let namespace = namespace.and_then(Node::text).map_or("", |it| it);
+            let first = self.deploy(sources, (&directory, namespace), chosen.as_ref(), &address);
             if let Some(first) = first.filter(|first| *first != address) {
                 let reason = format!("{address} deploys `{directory}` once more than {first}: it is counted once");
-                told.push(Unjudged::new(path_of(node.span), reason).about(&address).at(node.span));
+                told.push(
+                    Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span),
+                );
             }
         }
         told.truncate(3);
@@ -99,13 +114,20 @@ impl Deployed {
 
 impl Deployed {
     /// Notes that an object deploys a directory, or the chosen files of it; returns who deploys some of that already.
-    fn deploy(&mut self, sources: &Sources, directory: &str, chosen: Option<&Chosen>, address: &str) -> Option<String> {
+    fn deploy(
+        &mut self,
+        sources: &Sources,
+        (directory, namespace): (&str, &str),
+        chosen: Option<&Chosen>,
+        address: &str,
+    ) -> Option<String> {
         let entries = sources.tree().list(directory);
-        let whole = self.first.get(directory).filter(|_| !entries.is_empty()).cloned();
+        let place = (directory.to_owned(), namespace.to_owned());
+        let whole = self.first.get(&place).filter(|_| !entries.is_empty()).cloned();
         self.looked = self.looked.saturating_add(entries.len());
         match chosen.filter(|_| self.looked <= MOST_LOOKED) {
             Some(chosen) => {
-                let parts = self.parts.entry(directory.to_owned()).or_default();
+                let parts = self.parts.entry(place).or_default();
                 let mut first = None;
                 for entry in entries.iter().filter(|entry| chosen.takes(&entry.name)) {
                     let by = parts.entry(entry.name.clone()).or_insert_with(|| address.to_owned());
@@ -114,8 +136,8 @@ impl Deployed {
                 whole.or(first)
             }
             None => {
-                let part = self.parts.get(directory).and_then(|parts| parts.values().next().cloned());
-                self.first.entry(directory.to_owned()).or_insert_with(|| address.to_owned());
+                let part = self.parts.get(&place).and_then(|parts| parts.values().next().cloned());
+                self.first.entry(place).or_insert_with(|| address.to_owned());
                 whole.or(part)
             }
         }
@@ -149,20 +171,20 @@ impl Deployed {
 }
 
 /// The files of a directory that an object deploys.
-struct Chosen {
+pub(in crate::kubernetes) struct Chosen {
     include: Option<GlobMatcher>,
     exclude: Option<GlobMatcher>,
 }
 
 impl Chosen {
-    fn takes(&self, name: &str) -> bool {
+    pub(in crate::kubernetes) fn takes(&self, name: &str) -> bool {
         self.include.as_ref().is_none_or(|it| it.is_match(name))
             && !self.exclude.as_ref().is_some_and(|it| it.is_match(name))
     }
 }
 
 /// Nothing where it deploys all files, or where a pattern cannot be read.
-fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
+pub(in crate::kubernetes) fn chosen(layers: &Layers, place: &Node) -> Option<Chosen> {
     let text = |path: &Option<ManifestPath>| path.as_ref()?.first(place)?.text().cloned();
     let (include, exclude) = (text(&layers.include), text(&layers.exclude));
     if include.is_none() && exclude.is_none() {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::inventory::{Fact, Key, Known, LinkKind, Origin, Resource};
 use crate::source::parent;
 
-use crate::inventory::ONLY_CHANGES;
 use crate::kubernetes::objects::index::distance;
 use crate::kubernetes::pods::workload::FoundResource;
 use crate::kubernetes::rows::amount::placeholder;
@@ -80,7 +79,7 @@ fn complete(overlay: &mut Resource, base: &Resource) {
     if overlay.selector.taints.is_empty() {
         overlay.selector.taints.clone_from(&base.selector.taints);
     }
-    if matches!(&overlay.count, Fact::Unknown(unknown) if &*unknown.why == ONLY_CHANGES) {
+    if overlay.takes_its_count() {
         overlay.count = resolved(&base.count);
     }
 }

@@ -18,6 +18,8 @@ pub(in crate::kubernetes) struct Asked<'a> {
     pub kustomizations: BTreeSet<&'a str>,
     /// Those that ask for accelerators.
     pub asking: &'a BTreeSet<&'a String>,
+    /// What objects of Flux and Argo CD deploy.
+    pub deployers: &'a Deployers,
     pub wanted: &'a Wanted<'a>,
     /// Names of files of values.
     pub values: &'a [String],
@@ -41,6 +43,11 @@ impl Asked<'_> {
         self.paths.binary_search_by(|it| it.as_str().cmp(path)).is_ok()
     }
 
+    /// Whether a template of some chart asks for something: then releases of charts matter.
+    pub(super) fn charts_ask(&self) -> bool {
+        self.asking.iter().any(|path| path.starts_with("templates/") || path.contains("/templates/"))
+    }
+
     /// Whether a file below a directory asks for something.
     pub(super) fn asks_below(&self, directory: &str) -> bool {
         if directory.is_empty() {
@@ -49,6 +56,17 @@ impl Asked<'_> {
         let start = format!("{directory}/");
         self.asking.range::<String, _>(&start..).next().is_some_and(|path| path.starts_with(&start))
     }
+}
+
+/// What objects of Flux and Argo CD deploy of a tree, as their files say it.
+#[derive(Debug, Default)]
+pub(in crate::kubernetes) struct Deployers {
+    /// The directories that they name.
+    pub directories: BTreeSet<String>,
+    /// The components that they add.
+    pub components: BTreeSet<String>,
+    /// The files of objects that may release a chart.
+    pub releases: BTreeSet<String>,
 }
 
 /// What became of them.

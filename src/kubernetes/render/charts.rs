@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Counted, Run, RunKind, Skipped};
 use crate::languages::helm::{self, Chart, ChartDocument, Rendering};
 use crate::languages::yaml::Node;
@@ -285,7 +286,8 @@ fn tell(sources: &Sources, directory: &str, rendering: &Rendering, is_given: boo
     for (path, why) in &rendering.failed {
         skipped.push(not_rendered(path, why));
     }
-    let mut say = |path: String, reason: String| skipped.push(Skipped { path, reason: in_one_line(&reason) });
+    let mut say =
+        |path: String, reason: String| skipped.push(Skipped::new(SkipKind::Rendering, path, in_one_line(&reason)));
     for why in rendering.missing.iter().filter(|why| is_given || names::may_ask(why)) {
         say(place(directory), format!("rendered without a part: {why}"));
     }
@@ -314,7 +316,7 @@ pub(super) fn place(directory: &str) -> String {
 
 /// What is said of a chart, or of one of its templates, that is read as it stands.
 pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
-    Skipped { path: place(path), reason: in_one_line(&format!("read without rendering it: {why}")) }
+    Skipped::new(SkipKind::Rendering, place(path), in_one_line(&format!("read without rendering it: {why}")))
 }
 
 pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {

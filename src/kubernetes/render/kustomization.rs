@@ -205,7 +205,8 @@ impl<'s> Closure<'s> {
             return if needed { Err(format!("`{named}` leads out of the tree")) } else { Ok(()) };
         };
         if NAMES.iter().any(|name| self.sources.tree().read(&at(&path, name)).is_ok()) {
-            return self.visit(&path, depth + 1);
+            let real = self.sources.real_path(&path).unwrap_or(path);
+            return self.visit(&real, depth + 1);
         }
         match self.sources.tree().read(&path) {
             Ok(bytes) => {
@@ -221,6 +222,8 @@ impl<'s> Closure<'s> {
                 } else if !OBJECTS.contains(&field) {
                     self.changing.insert(path.clone());
                 }
+                // Who lists a link lists the file that the link leads to.
+                self.files.extend(self.sources.real_path(&path));
                 self.files.insert(path);
                 Ok(())
             }

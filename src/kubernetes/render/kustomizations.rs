@@ -7,6 +7,7 @@ use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
 use super::{Asked, AskedDocuments, matters, names, trace};
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
 use crate::kubernetes::text::file::File;
 use crate::kubernetes::text::filter::{self, Matter};
@@ -46,13 +47,17 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
         let used: HashSet<&str> = waiting.iter().flat_map(|it| graph.uses(it)).collect();
         let tops: BTreeSet<&str> = waiting.difference(&used.into_iter().collect()).copied().collect();
         // Those that use each other, which kustomize refuses.
-        let now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
+        let mut now = if tops.is_empty() || round >= MOST_ROUNDS { waiting.clone() } else { tops };
+        // What an object deploys by itself is deployed, whatever else uses it.
+        let is_deployed = |it: &str| asked.deployers.directories.contains(it);
+        now.extend(waiting.iter().copied().filter(|it| is_deployed(it)));
         waiting.retain(|it| !now.contains(it));
         let all: Vec<(&str, Result<Done, Trouble>)> = build_all(sources, asked, &now, &mut budget);
         let parts: BTreeSet<String> =
             all.iter().filter_map(|(_, done)| done.as_ref().ok()).flat_map(|it| it.built.parts.clone()).collect();
         waiting.retain(|it| !parts.contains(*it));
-        for (directory, done) in all.into_iter().filter(|(directory, _)| !parts.contains(*directory)) {
+        let stands_alone = |directory: &str| !parts.contains(directory) || is_deployed(directory);
+        for (directory, done) in all.into_iter().filter(|(directory, _)| stands_alone(directory)) {
             let Some(outline) = graph.all.get(directory) else { continue };
             match done {
                 Ok(done) => made.take_built(sources, asked, &graph, (directory, &outline.path), done),
@@ -62,7 +67,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
     }
     made.skipped.sort();
     made.skipped.dedup();
-    made.kustomized = graph.owned();
+    made.kustomized = graph.owned(&asked.deployers.components);
     made
 }
 
@@ -92,10 +97,19 @@ impl Graph {
     }
 
     /// The directories of the kustomizations, and the files that these list.
-    fn owned(self) -> Kustomized {
+    fn owned(self, components: &BTreeSet<String>) -> Kustomized {
         let mut owned = Kustomized::default();
+        // Nothing applies a component that no kustomization uses.
+        let mut open: Vec<&str> = self.all.keys().map(String::as_str).collect();
+        open.retain(|it| components.contains(*it) || self.all.get(*it).is_some_and(|it| !it.is_component));
+        let mut used: HashSet<String> = open.iter().map(|it| (*it).to_owned()).collect();
+        while let Some(directory) = open.pop() {
+            open.extend(self.uses(directory).filter(|it| used.insert((*it).to_owned())));
+        }
         for (directory, outline) in self.all {
-            owned.listed.extend(outline.files);
+            if used.contains(&directory) {
+                owned.listed.extend(outline.files);
+            }
             owned.listed.insert(outline.path);
             owned.directories.insert(directory);
         }
@@ -159,6 +173,7 @@ fn may_ask(sources: &Sources, asked: &Asked<'_>, outline: &Outline) -> bool {
     outline.elsewhere.iter().any(|name| names::may_ask(name))
         || programs_may_ask(sources, asked, outline)
         || outline.charts.iter().any(|chart| matters::may_matter(sources, chart, asked))
+        || asked.charts_ask() && outline.files.iter().any(|path| asked.deployers.releases.contains(path))
         || outline.files.iter().chain([&outline.path]).any(|path| {
             let asks = |text: &[u8]| asked.wanted.look(text) == Matter::Asks;
             let changes = *path == outline.path || outline.changing.contains(path);
@@ -275,20 +290,21 @@ impl AskedDocuments {
         if !shows(directory) {
             self.charts.extend(built.charts);
         }
-        let replaced = built.replaced.into_iter().filter(|path| !shows(directory) || shows(path));
-        self.replaced.extend(replaced);
+        let behind_links = built.replaced.iter().filter_map(|path| sources.real_path(path)).collect::<Vec<_>>();
+        let replaced = built.replaced.into_iter().chain(behind_links);
+        self.replaced.extend(replaced.filter(|path| !shows(directory) || shows(path)));
     }
 }
 
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
-    Skipped { path: path.to_owned(), reason: in_one_line(&why) }
+    Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 
 /// Told where it is missing, once for all that use it.
 fn without_a_part(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
-    Skipped { path, reason: in_one_line(&format!("built without a part: {}", trouble.message)) }
+    Skipped::new(SkipKind::OverlayPart, path, in_one_line(&format!("built without a part: {}", trouble.message)))
 }
 
 fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {

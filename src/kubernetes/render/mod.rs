@@ -21,7 +21,7 @@ use crate::source::Sources;
 
 use super::text::trail::Renderer;
 
-pub(super) use asked::{Asked, AskedDocuments, Kustomized};
+pub(super) use asked::{Asked, AskedDocuments, Deployers, Kustomized};
 pub(super) use charts::{all, in_one_line, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use kustomizations::among as kustomizations_among;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Asked;
 use super::plan::{at, document};
+use crate::diagnostic::SkipKind;
 use crate::inventory::{Counted, Skipped};
 use crate::kubernetes::objects::chart::{is_values, nearest};
 use crate::kubernetes::text::trail::Stack;
@@ -43,7 +44,7 @@ pub(super) fn of_chart(
     files.retain(|file| is_for(sources, chart, file, skipped));
     if files.len() > MOST {
         let reason = format!("it has {} files of values, of which {MOST} are read", files.len());
-        skipped.push(Skipped { path: super::charts::place(&chart.directory), reason });
+        skipped.push(Skipped::new(SkipKind::Limit, super::charts::place(&chart.directory), reason));
         files.truncate(MOST);
     }
     let mut variants: Vec<ValuesVariant> = files.into_iter().map(|file| ValuesVariant::of(chart, file)).collect();
@@ -126,8 +127,8 @@ fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skippe
         return false;
     }
     if keys.contains(&"sops") {
-        let reason = "values of a chart that are encrypted: what they say is not known".to_owned();
-        skipped.push(Skipped { path: file.to_owned(), reason });
+        let reason = "values of a chart that are encrypted: what they say is not known";
+        skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         return false;
     }
     true
@@ -151,7 +152,7 @@ pub(super) fn layers(
         if there.is_none() && sources.tree().read(file).is_err() {
             let of = super::charts::place(&chart.directory);
             let reason = format!("a file of values of `[[runs]]` for {of} that is not there");
-            skipped.push(Skipped { path: file.clone(), reason });
+            skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         }
         there
     });

@@ -42,7 +42,8 @@ fn one(factor: &Factor, root: &Node, along: &ManifestPath, at: &Match<'_>) -> Fa
         read(path).or(|| others.iter().find_map(other).unwrap_or_default())
     };
     let stated = read(&factor.at);
-    let (min, max) = (first(&factor.min, &factor.or_min), first(&factor.max, &factor.or_max));
+    let assumed = factor.max_default.map(|max| Fact::known(max, root.span, Origin::Default)).unwrap_or_default();
+    let (min, max) = (first(&factor.min, &factor.or_min), first(&factor.max, &factor.or_max).or(|| assumed));
     if let Fact::Unknown(unknown) = stated {
         return Fact::unknown(unknown.why, unknown.span);
     }

@@ -30,6 +30,9 @@ pub(in crate::kubernetes) struct KindRow {
     /// It only describes other kinds: whatever it speaks of, nobody asks for it.
     #[serde(default)]
     pub schema: bool,
+    /// The table of languages finds its files: no search for words has to.
+    #[serde(default)]
+    pub claimed: bool,
     /// Documents that say no kind are of this one if something stands at all these paths.
     #[serde(default)]
     pub has: Vec<Paths>,
@@ -86,6 +89,8 @@ pub(in crate::kubernetes) struct Layers {
     /// Patterns of the files of the directory that are deployed, and of those that are not.
     pub include: Option<ManifestPath>,
     pub exclude: Option<ManifestPath>,
+    /// A path to a flag: the files of all directories below are deployed, too.
+    pub recurse: Option<ManifestPath>,
     /// A list of files of values.
     pub files: Option<ManifestPath>,
     /// A list of configuration maps that hold values: `kind`, `name`, `valuesKey`, `targetPath`.
@@ -102,6 +107,9 @@ pub(in crate::kubernetes) struct Layers {
     /// Paths start at the file that names them: that of the chart, and those of values.
     #[serde(default)]
     pub beside: bool,
+    /// Paths of files of values start at the root of the tree, and the files take the place of the chart's own values.
+    #[serde(default)]
+    pub files_replace: bool,
     /// A path to a flag that switches a release off by `false`.
     pub enabled: Option<ManifestPath>,
     /// It says how somebody tries a chart out: nothing where something else releases the chart.
@@ -110,8 +118,11 @@ pub(in crate::kubernetes) struct Layers {
     /// What the release is called, where not as the object.
     #[serde(default)]
     pub name: Paths,
-    /// Its namespace, there or in the object.
-    pub namespace: Option<ManifestPath>,
+    /// What stands with a dash before the name of the object in the name of the release, where nothing else names it.
+    pub name_prefix: Option<ManifestPath>,
+    /// Its namespace, there or in the object: the first of these that is there.
+    #[serde(default)]
+    pub namespace: Paths,
     /// Factors of the number of such releases, in the object.
     #[serde(default)]
     pub count: Vec<Factor>,
@@ -167,6 +178,10 @@ pub(in crate::kubernetes) struct Substitutes {
     pub values: ManifestPath,
     /// A list of configuration maps, and others, that hold variables: `kind` and `name`.
     pub from: ManifestPath,
+    /// A list of components that are added, by their paths from the directory.
+    pub components: Option<ManifestPath>,
+    /// The namespace in which all objects are.
+    pub namespace: Option<ManifestPath>,
 }
 
 /// Settings of a program: a mapping, or a text that holds one.
@@ -430,6 +445,8 @@ pub(in crate::kubernetes) struct Factor {
     /// Where the smallest number may stand if `min` says nothing, and the largest if `max` does not.
     pub or_min: Vec<ManifestPath>,
     pub or_max: Vec<ManifestPath>,
+    /// The maximum that its controller assumes.
+    pub max_default: Option<f64>,
     /// Where nothing is written; 1 if this is not said either.
     pub default: Option<f64>,
     /// Never more than the number here.
@@ -463,6 +480,7 @@ struct FullFactor {
     or_min: Vec<ManifestPath>,
     #[serde(default)]
     or_max: Vec<ManifestPath>,
+    max_default: Option<f64>,
     default: Option<f64>,
     most: Option<ManifestPath>,
     scaled_if: Option<ManifestPath>,
@@ -484,6 +502,7 @@ impl From<FactorForm> for Factor {
                     max,
                     or_min,
                     or_max,
+                    max_default,
                     default,
                     most,
                     scaled_if,
@@ -492,7 +511,21 @@ impl From<FactorForm> for Factor {
                     open,
                     unknown,
                 } = *full;
-                Factor { at, min, max, or_min, or_max, default, most, scaled_if, less_if, more_if, open, unknown }
+                Factor {
+                    at,
+                    min,
+                    max,
+                    or_min,
+                    or_max,
+                    max_default,
+                    default,
+                    most,
+                    scaled_if,
+                    less_if,
+                    more_if,
+                    open,
+                    unknown,
+                }
             }
         }
     }

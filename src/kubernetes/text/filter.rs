@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::inventory::WantedObjects;
+use crate::languages::table::{Reader, is_of};
 use crate::source::{Needles, broken, static_regex, unusual_breaks};
 
 use crate::kubernetes::rows::devices::DEVICES;
@@ -19,9 +20,9 @@ use super::veil::{self, GivenValue, UnveiledText, VeiledKey, has_key_alias, unve
 const CLAIMS: [&str; 3] = ["resourceClaimName", "resourceClaimTemplateName", "resourceClaims"];
 /// Keys by which kinds without a row ask for machines and accelerators.
 const CUSTOM_KEYS: [&str; 3] = ["gpus", "gpuType", "instanceType"];
-/// A kind of which there are many that change nothing, and the words of those that do.
+/// A kind of two tools: an object of Flux, and the files of kustomize, which are read in another way.
 const SUBSTITUTING: &[u8] = b"Kustomization";
-const FILLED_IN: [&[u8]; 3] = [b"postBuild", b"patches", b"components"];
+const FILLED_IN: &[u8] = b"postBuild";
 /// What may stand behind a key.
 const BEHIND_KEYS: [&str; 10] = [":", "\"", "'", " ", "\t", "\n", "\r", ",", "]", "}"];
 /// What stands in every text of which all documents are idle.
@@ -62,14 +63,8 @@ impl Matter {
 
 /// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
 pub fn is_manifest(path: &str) -> bool {
-    const ENDINGS: [&str; 10] =
-        [".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"];
-    const NOT: [&str; 2] = [".tf.json", ".tofu.json"];
-    let ends = |ending: &str| {
-        let end = path.len().checked_sub(ending.len()).and_then(|at| path.get(at..));
-        end.is_some_and(|end| end.eq_ignore_ascii_case(ending))
-    };
-    ENDINGS.iter().any(|ending| ends(ending)) && !NOT.iter().any(|ending| path.ends_with(ending))
+    let small = path.to_ascii_lowercase();
+    is_of(Reader::Kubernetes, &small) && !is_of(Reader::Terraform, path)
 }
 
 /// The kinds that rules look at as they are written, whatever they ask for.
@@ -148,13 +143,18 @@ fn told_by(kind: &[u8], text: &[u8]) -> Matter {
     }
 }
 
-/// One that a cluster applies, and that changes what it applies.
+/// One that a cluster applies.
 fn is_of_flux(text: &[u8]) -> bool {
-    has(text, b"toolkit.fluxcd.io") && FILLED_IN.iter().any(|word| has(text, word)) || has(text, FILLED_IN[0])
+    has(text, b"toolkit.fluxcd.io") || has(text, FILLED_IN)
 }
 
 fn has(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
+}
+
+/// A resource key of an accelerator stands in it.
+pub(in crate::kubernetes) fn names_devices(text: &[u8]) -> bool {
+    WORDS.needles.any(text, |which, _| which < WORDS.anywhere)
 }
 
 /// Other files may name its objects, or it has a comment that speaks to gpulint.
@@ -286,7 +286,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut needles: Vec<String> =
         words.iter().filter(|word| !has_other(word)).map(|word| (*word).to_owned()).collect();
     let mut words = Words { needles: Needles::Everywhere, anywhere: needles.len(), keys: Vec::new() };
-    let keys = KINDS.rows().iter().filter_map(|row| row.has.last()?.0.first()?.last_key());
+    let keys = KINDS.rows().iter().filter(|row| !row.claimed).filter_map(|row| row.has.last()?.0.first()?.last_key());
     let keys: BTreeSet<&str> = keys.chain(CUSTOM_KEYS).collect();
     // What may stand behind a key, for words of four letters are found faster than shorter ones.
     for (key, behind) in keys.iter().flat_map(|key| BEHIND_KEYS.map(|behind| (*key, behind))) {
@@ -382,6 +382,15 @@ mod tests {
         assert!(cfg!(not(target_arch = "x86_64")) || matches!(WORDS.needles, Needles::Packed(_)));
         for word in DEVICES.words().chain(CLAIMS) {
             assert!(WORDS.any_in(format!("  {word}: 1").as_bytes()), "{word}");
+        }
+    }
+
+    /// Only the first of them is searched for.
+    #[test]
+    fn the_last_alternatives_of_a_row_end_in_one_key() {
+        for row in KINDS.rows().iter().filter(|row| !row.claimed) {
+            let keys: BTreeSet<_> = row.has.last().iter().flat_map(|has| &has.0).map(|path| path.last_key()).collect();
+            assert!(keys.len() <= 1, "{}: {keys:?}", row.kind);
         }
     }
 

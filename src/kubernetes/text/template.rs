@@ -7,12 +7,17 @@ use regex::Regex;
 use super::expression::TemplateScope;
 use super::file::File;
 use super::filter;
-use super::template_mask::{has_directives, mask};
-use crate::languages::yaml::{self, Stream};
+use super::template_mask::{has_directives, mask, mask_readings};
+use crate::languages::yaml::{self, Stream, YamlDocument};
 use crate::source::{FileId, Limits, Sources, Span, static_regex};
+
+/// Of a text with more branches the others are not read.
+const MOST_READINGS: usize = 8;
 
 pub(in crate::kubernetes) struct ManifestTemplate {
     pub stream: Stream,
+    /// Its documents with other branches of its conditions taken.
+    pub branches: Vec<Vec<YamlDocument>>,
     /// Documents that could not be read.
     pub unread: usize,
     /// Why what it says is only a conclusion.
@@ -29,9 +34,15 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
             true => filter::may_be_joined(document.as_bytes()),
             false => file.idle_too || !filter::is_idle(document.as_bytes()),
         };
-        let stream = yaml::read_those(file.id, text, limits, is_wanted);
+        let mut stream = yaml::read_those(file.id, text, limits, is_wanted);
+        if stream.broken() > 0 && is_json(&file.path) {
+            stream = yaml::read_json(file.id, text, limits, is_wanted).unwrap_or(stream);
+            for diagnostic in &mut stream.diagnostics {
+                diagnostic.message = diagnostic.message.replacen("no valid YAML", "no valid JSON", 1);
+            }
+        }
         if stream.broken() == 0 && !(directives && stream.has_directives) {
-            return ManifestTemplate { stream, unread: 0, inferred: None };
+            return ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None };
         }
         if !directives {
             return without_placeholders(file, text, stream, limits);
@@ -39,12 +50,21 @@ pub(in crate::kubernetes) fn read(file: &File, text: &str, limits: Limits) -> Ma
     }
     let release = file.release.clone().unwrap_or_default();
     let release = [release.name, release.namespace];
-    let masked = mask(text, &TemplateScope { values: file.values.clone(), release, ..TemplateScope::default() });
-    let mut stream = yaml::read_masked(file.id, text, &masked, limits);
-    let unread = stream.broken();
+    let scope = TemplateScope { values: file.values.clone(), release, ..TemplateScope::default() };
+    // Charts report their own conditions.
+    let most = if file.of_chart { 1 } else { MOST_READINGS };
+    let readings = mask_readings(text, &scope, most);
+    let mut readings: Vec<Stream> =
+        readings.iter().map(|masked| yaml::read_masked(file.id, text, masked, limits)).collect();
+    // A branch may be no YAML without another one: what it breaks says nothing of the file.
+    let unread = readings.iter().map(Stream::broken).min().unwrap_or_default();
+    readings.retain(|stream| stream.broken() == unread);
+    let mut readings = readings.into_iter();
+    let mut stream = readings.next().unwrap_or_default();
+    let branches = readings.map(|stream| stream.documents).collect();
     // What is wrong with the masked text need not be wrong with the template.
     stream.diagnostics.clear();
-    ManifestTemplate { stream, unread, inferred: Some("a template, read without rendering it".into()) }
+    ManifestTemplate { stream, branches, unread, inferred: Some("a template, read without rendering it".into()) }
 }
 
 /// Comments that speak to gpulint, in a file that is read for nothing else; it may be a template.
@@ -69,23 +89,30 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
         if stream.broken() < plain.broken() {
             return ManifestTemplate {
                 stream,
+                branches: Vec::new(),
                 unread: 0,
                 inferred: Some("a template, read without filling it in".into()),
             };
         }
     }
     let mut stream = plain;
-    if is_of_anything(&file.path) && !names_a_kind(text) {
-        // What a shell or Terraform is given, by a name that says only that something is to be filled in.
+    let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
+    if (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
+        // What a shell or Terraform is given, by a name that says only that something is to be filled in; what is called JSON
+        // and is a command.
         stream.diagnostics.clear();
     }
-    ManifestTemplate { stream, unread: 0, inferred: None }
+    ManifestTemplate { stream, branches: Vec::new(), unread: 0, inferred: None }
 }
 
 /// The end of the name says that it is to be filled in, and not what it is then.
 fn is_of_anything(path: &str) -> bool {
     let end = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     ["template", "tpl", "tmpl", "gotmpl", "j2", "jinja", "jinja2"].contains(&&*end)
+}
+
+fn is_json(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("json"))
 }
 
 fn names_a_kind(text: &str) -> bool {

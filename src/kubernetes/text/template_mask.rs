@@ -2,8 +2,9 @@
 //! what is parsed is the same place in the file. What a directive only looks up in the values of its chart is filled in.
 //!
 //! Understood are the directives of Go templates, of Jinja and of Terraform (`%{ … }`). Branches that the values rule out
-//! are blanked; of branches that cannot be decided the first one stays.
+//! are blanked; of branches that cannot be decided one stays. The text has so many readings that each branch stays in one.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::languages::yaml::{HOLE, Hole, HoleMeaning, Masked};
@@ -20,8 +21,35 @@ pub(in crate::kubernetes) fn has_directives(text: &str) -> bool {
     ["{{", "{%", "%{"].iter().any(|opening| memchr::memmem::find(text.as_bytes(), opening.as_bytes()).is_some())
 }
 
+/// The first reading of a text.
 pub(in crate::kubernetes) fn mask(text: &str, scope: &TemplateScope) -> Masked {
-    let mut masker = Masker { text, out: text.as_bytes().to_vec(), holes: Vec::new(), frames: Vec::new(), dead: 0 };
+    mask_reading(text, scope, 0, Widths::new()).0
+}
+
+/// All readings of a text, no more than `most`: the first takes the first branch of each condition that cannot be decided.
+/// Conditions beside each other take their branches in step, so that the same condition turns out the same.
+pub(in crate::kubernetes) fn mask_readings(text: &str, scope: &TemplateScope, most: usize) -> Vec<Masked> {
+    let (first, widths, readings) = mask_reading(text, scope, 0, Widths::new());
+    let mut all = vec![first];
+    all.extend((1..readings.min(most)).map(|reading| mask_reading(text, scope, reading, widths.clone()).0));
+    all
+}
+
+/// How many readings each branch of a condition has, by where the condition starts.
+type Widths = HashMap<usize, Vec<usize>>;
+
+/// One reading, with the widths of all conditions and the number of all readings where none were given.
+fn mask_reading(text: &str, scope: &TemplateScope, reading: usize, widths: Widths) -> (Masked, Widths, usize) {
+    let mut masker = Masker {
+        text,
+        out: text.as_bytes().to_vec(),
+        holes: Vec::new(),
+        frames: Vec::new(),
+        dead: 0,
+        reading,
+        widths,
+        readings: 1,
+    };
     let mut scope = scope.clone();
     let mut end = 0;
     for directive in directives(text) {
@@ -32,7 +60,7 @@ pub(in crate::kubernetes) fn mask(text: &str, scope: &TemplateScope) -> Masked {
     masker.between(end..text.len());
     masker.place();
     let text = String::from_utf8(masker.out).unwrap_or_default();
-    Masked { text, holes: masker.holes }
+    (Masked { text, holes: masker.holes }, masker.widths, masker.readings)
 }
 
 #[derive(Debug)]
@@ -83,8 +111,14 @@ fn directives(text: &str) -> Vec<Directive<'_>> {
 /// A block that is open: `if`, `with`, `range`, `define`.
 struct Frame {
     live: bool,
-    /// A branch of it was taken, or may have been.
-    taken: bool,
+    /// A branch of it is taken for sure, if none before is: those behind it never are.
+    closed: bool,
+    /// Where it starts.
+    at: usize,
+    /// How many readings each of its branches has that may be taken, up to the current one.
+    widths: Vec<usize>,
+    /// Which of these branches stays, and in which of its readings.
+    stays: (usize, usize),
     outer: TemplateScope,
 }
 
@@ -95,6 +129,11 @@ struct Masker<'t> {
     frames: Vec<Frame>,
     /// How many of them are not live: there may be many, and every line asks.
     dead: usize,
+    /// Which reading of the text this is.
+    reading: usize,
+    widths: Widths,
+    /// How many there are.
+    readings: usize,
 }
 
 impl Masker<'_> {
@@ -123,12 +162,15 @@ impl Masker<'_> {
         }
         let (word, rest) = directive.inner.split_once(char::is_whitespace).unwrap_or((directive.inner, ""));
         match word {
-            "if" | "with" | "range" | "for" => self.open(word, rest, scope),
-            "define" | "block" | "macro" | "raw" => self.push(word == "block" || word == "raw", true, scope),
+            "if" | "with" | "range" | "for" => self.open(word, rest, directive.range.start, scope),
+            "define" | "block" | "macro" | "raw" => {
+                self.push(word == "block" || word == "raw", true, directive.range.start, scope);
+            }
             "else" | "elif" => self.turn(word, rest, scope),
             "end" | "endif" | "endfor" | "endmacro" | "endraw" | "endblock" => {
                 if let Some(frame) = self.frames.pop() {
                     self.dead -= usize::from(!frame.live);
+                    self.close(frame.at, frame.widths, frame.closed);
                     *scope = frame.outer;
                 }
             }
@@ -143,18 +185,36 @@ impl Masker<'_> {
         }
     }
 
-    fn push(&mut self, live: bool, taken: bool, scope: &mut TemplateScope) {
+    /// Opens a block whose first branch may be taken or not.
+    fn push(&mut self, may_stay: bool, closed: bool, at: usize, scope: &mut TemplateScope) {
         if self.frames.len() > DEEPEST {
             scope.variables.clear();
         }
+        let reading = self.frames.last().map_or(self.reading, |frame| frame.stays.1);
+        let stays = branch_of(self.widths.get(&at).map(Vec::as_slice).unwrap_or_default(), reading);
+        let live = may_stay && stays.0 == 0;
         self.dead += usize::from(!live);
-        self.frames.push(Frame { live, taken, outer: scope.clone() });
+        let widths = if may_stay { vec![1] } else { Vec::new() };
+        self.frames.push(Frame { live, closed, at, widths, stays, outer: scope.clone() });
     }
 
-    fn open(&mut self, word: &str, rest: &str, scope: &mut TemplateScope) {
+    /// Notes how many readings a block has that ends, and that those around it have no fewer.
+    fn close(&mut self, at: usize, mut widths: Vec<usize>, closed: bool) {
+        // That none of the branches is taken is one more.
+        widths.extend((!closed).then_some(1));
+        let all = widths.iter().fold(0, |sum: usize, width| sum.saturating_add(*width)).max(1);
+        let around = self.frames.last_mut().map_or(Some(&mut self.readings), |frame| frame.widths.last_mut());
+        if let Some(around) = around {
+            *around = all.max(*around);
+        }
+        self.widths.entry(at).or_insert(widths);
+    }
+
+    fn open(&mut self, word: &str, rest: &str, at: usize, scope: &mut TemplateScope) {
         let meaning = evaluate(rest, scope);
         let holds = meaning.holds();
-        self.push(holds != Some(false), holds != Some(false), scope);
+        // Loops and the like are read as if they ran once.
+        self.push(holds != Some(false), holds == Some(true) || word != "if" && holds.is_none(), at, scope);
         match (word, meaning) {
             ("with", HoleMeaning::Node(node)) => scope.dot = Some(Some(node)),
             ("with" | "range", _) => scope.dot = Some(None),
@@ -168,9 +228,11 @@ impl Masker<'_> {
         *scope = frame.outer.clone();
         let holds = condition.map_or(Some(true), |condition| evaluate(condition, scope).holds());
         self.dead -= usize::from(!frame.live);
-        frame.live = !frame.taken && holds != Some(false);
+        let may_stay = !frame.closed && holds != Some(false);
+        frame.live = may_stay && frame.stays.0 == frame.widths.len();
+        frame.widths.extend(may_stay.then_some(1));
+        frame.closed |= holds == Some(true);
         self.dead += usize::from(!frame.live);
-        frame.taken |= frame.live;
     }
 
     /// Puts holes where directives put something into the text: in their place on a line with other text, behind the key
@@ -235,6 +297,17 @@ impl Masker<'_> {
     }
 }
 
+/// The branch that stays in a reading, and in which of its own readings; the last one in any further reading.
+fn branch_of(widths: &[usize], mut reading: usize) -> (usize, usize) {
+    for (branch, width) in widths.iter().enumerate() {
+        if reading < *width || branch + 1 == widths.len() {
+            return (branch, reading);
+        }
+        reading -= width;
+    }
+    (0, reading)
+}
+
 /// The column at which a line starts; the dash of a list item counts as blank.
 fn indent(line: &[u8]) -> usize {
     let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
@@ -282,6 +355,23 @@ mod tests {
         let text = "{{ if .Values.gpu }}a: 1{{ else }}a: 2{{ end }}\n";
         assert_eq!(masked(text, "gpu: true").trim(), "a: 1");
         assert_eq!(masked(text, "gpu: false").trim(), "a: 2");
+    }
+
+    #[test]
+    fn each_branch_stays_in_one_reading() {
+        let of = |text: &str| -> Vec<String> {
+            let all = mask_readings(text, &TemplateScope::default(), 8).into_iter();
+            all.map(|it| it.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        let nested = "{% if a %}1{% else %}{% if b %}2{% elif c %}3{% else %}4{% endif %}{% endif %}";
+        assert_eq!(of(nested), ["1", "2", "3", "4"]);
+        let beside = "{% if a %}1{% else %}2{% endif %} {% if a %}3{% endif %} {% for b in c %}5{% endfor %}";
+        assert_eq!(of(beside), ["1 3 5", "2 5"]);
+        assert_eq!(of("{% if a %}1{% else %}2"), ["1"]);
+        assert_eq!(
+            of("{% for x in y %}{% if a %}1{% endif %}{% if b %}2{% else %}3{% endif %}{% endfor %}"),
+            ["1 2", "3"]
+        );
     }
 
     #[test]

@@ -223,8 +223,8 @@ impl<'m> Maker<'m> {
     fn resource(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
-        if let Some(path) = path.as_deref()
-            && let Some(base) = Kustomization::read(self.sources, path)
+        if let Some(path) = path
+            && let Some(base) = Kustomization::read(self.sources, &behind_links(self.sources, path))
         {
             let base = self.opened(base?, entry)?;
             if base.is_component {
@@ -241,7 +241,8 @@ impl<'m> Maker<'m> {
 
     fn component(&self, directory: &str, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
         let text = entry.raw();
-        let found = join(directory, text).and_then(|path| Kustomization::read(self.sources, &path));
+        let found = join(directory, text);
+        let found = found.and_then(|path| Kustomization::read(self.sources, &behind_links(self.sources, path)));
         match found {
             Some(component) => {
                 let component = self.opened(component?, entry)?;
@@ -305,6 +306,11 @@ impl<'m> Maker<'m> {
         }
         path.ok_or_else(outside)
     }
+}
+
+/// Where a path leads: paths in a kustomization behind a link start at the directory that the link leads to.
+fn behind_links(sources: &Sources, path: String) -> String {
+    sources.real_path(&path).unwrap_or(path)
 }
 
 fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {

@@ -19,6 +19,7 @@
 mod alias_keys;
 mod documents;
 mod hole;
+mod json;
 mod node;
 mod reader;
 pub(crate) mod scalar;
@@ -29,7 +30,8 @@ pub(crate) use documents::documents;
 pub(crate) use hole::{HOLE, Hole, HoleMeaning, Masked};
 pub(crate) use node::{Node, NodeData, NodeEntry};
 pub(crate) use reader::{
-    Stream, YamlDocument, read, read_at, read_masked, read_tagged, read_those, read_with_anchors, read_within,
+    Stream, YamlDocument, read, read_at, read_json, read_masked, read_tagged, read_those, read_with_anchors,
+    read_within,
 };
 pub(crate) use styles::{TextStyle, Written, is_long_key, quoted};
 pub(crate) use write::{BlockWriter, Members, MembersOf};

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Tag};
@@ -15,6 +16,7 @@ use crate::source::{FileId, GoLines, Limits, ParserText, Span, from_base64};
 use super::alias_keys;
 use super::documents::documents;
 use super::hole::{HOLE, Hole, HoleMeaning, Masked};
+use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
 
@@ -65,6 +67,13 @@ pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: im
     reading.stream(is_wanted)
 }
 
+/// The same of JSON that is no YAML; nothing where it is no JSON either.
+pub(crate) fn read_json(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Option<Stream> {
+    let (plain, ranges) = json::values(text)?;
+    let reading = Reading { file, original: text, text: &plain, holes: &[], limits, wraps_tags: false };
+    Some(reading.stream_of(ranges, is_wanted))
+}
+
 /// The same of a language that has tags of its own: a tag becomes the only key of a mapping around what it stands at, so
 /// that `!Ref a` is `{"!Ref": a}`.
 pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> Stream {
@@ -106,9 +115,13 @@ struct Reading<'t> {
 
 impl Reading<'_> {
     fn stream(&self, is_wanted: impl Fn(&str) -> bool) -> Stream {
+        self.stream_of(documents(self.text), is_wanted)
+    }
+
+    fn stream_of(&self, ranges: Vec<Range<usize>>, is_wanted: impl Fn(&str) -> bool) -> Stream {
         let Reading { file, original, text, holes, limits, wraps_tags } = *self;
         let mut stream = Stream::default();
-        for range in documents(text) {
+        for range in ranges {
             let piece = &text[range.clone()];
             if !is_wanted(piece) {
                 continue;
@@ -304,7 +317,10 @@ impl<'s> Builder<'s> {
                     Some(CoreType::Binary) => (Cow::Owned(self.binary(&text, start, end)?), false),
                     Some(CoreType::Text) => (text, false),
                     Some(CoreType::Plain) => (text, true),
-                    None => (text, style == ScalarStyle::Plain),
+                    None => {
+                        let plain = style == ScalarStyle::Plain && !self.is_letter_of_its_own(&text);
+                        (text, plain)
+                    }
                 };
                 let node = if self.holes.is_empty() || !text.contains(HOLE) {
                     Node::scalar(self.span(start, end), self.words.share(&text), plain)
@@ -404,6 +420,12 @@ impl<'s> Builder<'s> {
             }
         };
         self.finish(wrapped(node, tag.as_deref()), anchor)
+    }
+
+    /// Only Go's library takes `y` and `n` for booleans. Readers of languages with tags (PyYAML, CloudFormation) keep
+    /// them as strings, as values and as keys.
+    fn is_letter_of_its_own(&self, text: &str) -> bool {
+        self.wraps_tags && matches!(text, "y" | "Y" | "n" | "N")
     }
 
     /// A tag that is none of YAML's, where these are wanted.

@@ -191,6 +191,9 @@ pub(super) struct SavedMachine {
 #[derive(Deserialize)]
 pub(super) struct SavedSkipped {
     pub(super) path: String,
+    /// Not in older reports.
+    #[serde(default)]
+    pub(super) kind: String,
     pub(super) reason: String,
 }
 
@@ -200,6 +203,9 @@ pub(super) struct SavedUnjudged {
     pub(super) line: Option<usize>,
     /// Not in older reports.
     pub(super) address: Option<String>,
+    /// Not in older reports.
+    #[serde(default)]
+    pub(super) kind: String,
     pub(super) reason: String,
     pub(super) cure: Option<String>,
     pub(super) standing: String,

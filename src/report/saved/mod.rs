@@ -20,7 +20,7 @@ use crate::catalog::{Currency, Money, MoneyRange};
 use crate::compare::Spent;
 use crate::complete::UnknownMachine;
 use crate::decide::{Decided, Suppressed, Verdict};
-use crate::diagnostic::Level;
+use crate::diagnostic::{Level, SkipKind};
 use crate::inventory::{
     Counted, Fact, FrontEnd, Inventory, Key, Origin, Range, Resource, ResourceId, Role, Run, RunId, RunKind, Skipped,
     Unjudged, UnjudgedStatus, Value,
@@ -346,7 +346,7 @@ impl Builder {
                 resource.set(Key::Region, Fact::known(Value::text(region), span, Origin::Assumed(it.cause.into())));
             }
         }
-        let skipped = skipped.into_iter().map(|it| Skipped { path: it.path, reason: it.reason });
+        let skipped = skipped.into_iter().map(|it| Skipped::new(skip_kind(&it.kind), it.path, it.reason));
         self.state.inventory.skipped.extend(skipped);
     }
 
@@ -355,7 +355,7 @@ impl Builder {
             let span = it.line.and_then(|line| self.located.span(&it.path, line, 1));
             let standing =
                 named(&UnjudgedStatus::ALL, UnjudgedStatus::name, &it.standing).unwrap_or(UnjudgedStatus::Open);
-            let unjudged = Unjudged::new(it.path, it.reason);
+            let unjudged = Unjudged::new(skip_kind(&it.kind), it.path, it.reason);
             self.state.inventory.unjudged.push(Unjudged {
                 span,
                 address: it.address,
@@ -383,6 +383,11 @@ fn named_by(address: &Option<String>, root: &Option<String>) -> Option<Name> {
 
 fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Option<T> {
     all.iter().copied().find(|it| name(*it) == wanted)
+}
+
+/// Reports of older versions name no kind, and those of newer ones may name another.
+fn skip_kind(name: &str) -> SkipKind {
+    named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
 
 fn mark_finding(places: &mut Places, it: &SavedFinding) {

@@ -29,7 +29,7 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
 }
 
-/// The files that no kustomization lists: gpulint checks such a file where somebody names the file.
+/// The files that nothing applies: gpulint checks such a file if it is named on the command line.
 fn named(report: &Report, counted: Counted) -> String {
     if counted != Counted::Unlisted {
         return String::new();
@@ -75,6 +75,6 @@ pub(in crate::report) fn place(counted: Counted) -> &'static str {
         Counted::Example => "in examples and tests",
         Counted::Excluded => "left out by the settings",
         Counted::Copy => "in copies that Terraform or Terragrunt keep",
-        Counted::Unlisted => "beside a kustomization that does not list them",
+        Counted::Unlisted => "not applied by the kustomization or Application of their folder",
     }
 }

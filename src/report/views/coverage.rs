@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Run;
 use crate::report::Report;
 
@@ -24,7 +25,7 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
         }
     }
     for (path, reasons) in unread(report) {
-        files.entry(path).or_default().1.extend(reasons);
+        files.entry(path).or_default().1.extend(reasons.into_keys());
     }
     let shown = |(path, (runs, unread)): (&str, (Vec<&'a Run>, BTreeSet<&'a str>))| Covered {
         path: report.paths.show(path),
@@ -36,13 +37,13 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
 
 /// Files and directories that were not read, or not all of them, and why: what readers passed by, and what is not judged as
 /// a whole.
-fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKind>> {
     let inventory = report.inventory;
-    let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str()));
+    let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str(), it.kind));
     let whole = inventory.unjudged.iter().filter(|it| it.span.is_none() && it.address.is_none());
-    let mut unread: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (path, reason) in skipped.chain(whole.map(|it| (it.path.as_str(), it.reason.as_str()))) {
-        unread.entry(path).or_default().insert(reason);
+    let mut unread: BTreeMap<&str, BTreeMap<&str, SkipKind>> = BTreeMap::new();
+    for (path, reason, kind) in skipped.chain(whole.map(|it| (it.path.as_str(), it.reason.as_str(), it.kind))) {
+        unread.entry(path).or_default().insert(reason, kind);
     }
     unread
 }
@@ -86,8 +87,8 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let all = read.iter().copied().chain(unread.keys().copied()).collect::<BTreeSet<&str>>().len();
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (path, reasons) in &unread {
-        let last = reasons.last().copied().unwrap_or_default();
-        *kinds.entry(kind(path, last)).or_default() += 1;
+        let last = reasons.values().last().copied().unwrap_or(SkipKind::Other);
+        *kinds.entry(called(path, last)).or_default() += 1;
     }
     let told = kinds.into_iter().map(|((one, many), n)| format!("{n} {}", if n == 1 { one } else { many }));
     let told: Vec<String> = told.collect();
@@ -96,24 +97,25 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     Some(format!("not read in full: {n} of {all} {files} ({}); `gpulint files` lists them", told.join(", ")))
 }
 
-/// What an unread file is called, one and several.
-fn kind(path: &str, reason: &str) -> (&'static str, &'static str) {
+/// The name of an unread file, one and several.
+fn called(path: &str, kind: SkipKind) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
-    if reason.starts_with("a plan of the configuration") {
-        ("plan of configuration that is read", "plans of configuration that is read")
-    } else if reason.contains("module") {
-        ("module not at hand", "modules not at hand")
-    } else if reason.starts_with("a template that is not here") {
-        ("stack whose template is not here", "stacks whose templates are not here")
-    } else if is_variables {
-        ("variable file that no run uses", "variable files that no run uses")
-    } else if reason.starts_with("built without a part") || reason.starts_with("read without building it") {
-        ("overlay that was not wholly built", "overlays that were not wholly built")
-    } else if reason.contains("is not read, and this names") {
-        ("file in another language", "files in other languages")
-    } else if reason.contains("render") || reason.contains("by our own engine") {
-        ("template that was not rendered", "templates that were not rendered")
-    } else {
-        ("file that could not be read", "files that could not be read")
+    match kind {
+        SkipKind::PlanBeside => ("plan of configuration that is read", "plans of configuration that is read"),
+        SkipKind::UncalledModule | SkipKind::MissingModule => ("module not at hand", "modules not at hand"),
+        SkipKind::MissingTemplate => ("stack whose template is not here", "stacks whose templates are not here"),
+        _ if is_variables => ("variable file that no run uses", "variable files that no run uses"),
+        SkipKind::Overlay | SkipKind::OverlayPart => {
+            ("overlay that was not wholly built", "overlays that were not wholly built")
+        }
+        SkipKind::Language | SkipKind::Program => ("file in another language", "files in other languages"),
+        SkipKind::Rendering | SkipKind::Renderer => {
+            ("template that was not rendered", "templates that were not rendered")
+        }
+        SkipKind::MissingValues => ("file of values that is not at hand", "files of values that are not at hand"),
+        SkipKind::MadeByStack | SkipKind::Terragrunt => {
+            ("Terragrunt unit that was not evaluated", "Terragrunt units that were not evaluated")
+        }
+        _ => ("file that could not be read", "files that could not be read"),
     }
 }

@@ -108,6 +108,8 @@ pub(in crate::report) struct NotJudged<'a> {
     line: Option<usize>,
     /// The resource or the call of a module, where it is one.
     address: Option<&'a str>,
+    /// What kind of thing was not judged, for programs.
+    kind: &'static str,
     reason: &'a str,
     cure: Option<&'a str>,
     standing: &'static str,
@@ -120,6 +122,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Vec<NotJudged<'a>> {
         path: report.paths.show(&it.path),
         line: line(report, it),
         address: it.address.as_deref(),
+        kind: it.kind.name(),
         reason: &it.reason,
         cure: it.cure.as_deref(),
         standing: it.standing.name(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::languages::cloudformation::{CloudTemplate, Library};
 use crate::languages::hcl::value::Value;
-use crate::languages::yaml;
+use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, Sources, Span, each, parent};
 
 use crate::templates::located::meant;
@@ -44,6 +44,8 @@ pub(super) fn parse(
             all.insert(parsed.path.to_owned(), Arc::new(template));
             reading.comments.extend(parsed.comments);
             reading.inventory.diagnostics.extend(parsed.diagnostics);
+        } else if parsed.is_data {
+            reading.taken.insert(parsed.path.to_owned());
         } else if parsed.is_refused {
             reading.inventory.diagnostics.extend(parsed.diagnostics);
             reading.taken.insert(parsed.path.to_owned());
@@ -59,6 +61,8 @@ struct Parsed<'p> {
     template: Option<CloudTemplate>,
     /// It is one for sure, and CloudFormation would refuse it.
     is_refused: bool,
+    /// JSON that declares nothing: a description of a service names types and makes none.
+    is_data: bool,
     comments: Vec<Span>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -66,8 +70,14 @@ struct Parsed<'p> {
 impl<'p> Parsed<'p> {
     fn read(sources: &Sources, path: &'p str, file: FileId) -> Self {
         let text = sources.text(file);
-        let mut parsed =
-            Parsed { path, template: None, is_refused: false, comments: Vec::new(), diagnostics: Vec::new() };
+        let mut parsed = Parsed {
+            path,
+            template: None,
+            is_refused: false,
+            is_data: false,
+            comments: Vec::new(),
+            diagnostics: Vec::new(),
+        };
         if FILLED_IN.iter().any(|mark| text.contains(mark)) {
             return parsed;
         }
@@ -76,10 +86,27 @@ impl<'p> Parsed<'p> {
             return parsed;
         }
         parsed.template = stream.documents.first().and_then(|it| CloudTemplate::of(&it.root));
+        parsed.is_data = path.ends_with(".json")
+            && parsed.template.is_none()
+            && !stream.documents.is_empty()
+            && !stream.documents.iter().any(|it| declares(&it.root));
         parsed.is_refused = stream.documents.is_empty() && text.starts_with(VERSION);
         (parsed.comments, parsed.diagnostics) = (stream.comments, stream.diagnostics);
         parsed
     }
+}
+
+/// Whether something in it has a type of CloudFormation, at any depth: a part of a template that others include has one.
+fn declares(root: &Node) -> bool {
+    let is_type = |node: &Node| node.text_at("Type").is_some_and(|it| it.starts_with("AWS::"));
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if is_type(node) {
+            return true;
+        }
+        open.extend(node.inner());
+    }
+    false
 }
 
 /// The templates of the tree, for those that one stack nests.

@@ -9,10 +9,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::inventory::{Foreign, MADE_BY_MACRO, Run, RunKind};
+use crate::inventory::{Foreign, Run, RunKind};
 use crate::languages::cloudformation::{AccountAndRegion, CloudTemplate, StackInstance};
 use crate::languages::document::DocResource;
 use crate::languages::hcl::value::Value;
+use crate::languages::table::MADE_BY_MACRO;
 use crate::source::{Sources, file_name, join, parent};
 
 use super::located::beside;

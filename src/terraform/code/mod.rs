@@ -8,14 +8,16 @@ pub(super) mod outline;
 pub(super) mod shared;
 mod variable_file;
 
-use crate::diagnostic::Diagnostic;
-use crate::inventory::Skipped;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::SyntaxError;
+
+const TEMPLATE: &str = "a template of another program, which fills in what stands in `{{`, `{%` or `<%`: \
+                        give it the text that is made of it";
 
 /// What is said of a file that Terraform would refuse.
 fn refused(error: &SyntaxError, text: &str) -> Diagnostic {
     match error.is_of_template(text) {
-        true => Diagnostic::note(Skipped::TEMPLATE, error.span).leaving_out(Skipped::TEMPLATE),
+        true => Diagnostic::note(TEMPLATE, error.span).skipping(SkipKind::Template, TEMPLATE),
         false => Diagnostic::unreadable(error.message.clone(), error.span),
     }
 }

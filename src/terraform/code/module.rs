@@ -7,11 +7,14 @@ use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::json::parse_json_body;
 use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
 use crate::source::{FileId, Sources, Span};
+use crate::terraform::address;
 
 const MOST_DIAGNOSTICS: usize = 50;
 
 /// One in so many things is declared again: more than a slip.
 const MUCH_AGAIN: usize = 5;
+/// A single thing that is declared again is a slip, however little there is beside it.
+const FEWEST_AGAIN: usize = 2;
 
 /// Who reads the files: in one directory the two may take different ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,12 +54,37 @@ pub(in crate::terraform) struct ModuleCode {
     /// OpenTofu reads other files of it than Terraform does.
     pub(in crate::terraform) has_files_of_one_tool: bool,
     /// Its files declare the same things each for itself: alternatives and snippets of a documentation, which nobody applies
-    /// together.
+    /// together, unless another module calls the directory.
     pub(in crate::terraform) is_of_alternatives: bool,
-    /// What is declared again: where it was declared first, and what is wrong with that.
-    again: Vec<(Span, Diagnostic)>,
+    again: Vec<DeclaredAgain>,
+    /// How many declarations of one name there are, where there is more than one.
+    declarations: HashMap<Arc<str>, usize>,
     /// How many things are declared, once or again.
     declared: usize,
+}
+
+/// Something that Terraform refuses, because its name is taken.
+#[derive(Debug)]
+struct DeclaredAgain {
+    first: Span,
+    second: Span,
+    keyword: Arc<str>,
+    name: String,
+}
+
+impl DeclaredAgain {
+    fn errors(&self) -> [Diagnostic; 2] {
+        [(self.first, self.second), (self.second, self.first)].map(|(here, there)| {
+            let message = format!("the {} `{}` is declared twice", self.keyword, self.name);
+            let help = match &*self.keyword {
+                "resource" | "module" => {
+                    "Rename or delete one of the two: Terraform refuses both, and sums count the dearer until then"
+                }
+                _ => "Rename or delete one of the two: Terraform refuses both",
+            };
+            Diagnostic::unreadable(message, here).with_note(Some(there), "also declared here").with_help(help)
+        })
+    }
 }
 
 /// A file of a module.
@@ -91,11 +119,13 @@ pub(in crate::terraform) fn files_of(sources: &Sources, directory: &str) -> Vec<
 pub(in crate::terraform) struct Named<T> {
     list: Vec<T>,
     by_name: HashMap<Arc<str>, usize>,
+    /// Those whose name was taken, though others take values from them.
+    again: HashMap<Arc<str>, Vec<T>>,
 }
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
-        Named { list: Vec::new(), by_name: HashMap::new() }
+        Named { list: Vec::new(), by_name: HashMap::new(), again: HashMap::new() }
     }
 }
 
@@ -118,6 +148,11 @@ impl<T> Named<T> {
 
     pub(in crate::terraform) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// What is declared again under a name, without the first: Terraform refuses all of them.
+    pub(in crate::terraform) fn declared_again(&self, name: &str) -> &[T] {
+        self.again.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn get_mut(&mut self, name: &str) -> Option<&mut T> {
@@ -165,6 +200,14 @@ fn is_override(name: &str) -> bool {
     stem(name).is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
+/// Whether a file of this name is only in directories that are applied.
+fn is_of_run(name: &str) -> bool {
+    let values = name.strip_suffix(".json").unwrap_or(name);
+    matches!(name, ".terraform.lock.hcl" | "terragrunt.hcl")
+        || values == "terraform.tfvars"
+        || values.ends_with(".auto.tfvars")
+}
+
 pub(in crate::terraform) fn has_backend(code: &ModuleCode) -> bool {
     code.others.iter().any(|block| {
         &*block.keyword.text == "terraform"
@@ -174,10 +217,13 @@ pub(in crate::terraform) fn has_backend(code: &ModuleCode) -> bool {
 
 /// Old modules hand providers on by blocks that say nothing.
 pub(in crate::terraform) fn sets_up_provider(code: &ModuleCode) -> bool {
+    code.providers.iter().any(says_something)
+}
+
+fn says_something(provider: &BlockNode) -> bool {
     let says = |name: &str| !matches!(name, "alias" | "version");
-    code.providers
-        .iter()
-        .any(|it| !it.body.blocks.is_empty() || it.body.attributes.iter().any(|attribute| says(&attribute.name.text)))
+    let body = &provider.body;
+    !body.blocks.is_empty() || body.attributes.iter().any(|attribute| says(&attribute.name.text))
 }
 
 impl ModuleCode {
@@ -214,17 +260,38 @@ impl ModuleCode {
     }
 
     /// Terraform refuses what is declared twice. Where whole files say the same again, and nothing says that the directory is
-    /// applied (no backend, no provider that is set up, no lock file), they stand side by side to be read.
+    /// applied, they are alternatives, of which one is applied: no backend, no values beside it, no lock file, and no provider
+    /// that one file sets up for all.
     fn judge_declared_again(&mut self, sources: &Sources) {
-        let again = std::mem::take(&mut self.again);
-        let in_others = again.iter().all(|(first, second)| second.span.is_some_and(|it| it.file != first.file));
-        let is_much = again.len() * MUCH_AGAIN >= self.declared;
-        let is_locked = || sources.tree().list(&self.directory).iter().any(|it| it.name == ".terraform.lock.hcl");
-        self.is_of_alternatives =
-            !again.is_empty() && in_others && is_much && !has_backend(self) && !sets_up_provider(self) && !is_locked();
+        let again = &self.again;
+        let in_others = again.iter().all(|it| it.first.file != it.second.file);
+        let each_has_provider = again.iter().any(|it| &*it.keyword == "provider");
+        let is_slip = again.len() < FEWEST_AGAIN && !each_has_provider;
+        let is_much = !is_slip && again.len() * MUCH_AGAIN >= self.declared;
+        let has_one_provider =
+            self.providers.iter().any(|it| says_something(it) && !again.iter().any(|again| again.first == it.header));
+        let is_applied = || sources.tree().list(&self.directory).iter().any(|it| is_of_run(&it.name));
+        self.is_of_alternatives = is_much && in_others && !has_backend(self) && !has_one_provider && !is_applied();
         if !self.is_of_alternatives {
-            self.diagnostics.extend(again.into_iter().map(|(_, diagnostic)| diagnostic));
+            self.diagnostics.extend(self.errors_of_repeats());
         }
+    }
+
+    /// Of a directory of alternatives the file of the alternative to which an address belongs.
+    pub(in crate::terraform) fn alternative_of(&self, address: &str) -> Option<FileId> {
+        let parts = address::parts(address);
+        let name = address::without_key(parts.get(1)?);
+        let block = match *parts.first()? {
+            "module" => self.calls.get(name)?,
+            kind => self.resources.get(&format!("{kind}.{name}"))?,
+        };
+        let file = block.header.file;
+        self.again.iter().any(|it| it.first.file == file || it.second.file == file).then_some(file)
+    }
+
+    /// An error at each place of what is declared twice.
+    pub(in crate::terraform) fn errors_of_repeats(&self) -> Vec<Diagnostic> {
+        self.again.iter().flat_map(DeclaredAgain::errors).take(MOST_DIAGNOSTICS + 1).collect()
     }
 
     /// A file of another program that has locals as Terraform has them.
@@ -299,31 +366,51 @@ impl ModuleCode {
             "output" => (1, &mut self.outputs, block.label(0).into()),
             "module" => (1, &mut self.calls, block.label(0).into()),
             "locals" => return self.add_locals(block.body),
-            "provider" => return drop(self.providers.add(provider_key(&block), block)),
+            "provider" => (1, &mut self.providers, provider_key(&block)),
             _ => return self.others.push(block),
         };
         let first = named.get(&key).map(|first| first.header);
-        let result = named.add(key, block).map_err(|twice| (first.unwrap_or(twice.header), twice));
+        let result = named.add(key.clone(), block);
         if labels != wanted {
             let message = format!("a block `{keyword}` has {wanted} labels, this one has {labels}");
             self.diagnostics.push(Diagnostic::unreadable(message, header));
         }
         self.declared += 1;
-        if let Err((first, twice)) = result {
+        if let Err(twice) = result {
             let name: Vec<&str> = twice.labels.iter().map(|label| &*label.text).collect();
-            let message = format!("the {} `{}` is declared twice", twice.keyword.text, name.join("."));
-            self.again.push((first, Diagnostic::unreadable(message, twice.header)));
+            let (first, second, name) = (first.unwrap_or(twice.header), twice.header, name.join("."));
+            let keyword = if &*keyword == "data" { "data source".into() } else { keyword };
+            self.again.push(DeclaredAgain { first, second, keyword, name });
+            self.keep_declaration(&key, twice);
         }
+    }
+
+    /// Keeps what rents something under a name of its own, which no reference leads to: what it costs must not be hidden. What
+    /// others take values from is kept under its name.
+    fn keep_declaration(&mut self, key: &Arc<str>, mut block: BlockNode) {
+        let named = match &*block.keyword.text {
+            "resource" | "data" => &mut self.resources,
+            "module" => &mut self.calls,
+            "variable" => return self.variables.again.entry(key.clone()).or_default().push(block),
+            "output" => return self.outputs.again.entry(key.clone()).or_default().push(block),
+            _ => return,
+        };
+        let Some(label) = block.labels.last_mut() else { return };
+        let number = self.declarations.entry(key.clone()).or_insert(1);
+        *number += 1;
+        label.text = address::declared_again(&label.text, *number).into();
+        drop(named.add(address::declared_again(key, *number).into(), block));
     }
 
     fn add_locals(&mut self, body: Body) {
         for attribute in body.attributes {
             self.declared += 1;
             let (name, span) = (attribute.name.text.clone(), attribute.name.span);
-            let first = self.locals.get(&name).map(|first| first.name.span);
-            if self.locals.add(name.clone(), attribute).is_err() {
-                let message = format!("the local `{name}` is declared twice");
-                self.again.push((first.unwrap_or(span), Diagnostic::unreadable(message, span)));
+            let first = self.locals.get(&name).map_or(span, |first| first.name.span);
+            if let Err(twice) = self.locals.add(name.clone(), attribute) {
+                let (keyword, text) = ("local".into(), name.to_string());
+                self.again.push(DeclaredAgain { first, second: span, keyword, name: text });
+                self.locals.again.entry(name).or_default().push(twice);
             }
         }
     }

@@ -9,9 +9,11 @@ use crate::inventory::{Fact, Range, Unknown};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression, HclKind, HclName, TemplatePart};
 use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, Value};
 use crate::source::Span;
+use crate::terraform::address::declared_again;
 use crate::terraform::block::{Attribute, Block};
 
 use super::expand::{Expansion, ExpansionKind, Repeated};
+use super::operators::one_of;
 use super::{Evaluator, Instance, Repetition, Scope, Variable};
 
 /// What it costs to make one instance of a block, and a block in it, beside their expressions.
@@ -162,7 +164,10 @@ impl Evaluator<'_> {
         let Some(evaluated) = self.resource(module, index) else {
             return self.cycle(&format!("`{}{key}`", module.address), span);
         };
-        evaluated.value.get_or_init(|| self.value_of(&evaluated, span)).clone()
+        let first = evaluated.value.get_or_init(|| self.value_of(&evaluated, span)).clone();
+        let again = (2..).map_while(|number| module.code.resources.index(&declared_again(key, number)));
+        let again = again.filter_map(|index| Some(self.value_of(&*self.resource(module, index)?, span)));
+        one_of(&format!("`{key}`"), first, again)
     }
 
     fn value_of(&self, evaluated: &Evaluated, span: Span) -> Value {

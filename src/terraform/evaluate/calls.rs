@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::BlockNode;
 use crate::languages::hcl::value::{Cause, Computed, Value};
 use crate::source::Span;
@@ -14,12 +14,12 @@ use super::expand::ExpansionKind;
 use super::instance::{CallSite, Called};
 use super::{Evaluator, Instance, Repetition, Scope};
 
+const NOT_ON_DISK: &str = "a module that is not on disk: `terraform init` fetches it, --modules-dir names its place";
 /// Modules inside modules; more are a cycle in disguise.
 const MODULE_DEPTH: u32 = 50;
 
 /// Finding the code of a call, which may have to be read.
 const MODULE_STEPS: u64 = 2_000;
-const NOT_ON_DISK: &str = "a module that is not on disk: `terraform init` fetches it, --modules-dir names its place";
 
 impl Evaluator<'_> {
     /// A module call with its instances.
@@ -79,7 +79,7 @@ impl Evaluator<'_> {
             let why = format!("is not on disk as it is called ({wanted}): {other} is there");
             let message = format!("`module.{}` {why}", node.label(0));
             let note = Diagnostic::note(message, node.header).with_help("run `terraform init -upgrade` first");
-            self.tell(note.leaving_out(NOT_ON_DISK));
+            self.tell(note.skipping(SkipKind::MissingModule, NOT_ON_DISK));
             return Err(why);
         }
         let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
@@ -87,7 +87,9 @@ impl Evaluator<'_> {
             let why = format!("is not on disk (its source is {source})");
             let help = "run `terraform init` first, or name its directory with --modules-dir";
             let message = format!("`module.{}` {why}", node.label(0));
-            self.tell(Diagnostic::note(message, node.header).with_help(help).leaving_out(NOT_ON_DISK));
+            self.tell(
+                Diagnostic::note(message, node.header).with_help(help).skipping(SkipKind::MissingModule, NOT_ON_DISK),
+            );
             return Err(why);
         };
         let mut ancestor = Some(module);
@@ -107,7 +109,7 @@ impl Evaluator<'_> {
         if code.anywhere.is_none() {
             let why = format!("has no Terraform files in {directory}");
             let note = Diagnostic::note(format!("`module.{}` {why}", node.label(0)), node.header);
-            self.tell(note.leaving_out("a module whose directory holds no Terraform files"));
+            self.tell(note.skipping(SkipKind::MissingModule, "a module whose directory holds no Terraform files"));
             return Err(why);
         }
         Ok(code)

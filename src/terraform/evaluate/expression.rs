@@ -10,7 +10,7 @@ use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
 use crate::terraform::code::outline;
 
-use super::operators::{binary, boolean, forget_candidates, unary};
+use super::operators::{binary, boolean, either, forget_candidates, unary};
 use super::{Evaluator, RootBudget, Scope, Variable};
 
 impl Evaluator<'_> {
@@ -353,43 +353,6 @@ fn members(collection: &Value, span: Span) -> Result<Vec<(Value, Value)>, Value>
         Data::Null => return Err(Value::refused("there is nothing to go through: this is null", span)),
         _ => return Err(Value::refused("there is nothing to go through: this is no collection", span)),
     })
-}
-
-/// One of two values, not known which: what they agree on is known.
-fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
-    let Some(cause) = condition.cause() else { return yes };
-    if cause.refused {
-        return condition.clone();
-    }
-    let same = crate::languages::hcl::convert::equal(&yes, &no);
-    if same == Some(true) {
-        return yes;
-    }
-    if let (Data::Object(a), Data::Object(b)) = (&yes.data, &no.data)
-        && a.known.keys().eq(b.known.keys())
-    {
-        let rest = a.rest.clone().or_else(|| b.rest.clone());
-        let known = a
-            .iter()
-            .zip(b.known.values())
-            .map(|((key, a), b)| (key.clone(), either(condition, a.clone(), b.clone(), span)))
-            .collect();
-        return Value::object(Entries { known, rest }, span);
-    }
-    let mut candidates = Vec::new();
-    for arm in [yes, no] {
-        match &arm.data {
-            // An arm that is itself one of several brings these; one that is wholly unknown leaves nothing to say.
-            Data::Unknown(inner) if inner.candidates.is_empty() => {
-                candidates.clear();
-                break;
-            }
-            Data::Unknown(inner) => candidates.extend(inner.candidates.iter().cloned()),
-            _ => candidates.push(arm),
-        }
-    }
-    let cause = Cause { candidates, ..Cause::clone(&forget_candidates(cause)) };
-    Value::new(Data::Unknown(Arc::new(cause)), span)
 }
 
 /// A set of these.

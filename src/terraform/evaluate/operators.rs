@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::languages::hcl::convert::equal;
 use crate::languages::hcl::syntax::{BinaryOperator, UnaryOperator};
 use crate::languages::hcl::types::Type;
-use crate::languages::hcl::value::{Cause, Data, Number, Value};
+use crate::languages::hcl::value::{Cause, Data, Entries, Number, Value};
 use crate::source::Span;
 
 /// Applies an operator; an operand that is not known makes the result unknown unless the other decides.
@@ -105,4 +105,50 @@ pub(super) fn forget_candidates(cause: &Arc<Cause>) -> Arc<Cause> {
         return cause.clone();
     }
     Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) })
+}
+
+/// One of two values, not known which: what they agree on is known.
+pub(super) fn either(condition: &Value, yes: Value, no: Value, span: Span) -> Value {
+    let Some(cause) = condition.cause() else { return yes };
+    if cause.refused {
+        return condition.clone();
+    }
+    let same = equal(&yes, &no);
+    if same == Some(true) {
+        return yes;
+    }
+    if let (Data::Object(a), Data::Object(b)) = (&yes.data, &no.data)
+        && a.known.keys().eq(b.known.keys())
+    {
+        let rest = a.rest.clone().or_else(|| b.rest.clone());
+        let known = a
+            .iter()
+            .zip(b.known.values())
+            .map(|((key, a), b)| (key.clone(), either(condition, a.clone(), b.clone(), span)))
+            .collect();
+        return Value::object(Entries { known, rest }, span);
+    }
+    let mut candidates = Vec::new();
+    for arm in [yes, no] {
+        match &arm.data {
+            // An arm that is itself one of several brings these; one that is wholly unknown leaves nothing to say.
+            Data::Unknown(inner) if inner.candidates.is_empty() => {
+                candidates.clear();
+                break;
+            }
+            Data::Unknown(inner) => candidates.extend(inner.candidates.iter().cloned()),
+            _ => candidates.push(arm),
+        }
+    }
+    let cause = Cause { candidates, ..Cause::clone(&forget_candidates(cause)) };
+    Value::new(Data::Unknown(Arc::new(cause)), span)
+}
+
+/// The value on which all declarations of one name agree; where they do not, any of theirs.
+pub(super) fn one_of(what: &str, first: Value, others: impl Iterator<Item = Value>) -> Value {
+    others.fold(first, |value, other| {
+        let span = value.span;
+        let twice = Value::unknown(format!("{what} is declared twice"), span);
+        either(&twice, value, other, span)
+    })
 }

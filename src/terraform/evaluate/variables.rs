@@ -9,6 +9,7 @@ use crate::languages::hcl::types::Type;
 use crate::languages::hcl::value::{Data, Value};
 use crate::source::Span;
 
+use super::operators::one_of;
 use super::{Evaluator, Instance, Repetition, RootBudget, Scope};
 
 impl Evaluator<'_> {
@@ -17,7 +18,11 @@ impl Evaluator<'_> {
         let Some(declared) = module.code.variables.get(name) else {
             return self.undeclared(module, &format!("variable `{name}`"), at);
         };
-        let result = module.variables.get(name, || self.work_out_variable(module, name, declared));
+        let result = module.variables.get(name, || {
+            let others = module.code.variables.declared_again(name).iter();
+            let others = others.map(|other| self.work_out_variable(module, name, other));
+            one_of(&format!("variable `{name}`"), self.work_out_variable(module, name, declared), others)
+        });
         result.unwrap_or_else(|_| self.cycle(&format!("variable `{name}`"), declared.header))
     }
 
@@ -27,7 +32,11 @@ impl Evaluator<'_> {
             return self.undeclared(module, &format!("local `{name}`"), at);
         };
         let scope = Scope::of(module, &Repetition::Single);
-        let result = module.locals.get(name, || self.evaluate(&local.expression, scope));
+        let result = module.locals.get(name, || {
+            let others = module.code.locals.declared_again(name).iter();
+            let others = others.map(|other| self.evaluate(&other.expression, scope));
+            one_of(&format!("local `{name}`"), self.evaluate(&local.expression, scope), others)
+        });
         result.unwrap_or_else(|_| self.cycle(&format!("local `{name}`"), local.name.span))
     }
 
@@ -36,13 +45,17 @@ impl Evaluator<'_> {
         let Some(output) = module.code.outputs.get(name) else {
             return self.undeclared(module, &format!("output `{name}`"), at);
         };
-        let Some(value) = output.body.attribute("value") else {
-            return Value::refused(format!("the output `{name}` has no value"), output.header);
-        };
         let scope = Scope::of(module, &Repetition::Single);
-        let result = module.outputs.get(name, || {
+        let of = |output: &BlockNode| {
+            let Some(value) = output.body.attribute("value") else {
+                return Value::refused(format!("the output `{name}` has no value"), output.header);
+            };
             let sensitive = self.flag(output, "sensitive").unwrap_or(false);
             self.evaluate(&value.expression, scope).marked(sensitive)
+        };
+        let result = module.outputs.get(name, || {
+            let others = module.code.outputs.declared_again(name).iter().map(of);
+            one_of(&format!("output `{name}`"), of(output), others)
         });
         result.unwrap_or_else(|_| self.cycle(&format!("output `{name}`"), output.header))
     }

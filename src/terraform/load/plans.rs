@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::{FrontEnd, Run, RunKind, Skipped};
 use crate::source::{Sources, normalize, parent, those};
 
@@ -31,8 +32,8 @@ pub(in crate::terraform) fn read(
     for path in plans {
         // The configuration says the same: nobody wants it counted twice.
         if !options.named_plans.contains(&path) && stands_in_configuration(sources, parent(&path), &mut configured) {
-            let reason = Skipped::PLAN_BESIDE.to_owned();
-            reading.inventory.skipped.push(Skipped { path: path.clone(), reason });
+            let reason = "a plan of the configuration beside it: name it to read it";
+            reading.inventory.skipped.push(Skipped::new(SkipKind::PlanBeside, &path, reason));
             reading.plans.push(path);
             continue;
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
-use crate::inventory::{Counted, FrontEnd, Key, Resource, RunId, RunKind, Unlisted, Value};
+use crate::inventory::{Counted, FrontEnd, Key, RepeatedBlock, Resource, RunId, RunKind, Unlisted, Value};
 use crate::source::{Sources, noting};
 
 use super::parallel;
@@ -12,7 +12,7 @@ use super::root::{self, Root};
 use super::roots::{Candidates, Why};
 use super::variants::{self, Assigned, RootVariant};
 use crate::terraform::code::library::Library;
-use crate::terraform::code::module::Tool;
+use crate::terraform::code::module::{ModuleCode, Tool};
 use crate::terraform::{Embedded, Options, embedded, rows, unlisted};
 
 /// More rounds than this are a chain of calls that make nothing; what is left then is read at once.
@@ -98,7 +98,7 @@ impl<'a> Rounds<'a> {
             let files = self.assigned.of.get(directory);
             let module = self.library.module(directory);
             let mut variants = variants::of_root(&module, files, self.sources, self.library, self.options);
-            if module.is_of_alternatives {
+            if module.is_of_alternatives && *why != Why::Named {
                 variants.iter_mut().for_each(|variant| variant.counted = Counted::Example);
             }
             let (directory, why) = (directory.clone(), *why);
@@ -145,12 +145,16 @@ impl<'a> Rounds<'a> {
     ) -> Planned {
         let root = root::evaluate(self.sources, library, directory, variant, self.options, memory);
         let id = RunId::of(RunKind::Root, directory, variant.label.as_deref());
-        let resources = rows::resources(
+        let mut resources = rows::resources(
             (&root.blocks, &root.switched_off),
             &root.default_maps,
             FrontEnd::Terraform,
             self.options.adjust_in(&id),
         );
+        let module = library.module(directory);
+        if module.is_of_alternatives {
+            mark_alternatives(self.sources, &module, &mut resources);
+        }
         let embedded = embedded::manifests(self.sources, &root.blocks, &root.switched_off, Some(directory), &id);
         let unlisted = unlisted::of_run(&root.blocks);
         let (directory, variant) = (directory.clone(), variant.clone());
@@ -190,6 +194,15 @@ impl Planned {
         self.root.diagnostics.extend(terraform.root.diagnostics);
         self.root.memory += terraform.root.memory;
         self.root.files.extend(terraform.root.files);
+    }
+}
+
+/// Says of each resource in which of the files it stands of which one is applied.
+fn mark_alternatives(sources: &Sources, module: &ModuleCode, resources: &mut [Resource]) {
+    for resource in resources {
+        let path = module.alternative_of(&resource.declared.block).map(|file| sources.path(file));
+        let number = path.and_then(|path| module.files.iter().position(|it| **it == path));
+        resource.repeated = number.map(|number| RepeatedBlock { address: "".into(), number: number + 1 });
     }
 }
 

@@ -8,7 +8,7 @@ mod changes;
 mod configuration;
 mod merge;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::json::{Json, parse_json_within};
 use crate::source::{FileId, Sources, Span};
 
@@ -79,10 +79,12 @@ fn incomplete(json: &Json, plan: &mut Plan) {
     let is = |key: &str, wanted: bool| json.get(key).and_then(Json::flag) == Some(wanted);
     if is("errored", true) {
         let message = "Terraform stopped with an error while it planned: a part is missing here";
-        plan.diagnostics.push(Diagnostic::warning(message, key_span(json, "errored")).leaving_out(message));
+        plan.diagnostics
+            .push(Diagnostic::warning(message, key_span(json, "errored")).skipping(SkipKind::IncompletePlan, message));
     } else if is("complete", false) {
         let message = "Terraform deferred a part of this plan: it needs another plan after this one is applied";
-        plan.diagnostics.push(Diagnostic::note(message, key_span(json, "complete")).leaving_out(message));
+        plan.diagnostics
+            .push(Diagnostic::note(message, key_span(json, "complete")).skipping(SkipKind::IncompletePlan, message));
     }
 }
 

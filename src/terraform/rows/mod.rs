@@ -33,9 +33,12 @@ pub(super) use node::{PlacedValue, ValueNode};
 pub(super) use site::Site;
 pub(super) use spot::Spot;
 
-use crate::inventory::{Adjust, FrontEnd, Resource, RunId};
+use std::collections::HashSet;
+
+use crate::inventory::{Adjust, FrontEnd, RepeatedBlock, Resource, RunId};
 use crate::source::Span;
 
+use super::address;
 use super::block::Block;
 use build::Builder;
 use language::RowRole;
@@ -80,5 +83,22 @@ pub(super) fn resources(
         resources = resources.into_iter().flat_map(|built| built.adjusted(adjust, run)).collect();
     }
     reservations::settle(&mut resources);
-    resources.into_iter().map(|built| built.resource).collect()
+    let mut resources: Vec<Resource> = resources.into_iter().map(|built| built.resource).collect();
+    mark_declared_again(&mut resources);
+    resources
+}
+
+/// Says of what several blocks declare that they are alternatives.
+fn mark_declared_again(resources: &mut [Resource]) {
+    let again = resources.iter().filter_map(|it| Some(address::declaration(&it.declared.block)?.0));
+    let again: HashSet<String> = again.map(str::to_owned).collect();
+    if again.is_empty() {
+        return;
+    }
+    for it in resources {
+        let block = it.declared.block.clone();
+        let first = || address::around(&block).find(|part| again.contains(*part)).map(|part| (part, 1));
+        let declaration = address::declaration(&block).or_else(first);
+        it.repeated = declaration.map(|(address, number)| RepeatedBlock { address: address.into(), number });
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::hcl::syntax::{BlockNode, Body, Expression};
 use crate::languages::hcl::value::{Cause, Data, Entries, Value};
 use crate::source::{Span, parent};
@@ -155,7 +155,10 @@ impl<'c> Frame<'c> {
         let frame = self.included_frame(path);
         if let Err(cause) = &frame {
             let message = format!("what this includes is not known: {}", cause.why);
-            self.context.tell(Diagnostic::note(message, path.span).leaving_out("an included file that is not here"));
+            self.context.tell(
+                Diagnostic::note(message, path.span)
+                    .skipping(SkipKind::MissingInclude, "an included file that is not here"),
+            );
         }
         Include { label: label.to_owned(), strategy, expose, frame }
     }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::Skipped;
 use crate::languages::hcl::value::{Cause, Value};
 use crate::source::{Sources, Span, normalize, parent};
@@ -139,7 +139,7 @@ fn stacks(reader: &TerragruntReader<'_>, files: &BTreeSet<String>) -> StackUnits
     let mut result = StackUnits::default();
     for (path, made) in each.into_iter().filter(|(path, _)| !templates.contains(parent(path))) {
         // Values that no stack gives: another repository has the stack that makes this one.
-        let is_template = made.skipped.iter().any(|it| it.path == *path && it.reason.contains("that another makes"));
+        let is_template = made.skipped.iter().any(|it| it.path == *path && it.kind == SkipKind::MadeByStack);
         result.skipped.extend(made.skipped);
         if !is_template {
             result.units.extend(made.units);
@@ -159,15 +159,16 @@ fn gathered(reader: &TerragruntReader<'_>, units: &[Unit], outcomes: Vec<Outcome
             continue;
         }
         result.diagnostics.extend(outcome.diagnostics.iter().cloned());
-        let reason = match &outcome.run {
+        let (kind, reason) = match &outcome.run {
             _ if outcome.is_template => {
-                "a unit that a stack makes: the values that it is given are not known".to_owned()
+                let reason = "a unit that a stack makes: the values that it is given are not known".to_owned();
+                (SkipKind::MadeByStack, reason)
             }
-            Err(why) if outcome.says_inputs => format!("its inputs are not judged: {why}"),
-            Err(why) => why.clone(),
+            Err(why) if outcome.says_inputs => (SkipKind::Terragrunt, format!("its inputs are not judged: {why}")),
+            Err(why) => (SkipKind::Terragrunt, why.clone()),
             Ok(_) => continue,
         };
-        result.skipped.push(Skipped { path: unit.real.clone(), reason });
+        result.skipped.push(Skipped::new(kind, &unit.real, reason));
     }
     let templates: BTreeSet<&str> =
         units.iter().zip(&outcomes).filter(|(_, it)| it.is_template).map(|(unit, _)| unit.directory.as_str()).collect();

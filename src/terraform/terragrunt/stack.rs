@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::diagnostic::SkipKind;
 use crate::inventory::Skipped;
 use crate::languages::hcl::syntax::BlockNode;
 use crate::languages::hcl::value::{Data, Entries, Value};
@@ -45,19 +46,19 @@ impl StackUnits {
         let Some(real) = reader.find(&stack.shadows, &path) else { return };
         let context = match context(reader, &stack.directory, &real, &stack.shadows, stack.values.clone()) {
             Ok(context) => context,
-            Err(reason) => return self.skipped.push(Skipped { path: real, reason }),
+            Err(reason) => return self.skipped.push(Skipped::new(SkipKind::Terragrunt, real, reason)),
         };
         let frame = match Frame::open(&context, &path, &real) {
             Ok(frame) => frame,
-            Err(reason) => return self.skipped.push(Skipped { path: real, reason }),
+            Err(reason) => return self.skipped.push(Skipped::new(SkipKind::Terragrunt, real, reason)),
         };
         for included in frame.includes.iter().filter_map(|it| it.frame.as_ref().ok()) {
             self.add_blocks(reader, stack, included, depth, &real);
         }
         self.add_blocks(reader, stack, &frame, depth, &real);
         if context.is_template.get() {
-            let reason = "a stack that another makes: the values that it is given are not known".to_owned();
-            self.skipped.push(Skipped { path: real, reason });
+            let reason = "a stack that another makes: the values that it is given are not known";
+            self.skipped.push(Skipped::new(SkipKind::MadeByStack, real, reason));
         }
     }
 
@@ -73,12 +74,12 @@ impl StackUnits {
             for repetition in repetitions(frame, node) {
                 if self.units.len() >= MOST_UNITS || depth >= DEEPEST {
                     let reason = format!("stacks make more than {MOST_UNITS} units, or are {DEEPEST} levels deep");
-                    return self.skipped.push(Skipped { path: file.to_owned(), reason });
+                    return self.skipped.push(Skipped::new(SkipKind::Limit, file, reason));
                 }
                 frame.repetition.replace(repetition);
                 if let Err(why) = self.add_block(reader, stack, frame, node, depth) {
                     let reason = format!("`{} {}` of this stack: {why}", node.keyword.text, node.label(0));
-                    self.skipped.push(Skipped { path: file.to_owned(), reason });
+                    self.skipped.push(Skipped::new(SkipKind::Terragrunt, file, reason));
                 }
                 frame.repetition.replace(Repetition::Single);
             }

@@ -10,6 +10,7 @@ use crate::cli::session::{Session, absent, discover};
 use crate::cli::world::git::{Entries, GitTree};
 use crate::cli::world::git_objects::GitObjects;
 use crate::compare::Gate;
+use crate::diagnostic::SkipKind;
 use crate::front_ends::files;
 use crate::inventory::Skipped;
 use crate::report::Snapshot;
@@ -44,7 +45,7 @@ impl Analyst<'_> {
             .collect();
         let mut unread = submodules(&tree);
         let links = tree.links_to_nothing().into_iter().filter(|path| files::is_candidate(Path::new(path)));
-        unread.extend(links.map(|path| Skipped { path, reason: discover::LEADS_NOWHERE.to_owned() }));
+        unread.extend(links.map(|path| Skipped::new(SkipKind::Link, path, discover::LEADS_NOWHERE)));
         unread.retain(|it| self.concerns(&it.path));
         let trace = Arc::new(Mutex::new(Trace::default()));
         let traced = TracedTree { tree, trace: trace.clone() };
@@ -80,7 +81,7 @@ fn submodules(tree: &GitTree) -> Vec<Skipped> {
     let list = tree.read(absent::LIST).unwrap_or_default();
     let listed: BTreeSet<String> = absent::listed(&list).into_iter().chain(tree.submodules()).collect();
     let reason = "a submodule that is not checked out";
-    listed.into_iter().map(|path| Skipped { path, reason: reason.to_owned() }).collect()
+    listed.into_iter().map(|path| Skipped::new(SkipKind::Submodule, path, reason)).collect()
 }
 
 /// Data is often kept elsewhere, and is none of a bill.

@@ -19,6 +19,7 @@ use super::told::Told;
 use super::worker::{News, Task, Worker};
 use crate::cli::world::place as tree_place;
 use crate::cli::{Failure, Outcome};
+use crate::languages::table::read_endings;
 
 /// A run of which nobody is told that it goes on.
 const SHORT: Duration = Duration::from_millis(500);
@@ -26,8 +27,12 @@ const SHORT: Duration = Duration::from_millis(500);
 /// A question about a text that is being judged waits so long for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How files are called that are read, or that settings and rules stand in.
-const WATCHED: &str = "**/*.{tf,tofu,tfvars,hcl,json,yaml,yml,tpl,tmpl,toml,md,csv,sh}";
+/// The files that gpulint reads, and those of its settings, rules and prices.
+fn watched() -> String {
+    let own = [".hcl", ".toml", ".md", ".csv"];
+    let endings: Vec<&str> = read_endings().into_iter().filter(|it| !own.contains(it)).chain(own).collect();
+    format!("**/*{{{}}}", endings.join(","))
+}
 
 /// The numbers that the protocol has for messages to people and to logs.
 const ERROR: i32 = 1;
@@ -471,7 +476,7 @@ impl Server<'_> {
 
     fn watch_files(&mut self) {
         if self.client.watches_files {
-            let watchers = json!([{ "globPattern": WATCHED }]);
+            let watchers = json!([{ "globPattern": watched() }]);
             let registration = json!({
                 "id": "files",
                 "method": "workspace/didChangeWatchedFiles",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::languages::azure::model::{
     AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, Deployed, NamedExpr,
 };
@@ -78,7 +78,7 @@ impl<'t> Cursor<'t> {
         let message = format!("this is not read: {}", broken.why);
         let diagnostic = Diagnostic::note(message, Span::new(self.file, at, at))
             .with_help("check what Bicep makes of it: `az bicep build`")
-            .leaving_out("a statement of Bicep that is not read");
+            .skipping(SkipKind::Statement, "a statement of Bicep that is not read");
         self.diagnostics.push(diagnostic);
         self.at = at.max(start);
         loop {

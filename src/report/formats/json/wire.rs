@@ -202,6 +202,7 @@ impl Fact {
                 let (path, line) = place(known.span);
                 let reason = match &known.origin {
                     inventory::Origin::Inferred(why) | inventory::Origin::Assumed(why) => Some(why.to_string()),
+                    inventory::Origin::ServedName => Some("the name under which it is served".to_owned()),
                     _ => None,
                 };
                 Fact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
@@ -321,11 +322,17 @@ fn not_included(item: &BillItem) -> Vec<String> {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Skipped<'a> {
     path: String,
+    /// What kind of thing was skipped, for programs.
+    kind: &'static str,
     reason: &'a str,
 }
 
 pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
-    let shown = |it: &'a inventory::Skipped| Skipped { path: report.paths.show(&it.path), reason: &it.reason };
+    let shown = |it: &'a inventory::Skipped| Skipped {
+        path: report.paths.show(&it.path),
+        kind: it.kind.name(),
+        reason: &it.reason,
+    };
     report.inventory.skipped.iter().map(shown).collect()
 }
 

@@ -1,0 +1,72 @@
+//! Manifests of Kubernetes, charts, overlays, and what other front ends found of them.
+
+use std::sync::Arc;
+
+use crate::inventory::{self, Adjust, Declined, Fact, Range, Resource, Value, Wish};
+use crate::kubernetes;
+use crate::source::Edit;
+
+use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
+
+pub(super) struct Manifests;
+
+impl FrontEnd for Manifests {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
+        let (settings, wanted) = (input.settings, &input.wanted);
+        let plans = &out.plans;
+        let others: Vec<String> =
+            input.paths.iter().filter(|path| plans.binary_search(path).is_err()).cloned().collect();
+        let options = kubernetes::Options {
+            objects: wanted.objects.clone(),
+            pods: wanted.pods,
+            looks: input.cache.looks.clone(),
+            ..settings.kubernetes.clone()
+        };
+        let embedded = std::mem::take(&mut out.embedded);
+        let read = kubernetes::read(input.sources, &others, &embedded, &options);
+        out.comments.extend(read.comments);
+        out.plain = read.plain;
+        let mut found = read.inventory;
+        for (resource, made_of) in found.resources.iter_mut().zip(read.carriers) {
+            if let Some(carrier) = out.carriers.get(&made_of.unwrap_or(resource.span.file)) {
+                resource.root.clone_from(&carrier.root);
+                resource.run = Some(carrier.run.clone());
+                resource.count = carrier
+                    .none
+                    .map_or(std::mem::take(&mut resource.count), |span| Fact::written(Range::exactly(0.0), span));
+            }
+        }
+        for object in &mut found.objects {
+            if let Some(carrier) = out.carriers.get(&object.span.file) {
+                object.run = Some(carrier.run.clone());
+            }
+        }
+        if let Some(scenario) = &settings.scenario {
+            let read = std::mem::take(&mut found.resources).into_iter();
+            found.resources = read.flat_map(|it| adjusted(scenario.as_ref(), it)).collect();
+        }
+        out.inventory.join(found);
+    }
+
+    fn reads(&self, resource: &Resource) -> bool {
+        is_made_by(resource, &[inventory::FrontEnd::Kubernetes, inventory::FrontEnd::Chart])
+    }
+
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+        kubernetes::write(resource, wish, writers.sources)
+    }
+
+    fn label(
+        &self,
+        writers: &Writers<'_>,
+        resource: &Resource,
+        labels: &[(Arc<str>, Value)],
+    ) -> Result<Vec<Edit>, Declined> {
+        kubernetes::label(resource, labels, writers.sources)
+    }
+}
+
+fn adjusted(scenario: &dyn Adjust, resource: Resource) -> Vec<Resource> {
+    let run = resource.run.clone();
+    scenario.adjust(resource, run.as_ref())
+}

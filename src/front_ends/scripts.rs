@@ -1,0 +1,62 @@
+//! Files with names of their own: scripts of Slurm, which become manifests, and languages without a reader.
+
+use std::sync::Arc;
+
+use crate::inventory::{Declined, Foreign, Resource, Run, RunKind, Value, Wish};
+use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
+use crate::languages::table::{Language, Reader};
+use crate::slurm;
+use crate::source::{Edit, Sources, each, parent};
+
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers};
+
+pub(super) struct Scripts;
+
+impl FrontEnd for Scripts {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
+        let (sources, looks) = (input.sources, &input.cache.looks);
+        let called = input.paths.iter().filter(|path| is_named_apart(path)).collect();
+        let looked = each(called, |path: &String| {
+            let languages = looks.languages(path, || languages_of(sources, path));
+            (!languages.is_empty()).then_some((path, languages))
+        });
+        // One after the other: the numbers of files must not depend on threads.
+        for (path, languages) in looked.into_iter().flatten() {
+            let may_be_job = languages.iter().any(|it| it.reader == Reader::Slurm)
+                && sources.glance(path, |text| memchr::memmem::find(text, slurm::MARK).is_some()).unwrap_or(false);
+            let job = may_be_job.then(|| slurm::read(sources, path)).flatten();
+            let others = languages.into_iter().filter(|it| job.is_none() || it.reader != Reader::Slurm);
+            out.inventory.foreign.extend(others.map(|language| Foreign { path: path.clone(), language }));
+            let Some(job) = job else { continue };
+            let run = Run::new(RunKind::Manifests, parent(path), Some("Slurm"));
+            out.carriers.insert(job, Carrier { root: None, run: run.id.clone(), none: None });
+            match out.inventory.runs.iter_mut().find(|it| it.id == run.id) {
+                Some(known) => known.inputs.push(path.as_str().into()),
+                None => out.inventory.runs.push(run.reading([path.as_str()])),
+            }
+            out.embedded.push((job, path.clone()));
+        }
+    }
+
+    /// A job is a manifest like others.
+    fn reads(&self, _: &Resource) -> bool {
+        false
+    }
+
+    fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
+        Err(Declined::LeftAlone("scripts are not written".to_owned()))
+    }
+
+    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+        Err(Declined::LeftAlone("scripts are not written".to_owned()))
+    }
+}
+
+fn languages_of(sources: &Sources, path: &str) -> Vec<&'static Language> {
+    let look = |text: &[u8]| languages_of_script(path, text);
+    let found = match is_program(path) {
+        true => sources.glance_at_head(path, HEAD_OF_PROGRAM, look),
+        false => sources.glance(path, look),
+    };
+    found.unwrap_or_default()
+}

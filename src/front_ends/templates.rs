@@ -1,0 +1,58 @@
+//! Templates of clouds, among the files that their language claims and in which no manifest was found.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::inventory::{self, Declined, Foreign, Resource, Value, Wish};
+use crate::languages::table::Reader;
+use crate::source::{Edit, Sources, is_below, join, parent};
+use crate::templates::{self, TemplateOptions, TemplateReading};
+
+use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
+
+pub(super) struct CloudTemplates {
+    reader: Reader,
+    /// Reads those among the first paths that are templates; the second are all files.
+    read: fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading,
+}
+
+pub(super) static CLOUDFORMATION: CloudTemplates =
+    CloudTemplates { reader: Reader::CloudFormation, read: templates::read };
+pub(super) static AZURE: CloudTemplates = CloudTemplates { reader: Reader::Azure, read: templates::read_azure };
+pub(super) static PULUMI: CloudTemplates = CloudTemplates { reader: Reader::Pulumi, read: templates::read_pulumi };
+
+impl FrontEnd for CloudTemplates {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
+        let claimed = out.inventory.foreign.iter().filter(|it| it.language.reader == self.reader);
+        let claimed: Vec<String> = claimed.map(|it| it.path.clone()).collect();
+        if claimed.is_empty() {
+            return;
+        }
+        let options = TemplateOptions { adjust: input.settings.scenario.clone() };
+        let read = (self.read)(input.sources, &claimed, input.paths, &options);
+        out.inventory.foreign.retain(|it| !is_read(it, &read.taken));
+        out.inventory.join(read.inventory);
+        out.comments.extend(read.comments);
+        out.blocks.extend(read.blocks);
+    }
+
+    fn reads(&self, resource: &Resource) -> bool {
+        // All of them are written alike.
+        is_made_by(resource, &[inventory::FrontEnd::Template])
+    }
+
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+        templates::write(resource, wish, writers.sources, &writers.terraform)
+    }
+
+    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+        Err(Declined::LeftAlone("labels are not written into templates".to_owned()))
+    }
+}
+
+/// It is a template that was taken, or a program whose templates were.
+fn is_read(it: &Foreign, taken: &BTreeSet<String>) -> bool {
+    let folder = it.language.writes_into.and_then(|inside| join(parent(&it.path), inside));
+    let wrote = |folder: &str| taken.iter().any(|taken| folder.is_empty() || is_below(taken, folder));
+    taken.contains(&it.path) || folder.is_some_and(|folder| wrote(&folder))
+}

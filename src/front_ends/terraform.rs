@@ -1,0 +1,47 @@
+//! Terraform, OpenTofu, Terragrunt, and their plans.
+
+use std::sync::Arc;
+
+use crate::inventory::{self, Declined, Resource, Value, Wish};
+use crate::source::Edit;
+use crate::terraform;
+
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
+
+pub(super) struct Terraform;
+
+impl FrontEnd for Terraform {
+    fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading) {
+        let settings = input.settings;
+        let options = terraform::Options {
+            raw: input.wanted.blocks,
+            adjust: settings.scenario.clone(),
+            shared: input.cache.terraform.clone(),
+            ..settings.terraform.clone()
+        };
+        let read = terraform::read(input.sources, input.paths, &options);
+        for it in read.embedded {
+            out.carriers.insert(it.file, Carrier { root: it.root, run: it.run, none: it.none });
+            out.embedded.push((it.file, it.address));
+        }
+        out.inventory = read.inventory;
+        (out.blocks, out.roots, out.plans, out.comments) = (read.blocks, read.roots, read.plans, read.comments);
+    }
+
+    fn reads(&self, resource: &Resource) -> bool {
+        is_made_by(resource, &[inventory::FrontEnd::Terraform])
+    }
+
+    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
+        writers.terraform.write(resource, wish)
+    }
+
+    fn label(
+        &self,
+        writers: &Writers<'_>,
+        resource: &Resource,
+        labels: &[(Arc<str>, Value)],
+    ) -> Result<Vec<Edit>, Declined> {
+        writers.terraform.label(resource, labels)
+    }
+}

@@ -1,0 +1,45 @@
+//! What the objects of Flux and Argo CD name, before anything is rendered.
+
+use super::row;
+use crate::kubernetes::render::Deployers;
+use crate::languages::yaml::{self, Node};
+use crate::source::{Sources, join, normalize};
+
+/// Words of which one is in the text of each object that may release a chart.
+const RELEASING: [&str; 2] = ["HelmRelease", "argoproj.io"];
+/// One of these is in the text of each object that deploys a directory.
+const DEPLOYING: [&str; 2] = ["toolkit.fluxcd.io", "argoproj.io"];
+
+/// What the objects in some files deploy.
+pub(in crate::kubernetes) fn deployers<'p>(sources: &Sources, paths: impl Iterator<Item = &'p str>) -> Deployers {
+    let mut all = Deployers::default();
+    for path in paths {
+        let Ok(file) = sources.open(path) else { continue };
+        let text = sources.text(file);
+        if RELEASING.iter().any(|word| text.contains(word)) {
+            all.releases.insert(path.to_owned());
+        }
+        if DEPLOYING.iter().any(|word| text.contains(word)) {
+            let stream = yaml::read_within(file, &text, sources.limits());
+            stream.documents.iter().for_each(|document| add(&mut all, &document.root));
+        }
+    }
+    all
+}
+
+fn add(all: &mut Deployers, root: &Node) {
+    let Some((_, row)) = row(root) else { return };
+    let text = |node: &Node| node.text().and_then(|path| normalize(path));
+    for layers in row.values.iter().filter(|layers| layers.include.is_some()) {
+        let paths = layers.places(root).into_iter().filter_map(|at| layers.chart.as_ref()?.first(at));
+        all.directories.extend(paths.filter_map(text));
+    }
+    if let Some(words) = &row.substitutes
+        && let Some(directory) = words.path.first(root).and_then(text)
+    {
+        let components = words.components.as_ref().and_then(|path| path.first(root)).map(Node::items);
+        let components = components.unwrap_or_default().iter().filter_map(|it| join(&directory, it.text()?));
+        all.components.extend(components);
+        all.directories.insert(directory);
+    }
+}

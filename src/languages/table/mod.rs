@@ -1,0 +1,518 @@
+//! Each language that gpulint knows, in one table: how its files are called, how they look inside, which reader reads them,
+//! and what to do where there is none. Editors, hooks, documentation and help take their lists from here.
+
+pub(crate) mod claim;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::source::static_regex;
+
+/// The languages with a reader, for people.
+pub(crate) const READ: &str = "Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi";
+
+/// Who reads the files of a language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reader {
+    Terraform,
+    Kubernetes,
+    CloudFormation,
+    Azure,
+    Pulumi,
+    Slurm,
+    /// No reader: a file that names accelerators is reported.
+    None,
+    /// Files that others use: never reported by themselves.
+    Companion,
+}
+
+/// A language.
+#[derive(Debug)]
+pub struct Language {
+    /// As people call it.
+    pub name: &'static str,
+    /// How its files are called: an end of the name, or the whole name behind a slash. Data where there are none.
+    pub names: &'static [&'static str],
+    /// The keys at the root of a file that is certainly in this language.
+    pub root_keys: &'static [&'static str],
+    /// Words of which one stands in every text that counts; any text does where there are none.
+    pub marks: &'static [&'static str],
+    pub reader: Reader,
+    /// Ends of the files beside it in which the rest of it is written.
+    pub beside: &'static [&'static str],
+    /// The folder beside it into which its program writes what a reader reads: empty for its own folder.
+    pub writes_into: Option<&'static str>,
+    /// Somebody runs such a file, and it may hand values to others.
+    pub is_script: bool,
+    /// Much of what stands in such a text rents nothing: it counts by the names of machines and accelerators alone.
+    pub by_names_alone: bool,
+    /// The words of a line that ask for accelerators, where the language has its own: then nothing else counts.
+    asks: Option<&'static LazyLock<Regex>>,
+    /// What to do about it, where that is not to judge it elsewhere.
+    pub cure: &'static str,
+}
+
+const PLAIN: Language = Language {
+    name: "",
+    names: &[],
+    root_keys: &[],
+    marks: &[],
+    reader: Reader::None,
+    beside: &[],
+    writes_into: None,
+    is_script: false,
+    by_names_alone: false,
+    asks: None,
+    cure: "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml",
+};
+
+/// Endings of programs that describe machines.
+const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
+
+/// By their names, and, where these are those of data, by their words; 2026-11.
+/// The keys of every manifest.
+pub(super) const ROOT_OF_MANIFEST: &[&str] = &["apiVersion", "kind"];
+
+pub(super) static LANGUAGES: &[Language] = &[
+    Language {
+        name: "Terraform",
+        names: &[".tf", ".tofu", ".tf.json", ".tofu.json", ".tfvars", ".tfvars.json"],
+        reader: Reader::Terraform,
+        ..PLAIN
+    },
+    Language {
+        name: "Terragrunt",
+        names: &["/terragrunt.hcl", "/terragrunt.hcl.json", "/terragrunt.stack.hcl"],
+        reader: Reader::Terraform,
+        ..PLAIN
+    },
+    Language {
+        name: "Kubernetes",
+        names: &[".yaml", ".yml", ".json", ".tpl", ".tmpl", ".j2", ".jinja", ".jinja2", ".gotmpl", ".template"],
+        root_keys: ROOT_OF_MANIFEST,
+        reader: Reader::Kubernetes,
+        ..PLAIN
+    },
+    Language {
+        name: "a script or a file that others use",
+        names: &[".mk", "/Makefile", "/makefile", "/GNUmakefile", "/justfile", "/Justfile", "/Jenkinsfile"],
+        reader: Reader::Companion,
+        is_script: true,
+        ..PLAIN
+    },
+    Language { name: "settings of a server", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
+    Language {
+        name: "Pulumi",
+        names: &["/Pulumi.yaml", "/Pulumi.yml"],
+        reader: Reader::Pulumi,
+        beside: PROGRAMS,
+        writes_into: Some(""),
+        cure: "run `pulumi preview --json > preview.json`, and name what it wrote: `gpulint check preview.json`",
+        ..PLAIN
+    },
+    Language {
+        name: "Docker Compose",
+        names: &[
+            "/compose.yaml",
+            "/compose.yml",
+            "/docker-compose.yaml",
+            "/docker-compose.yml",
+            ".compose.yaml",
+            ".compose.yml",
+        ],
+        ..PLAIN
+    },
+    Language {
+        name: "CDK",
+        names: &["/cdk.json"],
+        beside: PROGRAMS,
+        writes_into: Some("cdk.out"),
+        cure: "run `cdk synth`, and name what it wrote: `gpulint check cdk.out`",
+        ..PLAIN
+    },
+    Language {
+        name: "CDK for Terraform",
+        names: &["/cdktf.json"],
+        beside: PROGRAMS,
+        cure: "run `cdktf synth`, and name what it wrote: `gpulint check cdktf.out`",
+        ..PLAIN
+    },
+    Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
+    Language { name: "CUE", names: &[".cue"], ..PLAIN },
+    Language { name: "KCL", names: &[".k"], ..PLAIN },
+    Language { name: "Bicep", names: &[".bicep", ".bicepparam"], reader: Reader::Azure, ..PLAIN },
+    Language { name: "Nomad", names: &[".nomad", ".nomad.hcl"], ..PLAIN },
+    Language { name: "Terraform Stacks", names: &[".tfcomponent.hcl", ".tfstack.hcl", ".tfdeploy.hcl"], ..PLAIN },
+    Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
+    Language { name: "Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
+    Language {
+        name: "a call of Slurm",
+        names: BATCH_SCRIPTS,
+        marks: SLURM_COMMANDS,
+        reader: Reader::Slurm,
+        is_script: true,
+        asks: Some(&SLURM),
+        ..PLAIN
+    },
+    Language {
+        name: "a shell script",
+        names: &[".sh", ".bash"],
+        marks: &[
+            "instances create",
+            "instance-templates create",
+            "tpu-vm create",
+            "queued-resources create",
+            "node-pools create",
+            "container clusters create",
+            "custom-jobs create",
+            "endpoints deploy-model",
+            "run-instances",
+            "request-spot",
+            "create-nodegroup",
+            "create-fleet",
+            "sagemaker create",
+            "eksctl create",
+            "vm create",
+            "vmss create",
+            "aks create",
+            "nodepool add",
+            "ml compute create",
+            "ml online-deployment create",
+            "instance launch",
+            "droplet create",
+            "instance-create",
+            "runpodctl create",
+            "vastai create",
+        ],
+        is_script: true,
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a pipeline that creates machines",
+        marks: &["gcloud compute instances create", "aws ec2 run-instances", "az vm create"],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language { name: "Helmfile", names: &["/helmfile.yaml.gotmpl"], ..PLAIN },
+    Language {
+        name: "CloudFormation",
+        root_keys: &["Resources"],
+        marks: &["AWSTemplateFormatVersion", "AWS::"],
+        reader: Reader::CloudFormation,
+        ..PLAIN
+    },
+    Language { name: "what Pulumi wrote", marks: &["urn:pulumi:"], reader: Reader::Pulumi, ..PLAIN },
+    Language {
+        name: "a template of Azure",
+        root_keys: &["$schema"],
+        marks: &["/deploymentTemplate.json", "DeploymentTemplate.json"],
+        reader: Reader::Azure,
+        ..PLAIN
+    },
+    Language {
+        name: "Deployment Manager",
+        marks: &["compute.v1.instance", "compute.beta.instance", "container.v1.cluster"],
+        ..PLAIN
+    },
+    Language { name: "a cluster of Ray", marks: &["available_node_types"], ..PLAIN },
+    Language {
+        name: "ParallelCluster",
+        root_keys: &["Scheduling", "HeadNode"],
+        marks: &["SlurmQueues", "AwsBatchQueues"],
+        reader: Reader::Kubernetes,
+        ..PLAIN
+    },
+    Language { name: "a blueprint of Cluster Toolkit", marks: &["blueprint_name"], ..PLAIN },
+    Language { name: "Azure ML", marks: &["azuremlschemas"], by_names_alone: true, ..PLAIN },
+    Language { name: "Vertex AI", marks: &["workerPoolSpecs", "worker_pool_specs"], ..PLAIN },
+    Language {
+        name: "Ansible",
+        marks: &[
+            "ec2_instance",
+            "ec2_launch_template",
+            "gcp_compute_",
+            "azure_rm_",
+            "oci_compute_instance",
+            "os_server",
+        ],
+        by_names_alone: true,
+        ..PLAIN
+    },
+    Language {
+        name: "a state of Terraform",
+        names: &[".tfstate"],
+        by_names_alone: true,
+        cure: "a state is what runs and no source: check the configuration that it was made from",
+        ..PLAIN
+    },
+    Language { name: "Cerebrium", names: &["/cerebrium.toml"], asks: Some(&CEREBRIUM), ..PLAIN },
+    Language { name: "Cog", names: &["/cog.yaml"], asks: Some(&COG), ..PLAIN },
+    Language { name: "GitLab CI", names: &["/.gitlab-ci.yml"], asks: Some(&GITLAB), ..PLAIN },
+    Language { name: "GitHub Actions", marks: &["runs-on:"], asks: Some(&ACTIONS), ..PLAIN },
+    Language { name: "Truss", marks: &["python_version: py3"], asks: Some(&TRUSS), ..PLAIN },
+    Language { name: "Determined", marks: &["slots_per_trial:"], asks: Some(&DETERMINED), ..PLAIN },
+    Language { name: "Modal", names: PYTHON, marks: &["import modal", "from modal "], asks: Some(&MODAL), ..PLAIN },
+    Language { name: "RunPod", names: PYTHON, marks: &["import runpod", "from runpod"], asks: Some(&RUNPOD), ..PLAIN },
+    Language {
+        name: "BentoML",
+        names: PYTHON,
+        marks: &["import bentoml", "from bentoml"],
+        asks: Some(&BENTO),
+        ..PLAIN
+    },
+    Language {
+        name: "Flyte",
+        names: PYTHON,
+        marks: &["import flytekit", "from flytekit"],
+        asks: Some(&FLYTE),
+        ..PLAIN
+    },
+    Language {
+        name: "Metaflow",
+        names: PYTHON,
+        marks: &["import metaflow", "from metaflow"],
+        asks: Some(&METAFLOW),
+        ..PLAIN
+    },
+    Language {
+        name: "a pipeline of Kubeflow in Python",
+        names: PYTHON,
+        marks: &["import kfp", "from kfp"],
+        asks: Some(&KUBEFLOW),
+        ..PLAIN
+    },
+];
+
+/// A template of CloudFormation that is not what is deployed.
+pub(crate) static MADE_BY_MACRO: Language = Language {
+    name: "what a macro makes of this template",
+    cure: "check what it made: `aws cloudformation get-template --template-stage Processed`",
+    ..PLAIN
+};
+
+/// Only the heads of such programs are looked at: there are thousands of them.
+pub(super) const PYTHON: &[&str] = &[".py"];
+
+const BATCH_SCRIPTS: &[&str] = &[".sh", ".bash", ".sbatch", ".slurm"];
+const SLURM_COMMANDS: &[&str] = &["sbatch ", "srun ", "salloc ", "#SBATCH "];
+
+static_regex!(static SLURM: Regex =
+    r"--gres[= ]gpu[\w:.-]*|--gpus(?:-per-[a-z]+)?[= ](?:[\w.-]+:)?[0-9]+|#SBATCH\s+-G\s*(?:[\w.-]+:)?[0-9]+");
+static_regex!(static SLURM_NODES: Regex = r"(?i)\bName=gpu\b(?:\s+Type=\S+)?|\bGres=\S*gpu:\S*");
+static_regex!(static CEREBRIUM: Regex = r#"\bcompute\s*=\s*"[A-Z]+_[A-Z0-9_]+"|\bgpu\s*=\s*"[^"]+""#);
+static_regex!(static COG: Regex = r"\bgpu:\s*true\b");
+static_regex!(static GITLAB: Regex = r"\bsaas-linux-[a-z0-9-]*gpu[a-z0-9-]*|\btags:.*\bgpu\b[\w-]*\]?");
+static_regex!(static ACTIONS: Regex = r"\bruns-on:.*[\s\[,'-](?:gpu|[tv]4|v100|[al]10g?|l40s?|[abh][12]00|h200)\b[\w.-]*\]?");
+static_regex!(static TRUSS: Regex = r#"\baccelerator:\s*["']?[A-Z][A-Z0-9_]*[0-9][A-Z0-9_]*(?::[0-9]+)?|\buse_gpu:\s*true\b"#);
+static_regex!(static DETERMINED: Regex = r"\bslots_per_trial:\s*[1-9][0-9]*");
+static_regex!(static MODAL: Regex = r#"\bgpu\s*=\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|modal\.gpu\.\w+(?:\([^)]*\))?|[A-Z]\w+)"#);
+static_regex!(static RUNPOD: Regex = r#"\bgpu_?[tT]ype_?[iI]ds?["']?\s*[=:]\s*(?:"[^"]+"|'[^']+'|\[[^\]]*\]|[A-Za-z_]\w*)|\bgpus?\s*=\s*\[?Gpu(?:Type|Group)\.\w+"#);
+static_regex!(static BENTO: Regex = r#"["']?\bgpu_type\b["']?\s*[:=]\s*["'][^"']+["']|["']?\bgpu\b["']?\s*[:=]\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static FLYTE: Regex = r#"\baccelerator\s*=\s*[\w.]+(?:\([^)]*\))?|\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static METAFLOW: Regex = r#"\bgpu\s*=\s*["']?[1-9][0-9]*["']?"#);
+static_regex!(static KUBEFLOW: Regex =
+    r"\.?(?:set_gpu_limit|set_accelerator_limit|set_accelerator_type)\([^)]*\)?");
+
+impl Language {
+    /// Its place in the table, from 1.
+    pub fn number(&self) -> u8 {
+        let place = LANGUAGES.iter().position(|it| std::ptr::eq(it, self));
+        place.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or_default()
+    }
+
+    pub fn from_number(number: u8) -> Option<&'static Language> {
+        LANGUAGES.get(usize::from(number).checked_sub(1)?)
+    }
+
+    /// A program in a general language describes the machines.
+    pub fn is_program(&self) -> bool {
+        !self.beside.is_empty()
+    }
+
+    /// It has words of its own that ask for accelerators: then nothing else counts.
+    pub fn asks_in_own_words(&self) -> bool {
+        self.asks.is_some()
+    }
+
+    /// These words in a line, all of them: how many there are may stand before what they are.
+    pub fn asking(&self, line: &str) -> Option<String> {
+        let words: Vec<&str> = self.asks?.find_iter(line).map(|found| found.as_str()).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        self.names.iter().any(|name| is_called(path, name))
+    }
+}
+
+pub(super) fn is_called(path: &str, name: &str) -> bool {
+    match name.strip_prefix('/') {
+        Some(whole) => path.strip_suffix(whole).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')),
+        None => path.ends_with(name),
+    }
+}
+
+/// Whether a file is one of a reader's by its name.
+pub(crate) fn is_of(reader: Reader, path: &str) -> bool {
+    LANGUAGES.iter().filter(|it| it.reader == reader).any(|it| it.has_file(path))
+}
+
+/// Scripts and pipelines, which may run Terraform or helm with more than stands in files.
+pub(crate) fn is_script(path: &str) -> bool {
+    is_script_alone(path) || is_yaml(path)
+}
+
+/// Those of them that are no data.
+pub(crate) fn is_script_alone(path: &str) -> bool {
+    LANGUAGES.iter().filter(|it| it.is_script).any(|it| it.has_file(path)) && !is_yaml(path)
+        || path.rsplit('/').next() == Some("package.json")
+}
+
+fn is_yaml(path: &str) -> bool {
+    [".yml", ".yaml"].iter().any(|ending| path.ends_with(ending))
+}
+
+struct Names {
+    /// Ends of names, by what stands behind their last dot.
+    ends: BTreeMap<&'static str, Vec<&'static str>>,
+    whole: BTreeSet<&'static str>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let names = || LANGUAGES.iter().flat_map(|it| it.names.iter().copied());
+    let mut ends: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for end in names().filter(|it| it.starts_with('.')) {
+        ends.entry(end.rsplit('.').next().unwrap_or_default()).or_default().push(end);
+    }
+    Names { ends, whole: names().filter_map(|it| it.strip_prefix('/')).collect() }
+});
+
+/// Whether a reader may read a file of this name, or it may call one.
+pub(crate) fn is_candidate(name: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(name) else {
+        return name.rsplit(|byte| *byte == b'.').next().is_some_and(|end| {
+            std::str::from_utf8(end).is_ok_and(|end| NAMES.ends.contains_key(&*end.to_ascii_lowercase()))
+        });
+    };
+    // kubectl reads what it is told to, and whoever names `pod.YAML` gets a pod.
+    let small = name.to_ascii_lowercase();
+    let of_end = small.rsplit_once('.').and_then(|(_, end)| NAMES.ends.get(end));
+    of_end.is_some_and(|ends| ends.iter().any(|end| small.ends_with(end))) || NAMES.whole.contains(name)
+}
+
+/// The ends of the names of files that readers read, each once, in the order of the table.
+pub(crate) fn read_endings() -> Vec<&'static str> {
+    let read = LANGUAGES.iter().filter(|it| !matches!(it.reader, Reader::None | Reader::Companion));
+    let mut all: Vec<&str> = Vec::new();
+    for name in read.flat_map(|it| it.names.iter().copied()) {
+        let end = name.rfind('.').and_then(|at| name.get(at..)).unwrap_or(name);
+        if !all.contains(&end) {
+            all.push(end);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn text_of(path: &str) -> String {
+        fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    /// A language that an editor does not hand to the server has no price and no fix in it.
+    #[test]
+    fn editors_hand_over_every_file_that_is_read() {
+        // Editors that go by the name of a file.
+        let named =
+            ["editors/vscode/src/extension.ts", "editors/neovim/older.lua", "editors/jetbrains/gpulint/template.json"];
+        // Those that go by the name of a language, and what they call it.
+        let called = [
+            (
+                "editors/neovim/lsp/gpulint.lua",
+                [
+                    "terraform",
+                    "terraform-vars",
+                    "opentofu",
+                    "hcl",
+                    "yaml",
+                    "json",
+                    "helm",
+                    "gotmpl",
+                    "jinja",
+                    "template",
+                    "bicep",
+                    "bicep-params",
+                    "sh",
+                ]
+                .as_slice(),
+            ),
+            ("editors/helix/languages.toml", &["hcl", "tfvars", "yaml", "json", "helm", "bicep", "bash"]),
+            ("editors/kakoune/gpulint.kak", &["terraform", "hcl", "yaml", "json", "bicep", "sh"]),
+            (
+                "editors/emacs/gpulint.el",
+                &["terraform-mode", "hcl-mode", "yaml-mode", "json-mode", "bicep-mode", "sh-mode"],
+            ),
+            (
+                "editors/zed/extension.toml",
+                &["Terraform", "Terraform Vars", "HCL", "OpenTofu", "YAML", "JSON", "Helm", "Bicep", "Shell Script"],
+            ),
+        ];
+        for editor in named {
+            let text = text_of(editor);
+            let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+            for ending in read_endings() {
+                assert!(words.contains(&ending[1..]), "{editor} does not name {ending}");
+            }
+        }
+        for (editor, names) in called {
+            let text = text_of(editor);
+            for name in names {
+                let ends = ['"', '\'', '|', '(', ')', ':', '\n'];
+                let is_named = text.split(ends).any(|part| part == *name || part.split(' ').any(|it| it == *name));
+                assert!(is_named, "{editor} does not name {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_name_what_is_read() {
+        for path in [
+            "Cargo.toml",
+            "pyproject.toml",
+            "action.yml",
+            "packaging/gpulint.rb",
+            "editors/vscode/package.json",
+            "editors/zed/extension.toml",
+            ".pre-commit-hooks.yaml",
+        ] {
+            assert!(text_of(path).contains(READ), "{path} does not say: {READ}");
+        }
+        let families = [Reader::Terraform, Reader::Kubernetes, Reader::CloudFormation, Reader::Azure, Reader::Pulumi];
+        for family in families {
+            let names = LANGUAGES.iter().filter(|it| it.reader == family);
+            let is_named = |it: &Language| READ.contains(it.name) || it.name.contains("Azure") && READ.contains("ARM");
+            assert!(names.clone().any(is_named), "{family:?}");
+        }
+    }
+
+    /// The page names every language without a reader.
+    #[test]
+    fn the_page_names_what_is_not_read() {
+        let mut names: Vec<&str> = Vec::new();
+        for it in LANGUAGES.iter().filter(|it| it.reader == Reader::None) {
+            if !names.contains(&it.name) {
+                names.push(it.name);
+            }
+        }
+        let list = names.join(", ");
+        let page = text_of("docs/reads.md").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains(&list), "docs/reads.md does not say: {list}");
+    }
+}

@@ -52,6 +52,10 @@ pub struct Call {
     pub body: Span,
     /// The values of its arguments, as far as they are known.
     pub values: Vec<String>,
+    /// Its text without comments and without arguments that decide about no machine.
+    pub text: String,
+    /// Its module is known to rent no machines.
+    pub is_harmless: bool,
 }
 
 /// What is looked at to find what was not judged.
@@ -76,8 +80,12 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
     // What cannot be read has no price either: it is told once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
-    all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
-    all.extend(seen.machines());
+    let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
+    // The same for what the arguments of a module describe, in each of its instances.
+    let is_of_module = |address: &String| modules.iter().any(|it| it.may_hide(address, ""));
+    let is_told = |it: &Unjudged| told.contains(&it.address) || it.address.as_ref().is_some_and(is_of_module);
+    all.extend(seen.without_price().filter(|it| !is_told(it)));
+    all.extend(seen.machines().filter(|it| !is_told(it)));
     all.sort_by(|a, b| (&a.path, a.span, &a.reason).cmp(&(&b.path, b.span, &b.reason)));
     all.dedup();
     all
@@ -105,9 +113,8 @@ impl Seen<'_> {
             }
             // Most modules have nothing to do with accelerators: those do that are given some.
             if let Some(call) = self.calls.get(&span) {
-                let text = self.sources.snippet(call.body);
-                let said = || std::iter::once(text.as_str()).chain(call.values.iter().map(String::as_str));
-                if !said().any(|text| names_accelerators(text, self.catalog)) {
+                let mut texts = std::iter::once(&call.text).chain(&call.values);
+                if call.is_harmless || !texts.any(|text| names_accelerators(text, self.catalog)) {
                     return None;
                 }
                 place = span.to(call.body);
@@ -184,7 +191,7 @@ impl Seen<'_> {
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.filter(|(it, _)| it.is_added() && !it.takes_its_count()).filter_map(|(it, item)| {
-            if item.amount.is_some() {
+            if item.amount.is_some() || it.is_switched_off() {
                 return None;
             }
             let why = match (&item.status, it.count.why()) {
@@ -205,8 +212,10 @@ impl Seen<'_> {
 
     fn machines(&self) -> impl Iterator<Item = Unjudged> {
         self.unknown_machines.iter().map(|it| {
-            let reason = format!("{} may or may not carry accelerators: {}", it.address, it.why);
-            Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(&it.address).at(it.span)
+            // Several runs of one root may leave the same machine open: it is one entry.
+            let address = it.address.strip_suffix(it.run.as_str()).unwrap_or(&it.address);
+            let reason = format!("{address} may or may not carry accelerators: {}", it.why);
+            Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(address).at(it.span)
         })
     }
 }

@@ -538,6 +538,11 @@ impl Resource {
         self.is_patch && self.count.why().is_some()
     }
 
+    /// Whether it is switched off: its count is 0, and not because it could never start.
+    pub fn is_switched_off(&self) -> bool {
+        self.count.value().is_some_and(|count| count.ceiling == 0.0) && self.fact(Key::Impossible).value().is_none()
+    }
+
     /// Whether nothing limits how many there are.
     pub fn is_unlimited(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling.is_infinite())

@@ -290,7 +290,9 @@ pub(super) fn gather(
         embedded.iter().map(|(id, _)| File { embedded: true, ..File::new(*id, sources.path(*id).into(), false) }),
     );
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
-    gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
+    let is_named = |file: &File| options.named_files.iter().any(|named| **named == *file.path);
+    let marked = files.into_iter().map(|file| File { idle_too, is_named: is_named(&file), ..file });
+    gathered.files = marked.collect();
     gathered
 }
 

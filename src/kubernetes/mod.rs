@@ -56,6 +56,8 @@ pub struct Options {
     pub given_runs: Vec<GivenRun>,
     /// What charts are told of the cluster.
     pub cluster: Cluster,
+    /// Files that the command line names.
+    pub named_files: Vec<String>,
     /// What was found of files when they were looked through, for another state of the same tree.
     pub looks: Looks,
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, Machine, Recognized};
 use crate::inventory::{
-    CountedIn, Fact, FrontEnd, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value,
-    accelerators,
+    Counted, CountedIn, Fact, FrontEnd, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown,
+    Value, accelerators,
 };
 use crate::source::Span;
 
@@ -135,6 +135,8 @@ impl Completion<'_> {
             Verdict::Unknown(_) if speaks_of_accelerators(resource) => true,
             // There are none of it, whichever machine it would be.
             Verdict::Unknown(_) if resource.is_switched_off() => false,
+            // An example is deployed by nobody: it matters if it names accelerators.
+            Verdict::Unknown(_) if resource.counted == Counted::Example => false,
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
                     address: resource.address.clone(),

@@ -131,6 +131,7 @@ impl Seen<'_> {
             self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
         let skipped = self.inventory.skipped.iter().filter(move |it| !reported.contains(&it.kind));
         let matters = |it: &&Skipped| match it.kind {
+            _ if it.is_example => false,
             SkipKind::UncalledModule => self.names_accelerators_in(&it.path),
             _ => !it.is_known_elsewhere(),
         };
@@ -162,7 +163,12 @@ impl Seen<'_> {
 
     /// Files in languages that nobody reads, where they name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
-        self.inventory.foreign.iter().filter_map(|it| {
+        let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
+        self.inventory.foreign.iter().filter_map(move |it| {
+            // Nobody deploys an example: one stands for all of its language.
+            if it.is_example && shown_in_examples.contains(it.language.name) {
+                return None;
+            }
             let asks = |path: &str| {
                 let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
                 self.sources.glance(path, names).ok().flatten().map(|asked| (path.to_owned(), asked))
@@ -172,7 +178,11 @@ impl Seen<'_> {
             let machine = named.iter().find(|(_, asked)| asked.is_known);
             let (place, asked) = machine.or(named.first())?;
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
-            let reason = format!("{} is not read, and this names `{}`{within}", it.language.name, asked.words);
+            let names = if it.is_example { "examples name" } else { "this names" };
+            let reason = format!("{} is not read, and {names} `{}`{within}", it.language.name, asked.words);
+            if it.is_example {
+                shown_in_examples.insert(it.language.name);
+            }
             let shown_at = (*place == it.path).then(|| self.line(place, asked.line)).flatten();
             let kind = if it.language.is_program() { SkipKind::Program } else { SkipKind::Language };
             let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(kind, it.path.clone(), reason) };

@@ -79,6 +79,14 @@ pub struct Orphaned {
 pub struct Foreign {
     pub path: String,
     pub language: &'static Language,
+    /// It stands among examples or tests.
+    pub is_example: bool,
+}
+
+impl Foreign {
+    pub fn new(path: impl Into<String>, language: &'static Language) -> Foreign {
+        Foreign { path: path.into(), language, is_example: false }
+    }
 }
 
 /// A file or folder that gpulint skipped, and why.
@@ -87,11 +95,13 @@ pub struct Skipped {
     pub path: String,
     pub reason: String,
     pub kind: SkipKind,
+    /// It stands among examples or tests.
+    pub is_example: bool,
 }
 
 impl Skipped {
     pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
-        Skipped { path: path.into(), reason: reason.into(), kind }
+        Skipped { path: path.into(), reason: reason.into(), kind, is_example: false }
     }
 
     /// What it contains is known from other text.

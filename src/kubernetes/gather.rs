@@ -245,7 +245,7 @@ pub(super) fn gather(
     let mut looked = look_at_all(sources, &paths, &wanted, options);
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
-    let foreign = looked.iter().filter_map(|it| Some(Foreign { path: it.path.clone(), language: it.language? }));
+    let foreign = looked.iter().filter_map(|it| Some(Foreign::new(it.path, it.language?)));
     gathered.foreign.extend(foreign);
     hold(sources, &mut looked, Matter::Asks);
     let mut asking: BTreeSet<&String> =

@@ -87,11 +87,13 @@ pub struct Skipped {
     pub path: String,
     pub reason: String,
     pub kind: SkipKind,
+    /// The folder without which gpulint could not read all of it, and which is not there.
+    pub absent: Option<String>,
 }
 
 impl Skipped {
     pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
-        Skipped { path: path.into(), reason: reason.into(), kind }
+        Skipped { path: path.into(), reason: reason.into(), kind, absent: None }
     }
 
     /// What it contains is known from other text.

@@ -65,6 +65,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
             }
         }
     }
+    made.skipped.extend(MissingPart::skipped(std::mem::take(&mut made.missing)));
     made.skipped.sort();
     made.skipped.dedup();
     made.kustomized = graph.owned(&asked.deployers.components);
@@ -266,7 +267,7 @@ impl AskedDocuments {
         done: Done,
     ) {
         let Done { built, kept } = done;
-        self.skipped.extend(built.missing.iter().map(|trouble| without_a_part(sources, path, trouble)));
+        self.missing.extend(built.missing.iter().map(|trouble| MissingPart::new(sources, path, trouble)));
         let Some(head) = trace::first_line(sources, path) else { return };
         let shown = if directory.is_empty() { "." } else { directory };
         let trail =
@@ -301,10 +302,52 @@ fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
 }
 
-/// Told where it is missing, once for all that use it.
-fn without_a_part(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
-    let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
-    Skipped::new(SkipKind::OverlayPart, path, in_one_line(&format!("built without a part: {}", trouble.message)))
+/// What a kustomization is built without.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::kubernetes) struct MissingPart {
+    /// The kustomization that names it.
+    path: String,
+    /// The outermost folder on the way to it that is not there.
+    folder: Option<String>,
+    why: String,
+}
+
+impl MissingPart {
+    fn new(sources: &Sources, path: &str, trouble: &Trouble) -> MissingPart {
+        let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
+        let folder = trouble.absent.as_deref().and_then(|absent| absent_folder(sources, absent));
+        MissingPart { path, folder, why: trouble.message.clone() }
+    }
+
+    /// One entry for a folder that several kustomizations need, else one for each part.
+    fn skipped(all: BTreeSet<MissingPart>) -> Vec<Skipped> {
+        let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (folder, part) in all.iter().filter_map(|part| Some((part.folder.as_deref()?, part))) {
+            users.entry(folder).or_default().insert(&part.path);
+        }
+        let entry = |path: &str, folder: &Option<String>, reason: String| Skipped {
+            absent: folder.clone(),
+            ..Skipped::new(SkipKind::OverlayPart, path, in_one_line(&reason))
+        };
+        let of_part = |part: &MissingPart| {
+            let users = part.folder.as_deref().and_then(|folder| users.get(folder)).map_or(1, BTreeSet::len);
+            match &part.folder {
+                Some(folder) if users > 1 => {
+                    let reason = format!("this folder is not in the repository, and {users} kustomizations need it");
+                    entry(folder, &part.folder, reason)
+                }
+                _ => entry(&part.path, &part.folder, format!("built without a part: {}", part.why)),
+            }
+        };
+        all.iter().map(of_part).collect()
+    }
+}
+
+/// The outermost folder on the way to a path in which nothing lies.
+fn absent_folder(sources: &Sources, path: &str) -> Option<String> {
+    let ends = path.match_indices('/').map(|(end, _)| end);
+    let mut folders = ends.filter_map(|end| path.get(..end));
+    folders.find(|folder| sources.tree().list(folder).is_empty()).map(ToOwned::to_owned)
 }
 
 fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {

@@ -25,6 +25,8 @@ pub(super) use asked::{Asked, AskedDocuments, Deployers, Kustomized};
 pub(super) use charts::{all, in_one_line, not_rendered, release};
 pub(super) use kustomization::{NAMES as KUSTOMIZATIONS, files_of};
 pub(super) use kustomizations::among as kustomizations_among;
+pub(super) use matters::chart_may_ask;
+pub(super) use names::{in_values, may_decide};
 pub(super) use plan::document;
 pub use plan::{Content, Input, Plan, RefusedRendering, plan};
 pub(super) use trace::derive;

@@ -25,7 +25,7 @@ pub(crate) struct Chart {
     /// Where it stands in the tree.
     pub(crate) directory: String,
     pub(super) about: Node,
-    pub(super) values: Option<Node>,
+    pub(crate) values: Option<Node>,
     /// By their names within the chart, sorted.
     pub(super) templates: Vec<(String, FileId)>,
     template_files: Vec<String>,

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::catalog::{AWS, Catalog};
 use crate::inventory::accelerators;
-use crate::languages::printed::without_printed;
+use crate::languages::shell::printed::without_printed;
 use crate::languages::table::claim::has_root_keys;
 use crate::languages::table::{Language, Reader};
 use crate::source::static_regex;

@@ -13,7 +13,6 @@ pub(crate) mod gotemplate;
 pub(crate) mod hcl;
 pub(crate) mod helm;
 pub(crate) mod kustomize;
-pub(crate) mod printed;
 pub(crate) mod pulumi;
 pub(crate) mod shell;
 pub(crate) mod table;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Rendered;
-use super::kustomizations::MissingPart;
+use super::missing_part::MissingPart;
 use crate::inventory::{GivenRun, Run, Skipped};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;

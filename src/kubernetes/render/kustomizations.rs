@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
+use super::missing_part::MissingPart;
 use super::{Asked, AskedDocuments, matters, names, trace};
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
@@ -65,7 +66,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
             }
         }
     }
-    made.skipped.extend(MissingPart::skipped(std::mem::take(&mut made.missing)));
+    made.skipped.extend(MissingPart::skipped(&made.missing));
     made.skipped.sort();
     made.skipped.dedup();
     made.kustomized = graph.owned(&asked.deployers.components);
@@ -300,54 +301,6 @@ impl AskedDocuments {
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
     Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
-}
-
-/// What a kustomization is built without.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::kubernetes) struct MissingPart {
-    /// The kustomization that names it.
-    path: String,
-    /// The outermost folder on the way to it that is not there.
-    folder: Option<String>,
-    why: String,
-}
-
-impl MissingPart {
-    fn new(sources: &Sources, path: &str, trouble: &Trouble) -> MissingPart {
-        let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
-        let folder = trouble.absent.as_deref().and_then(|absent| absent_folder(sources, absent));
-        MissingPart { path, folder, why: trouble.message.clone() }
-    }
-
-    /// One entry for a folder that several kustomizations need, else one for each part.
-    fn skipped(all: BTreeSet<MissingPart>) -> Vec<Skipped> {
-        let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (folder, part) in all.iter().filter_map(|part| Some((part.folder.as_deref()?, part))) {
-            users.entry(folder).or_default().insert(&part.path);
-        }
-        let entry = |path: &str, folder: &Option<String>, reason: String| Skipped {
-            absent: folder.clone(),
-            ..Skipped::new(SkipKind::OverlayPart, path, in_one_line(&reason))
-        };
-        let of_part = |part: &MissingPart| {
-            let users = part.folder.as_deref().and_then(|folder| users.get(folder)).map_or(1, BTreeSet::len);
-            match &part.folder {
-                Some(folder) if users > 1 => {
-                    let reason = format!("this folder is not in the repository, and {users} kustomizations need it");
-                    entry(folder, &part.folder, reason)
-                }
-                _ => entry(&part.path, &part.folder, format!("built without a part: {}", part.why)),
-            }
-        };
-        all.iter().map(of_part).collect()
-    }
-}
-
-/// The outermost folder on the way to a path in which nothing lies.
-fn absent_folder(sources: &Sources, path: &str) -> Option<String> {
-    let ends = path.match_indices('/').map(|(end, _)| end);
-    let mut folders = ends.filter_map(|end| path.get(..end));
-    folders.find(|folder| sources.tree().list(folder).is_empty()).map(ToOwned::to_owned)
 }
 
 fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {

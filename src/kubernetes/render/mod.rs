@@ -8,6 +8,7 @@ mod dependencies;
 mod kustomization;
 mod kustomizations;
 mod matters;
+mod missing_part;
 mod names;
 mod overlay;
 mod plan;

@@ -40,6 +40,14 @@ pub(crate) struct Chart {
     pub(crate) inputs: Vec<String>,
 }
 
+/// A chart that another one depends on and that is not at hand.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MissingChart {
+    /// The key of its values in those of the chart around it.
+    pub(crate) name: String,
+    pub(crate) why: String,
+}
+
 /// What a chart says of one that it depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Dependency {

@@ -12,7 +12,7 @@ use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
 
 use super::Cluster;
-use super::chart;
+use super::chart::{self, MissingChart};
 use super::output::{self, ChartDocument};
 use super::schema;
 use super::values::Chart;
@@ -60,14 +60,6 @@ pub(crate) struct Rendering {
     pub(crate) undecided: Vec<(String, Undecided)>,
     /// What it took.
     pub(crate) steps: u64,
-}
-
-/// A chart that another one depends on and that is not at hand.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MissingChart {
-    /// The key of its values in those of the chart around it.
-    pub(crate) name: String,
-    pub(crate) why: String,
 }
 
 /// `layers` are values beside the chart's own, the strongest last.

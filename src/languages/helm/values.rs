@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::languages::gotemplate::{GoValue, Heap, Kind, Map, MapEntry, TemplateFailure, copied, fulfils};
 
-use super::chart::{self, Dependency};
-use super::render::MissingChart;
+use super::chart::{self, Dependency, MissingChart};
 
 const GLOBAL: &str = "global";
 

@@ -97,8 +97,6 @@ pub(crate) struct Trouble {
     pub note: Option<(Span, String)>,
     /// The kustomization in which it happens.
     pub directory: Option<String>,
-    /// The file or folder that is not there.
-    pub absent: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,14 +113,7 @@ pub(crate) enum TroubleCause {
 
 impl Trouble {
     fn refused(message: impl Into<String>, at: Span) -> Trouble {
-        Trouble {
-            cause: TroubleCause::Refused,
-            message: message.into(),
-            at: Some(at),
-            note: None,
-            directory: None,
-            absent: None,
-        }
+        Trouble { cause: TroubleCause::Refused, message: message.into(), at: Some(at), note: None, directory: None }
     }
 
     fn absent(message: impl Into<String>, at: Span) -> Trouble {
@@ -134,18 +125,7 @@ impl Trouble {
     }
 
     pub(crate) fn beyond(message: impl Into<String>) -> Trouble {
-        Trouble {
-            cause: TroubleCause::Beyond,
-            message: message.into(),
-            at: None,
-            note: None,
-            directory: None,
-            absent: None,
-        }
-    }
-
-    fn without(self, path: String) -> Trouble {
-        Trouble { absent: Some(path), ..self }
+        Trouble { cause: TroubleCause::Beyond, message: message.into(), at: None, note: None, directory: None }
     }
 
     fn with_note(self, at: Span, note: impl Into<String>) -> Trouble {

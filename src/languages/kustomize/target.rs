@@ -252,10 +252,7 @@ impl<'m> Maker<'m> {
                 Ok(component)
             }
             None if is_remote(text) => Err(Trouble::not_at_hand(format!("`{text}` would be fetched"), entry.at)),
-            None => {
-                let trouble = Trouble::absent(format!("`{text}` holds no component"), entry.at);
-                Err(Trouble { absent: join(directory, text), ..trouble })
-            }
+            None => Err(Trouble::absent(format!("`{text}` holds no component"), entry.at)),
         }
     }
 
@@ -269,7 +266,7 @@ impl<'m> Maker<'m> {
     /// The documents of a file that is named in a kustomization.
     pub(super) fn documents(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<ObjectValue>, Trouble> {
         let path = self.path(directory, entry.raw(), entry.at)?;
-        let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &path, &error, entry.at))?;
+        let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
         self.files.insert(path);
         self.read(file, &self.sources.text(file), entry.at)
     }
@@ -291,7 +288,7 @@ impl<'m> Maker<'m> {
     /// The bytes of a file that is named in a kustomization.
     pub(super) fn bytes(&mut self, directory: &str, name: &str, at: Span) -> Result<Vec<u8>, Trouble> {
         let path = self.path(directory, name, at)?;
-        let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &path, &error, at))?;
+        let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &error, at))?;
         self.budget.spend(bytes.len() / 8)?;
         self.apart.insert(path);
         Ok(bytes)
@@ -316,9 +313,9 @@ fn behind_links(sources: &Sources, path: String) -> String {
     sources.real_path(&path).unwrap_or(path)
 }
 
-fn unreadable(name: &str, path: &str, error: &ReadError, at: Span) -> Trouble {
+fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
     match error {
-        ReadError::Missing => Trouble::absent(format!("`{name}`: {error}"), at).without(path.to_owned()),
+        ReadError::Missing => Trouble::absent(format!("`{name}`: {error}"), at),
         _ => Trouble::not_at_hand(format!("`{name}`: {error}"), at),
     }
 }

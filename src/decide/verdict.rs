@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, Resource, Skipped, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
-use crate::source::{Sources, Span, join, lines_with_offsets, parent};
+use crate::source::{Sources, Span, is_below, join, lines_with_offsets, parent};
 
 use super::named::{Asked, asked_for, names_accelerators};
 use super::unlisted;
@@ -135,7 +135,21 @@ impl Seen<'_> {
             SkipKind::UncalledModule => self.names_accelerators_in(&it.path),
             _ => !it.is_known_elsewhere(),
         };
-        skipped.filter(matters).map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
+        let submodules: Vec<&str> = self.of_kind(SkipKind::Submodule).map(|it| it.path.as_str()).collect();
+        // What lies in a submodule that is not checked out has one cause: the submodule's own entry.
+        let is_in_submodule = move |it: &&Skipped| {
+            let absent = it.absent.as_deref();
+            let is_part = |it: &str, path: &str| it == path || is_below(it, path) || is_below(path, it);
+            absent.is_some_and(|it| submodules.iter().any(|path| is_part(it, path)))
+        };
+        skipped
+            .filter(matters)
+            .filter(move |it| !is_in_submodule(it))
+            .map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
+    }
+
+    fn of_kind(&self, kind: SkipKind) -> impl Iterator<Item = &Skipped> {
+        self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
     /// Whether a file of a directory does.

@@ -97,11 +97,13 @@ pub struct Skipped {
     pub kind: SkipKind,
     /// It stands among examples or tests.
     pub is_example: bool,
+    /// The folder without which gpulint could not read all of it, and which is not there.
+    pub absent: Option<String>,
 }
 
 impl Skipped {
     pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
-        Skipped { path: path.into(), reason: reason.into(), kind, is_example: false }
+        Skipped { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
     /// What it contains is known from other text.

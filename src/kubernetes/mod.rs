@@ -174,7 +174,12 @@ fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
             continue;
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
-        reading.inventory.skipped.extend(file.skipped.take());
+        // A template that could not be rendered is listed with the cause already.
+        let is_listed = |it: &Skipped| {
+            reading.inventory.skipped.iter().any(|other| (other.kind, &other.path) == (it.kind, &it.path))
+        };
+        let skipped = file.skipped.take().filter(|it| !is_listed(it));
+        reading.inventory.skipped.extend(skipped);
         // What was rendered repeats the comments of what people wrote, in another place.
         if file.file.rendered.is_none() {
             reading.comments.append(&mut file.stream.comments);

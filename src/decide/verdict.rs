@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::catalog::Catalog;
 use crate::complete::UnknownMachine;
 use crate::diagnostic::SkipKind;
-use crate::inventory::{Inventory, Key, Resource, Skipped, Unjudged, UnjudgedStatus};
+use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;

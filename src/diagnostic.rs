@@ -177,6 +177,24 @@ skip_kinds! {
     Other "other",
 }
 
+impl SkipKind {
+    /// Every entry of this kind names accelerators, or may have some: entries that do not are dropped before a report.
+    pub const fn is_about_accelerators(self) -> bool {
+        matches!(
+            self,
+            SkipKind::Language
+                | SkipKind::Program
+                | SkipKind::Template
+                | SkipKind::UncalledModule
+                | SkipKind::MissingModule
+                | SkipKind::Price
+                | SkipKind::Machine
+                | SkipKind::UnknownType
+                | SkipKind::Grant
+        )
+    }
+}
+
 /// A message as far as a reader follows it: it may hold a name, and a hostile text may make a name of a megabyte.
 pub fn shortened(mut message: String) -> String {
     const LONGEST_BYTES: usize = 400;

@@ -18,7 +18,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
         bill: &analysis.bill,
         findings: &analysis.findings,
         unknown_machines: &analysis.left_out.unknown_machines,
-        calls: &calls(analysis),
+        calls: &calls(state, analysis),
         catalog: &state.settings.catalog,
     });
     know_blocks(state, analysis, &mut all);
@@ -78,7 +78,7 @@ fn know_blocks(state: &State, analysis: &Analysis, all: &mut [Unjudged]) {
 }
 
 /// The calls of which readers say that they left something out.
-fn calls(analysis: &Analysis) -> HashMap<Span, Call> {
+fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     let told = analysis.inventory.diagnostics.iter().filter(|it| it.skips.is_some());
     let told: BTreeSet<Span> = told.filter_map(|it| it.span).collect();
     if told.is_empty() {
@@ -92,10 +92,43 @@ fn calls(analysis: &Analysis) -> HashMap<Span, Call> {
             address: terraform::without_keys(&block.address),
             body: block.body,
             values: Vec::new(),
+            text: deciding_text(state, block),
+            is_harmless: block.source.as_deref().is_some_and(terraform::rents_no_machines),
         });
-        add_blocks(&mut call.values, block);
+        for (name, attribute) in block.attributes.iter().filter(|(name, _)| !DECIDES_NOTHING.contains(&name.as_str())) {
+            call.values.push(name.clone());
+            add(&mut call.values, &attribute.value);
+        }
+        block.blocks.iter().for_each(|inner| add_blocks(&mut call.values, inner));
     }
     calls
+}
+
+/// Arguments of a call that decide about no machine.
+const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
+
+/// The text of a call without whole lines of comments, `depends_on`, and the arguments that decide about no machine.
+fn deciding_text(state: &State, block: &terraform::Block) -> String {
+    let mut text = state.sources.snippet(block.body);
+    let start = block.body.start;
+    let idle = block.attributes.iter().filter(|(name, _)| DECIDES_NOTHING.contains(&name.as_str()));
+    let spans = idle.map(|(_, attribute)| attribute.span).filter(|span| span.file == block.body.file);
+    let mut ranges: Vec<std::ops::Range<usize>> = spans
+        .filter_map(|span| Some(span.start.checked_sub(start)? as usize..span.end.checked_sub(start)? as usize))
+        .collect();
+    ranges.sort_by_key(|range| std::cmp::Reverse(range.start));
+    for range in ranges {
+        if text.get(range.clone()).is_some() {
+            text.replace_range(range, "");
+        }
+    }
+    if let Some(at) = text.find("depends_on")
+        && let Some(length) = text.get(at..).and_then(|rest| rest.find(']'))
+    {
+        text.replace_range(at..=at + length, "");
+    }
+    let is_comment = |line: &&str| ["#", "//"].iter().any(|mark| line.trim_start().starts_with(mark));
+    text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Longer than what anybody hands to a module; what is beyond is told by its text.

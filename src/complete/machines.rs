@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::catalog::{AWS, AZURE, Catalog, GCP, Host, Machine, Recognized};
 use crate::inventory::{
-    CountedIn, Fact, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown, Value, accelerators,
+    Counted, CountedIn, Fact, FrontEnd, Inventory, Key, Known, Limit, Limited, Origin, Range, Resource, Role, Unknown,
+    Value, accelerators,
 };
 use crate::source::Span;
 
@@ -24,6 +25,8 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownMachine {
     pub address: String,
+    /// The end of the address that names one of several runs of a Terraform root: ` (dev.tfvars)`.
+    pub run: String,
     pub span: Span,
     pub why: Arc<str>,
 }
@@ -58,6 +61,13 @@ pub fn complete_machines(inventory: &mut Inventory, catalog: &Catalog, defaults:
     }
     share_limits(inventory, &limits);
     left_out
+}
+
+/// The end of an address that says which run of a Terraform root it is of.
+fn run_in_address(resource: &Resource) -> &str {
+    let is_of_root = resource.front_end == FrontEnd::Terraform;
+    let rest = resource.address.strip_prefix(&*resource.declared.address).filter(|_| is_of_root);
+    rest.filter(|rest| rest.starts_with(" (") && rest.ends_with(')')).unwrap_or_default()
 }
 
 struct Completion<'c> {
@@ -123,9 +133,14 @@ impl Completion<'_> {
                 true
             }
             Verdict::Unknown(_) if speaks_of_accelerators(resource) => true,
+            // There are none of it, whichever machine it would be.
+            Verdict::Unknown(_) if resource.is_switched_off() => false,
+            // An example is deployed by nobody: it matters if it names accelerators.
+            Verdict::Unknown(_) if resource.counted == Counted::Example => false,
             Verdict::Unknown(why) => {
                 left_out.unknown_machines.push(UnknownMachine {
                     address: resource.address.clone(),
+                    run: run_in_address(resource).to_owned(),
                     span: machine.span().unwrap_or(resource.span),
                     why,
                 });

@@ -1,8 +1,15 @@
 //! Names of machines and of accelerators in text that nobody reads: programs, calls of modules, types without a row.
 
-use crate::catalog::Catalog;
+use std::borrow::Cow;
+
+use regex::Regex;
+
+use crate::catalog::{AWS, Catalog};
 use crate::inventory::accelerators;
-use crate::languages::table::Language;
+use crate::languages::shell::printed::without_printed;
+use crate::languages::table::claim::has_root_keys;
+use crate::languages::table::{Language, Reader};
+use crate::source::static_regex;
 
 /// What a text in a language that nobody reads asks for.
 pub(super) struct Asked {
@@ -22,6 +29,12 @@ pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> O
         let line = line.trim_start();
         ["#", "//", "*"].iter().any(|it| line.starts_with(it)) && !line.starts_with("#SBATCH")
     };
+    // Root keys of CloudFormation tell that a file is a template; without them it must have a resource.
+    let is_fragment = language.reader == Reader::CloudFormation && !has_root_keys(language, text.as_bytes());
+    if is_fragment && !(TYPE_OF_RESOURCE.is_match(text) && text.contains("Properties")) {
+        return None;
+    }
+    let text = &*without_printed_lines(text, language);
     let lines = || text.lines().enumerate().filter(|(_, line)| !is_comment(line));
     if language.asks_in_own_words() {
         let own: Vec<(usize, String)> =
@@ -39,7 +52,42 @@ pub(super) fn asked_for(text: &str, language: &Language, catalog: &Catalog) -> O
     let machine = lines().find_map(|(at, line)| Some((at, named_in_line(line, catalog)?)));
     let is_word = |name: &&str| accelerators::is_asking(name);
     let word = || lines().find_map(|(at, line)| Some((at, names(line).find(is_word)?)));
-    machine.or_else(|| word().filter(|_| !language.by_names_alone)).map(found)
+    machine.or_else(|| word().filter(|_| !language.by_names_alone && !is_fragment)).map(found)
+}
+
+static_regex!(
+    /// `Type: AWS::EC2::Instance`, in YAML or JSON.
+    static TYPE_OF_RESOURCE: Regex = r#"(?m)(?:^|[\s{,"'])Type["']?\s*:\s*["']?AWS::"#
+);
+
+/// The text without what a script only prints, and without comments behind other words.
+fn without_printed_lines<'t>(text: &'t str, language: &Language) -> Cow<'t, str> {
+    if language.is_script {
+        return without_printed(text).into();
+    }
+    let marks: &[&str] = if language.has_slash_comments() { &[" //"] } else { &[" #"] };
+    let is_pipeline = language.names.is_empty() && language.by_names_alone;
+    let line = |line: &str| {
+        let end = marks.iter().filter_map(|mark| comment_at(line, mark)).min().unwrap_or(line.len());
+        let line = line.get(..end).unwrap_or(line);
+        let Some(start) = STEP.find(line).map(|found| found.end()).filter(|_| is_pipeline) else {
+            return line.to_owned();
+        };
+        let (before, command) = line.split_at(start);
+        format!("{before}{}", without_printed(command))
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n").into()
+}
+
+static_regex!(
+    /// What stands before a command of a pipeline.
+    static STEP: Regex = r"^\s*(?:-\s+)?(?:(?:run|script|bash|command|sh)\s*:\s*)?"
+);
+
+/// Where a comment begins, outside of quotes.
+fn comment_at(line: &str, mark: &str) -> Option<usize> {
+    let quotes = |text: &str| text.matches(['"', '\'']).count();
+    line.match_indices(mark).map(|(at, _)| at).find(|at| line.get(..*at).is_some_and(|before| quotes(before) % 2 == 0))
 }
 
 /// Words of a text as a sentence may hold them.
@@ -77,7 +125,25 @@ fn in_name(c: char) -> bool {
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
-    is_mixed && catalog.names_something(name)
+    is_mixed && catalog.names_something(name) && !is_version(name) && !is_other_family(name, catalog)
+}
+
+/// `v1.0.0`, which without its dots would be a V100.
+fn is_version(name: &str) -> bool {
+    let number = name.strip_prefix(['v', 'V']).unwrap_or(name).split('-').next().unwrap_or_default();
+    let parts = || number.split('.');
+    parts().count() > 1 && parts().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// A name that only begins like one of AWS: its machines have a dot and a size (`g5.xlarge`), and `g1-standard-2-4` has none.
+fn is_other_family(name: &str, catalog: &Catalog) -> bool {
+    let small = name.to_ascii_lowercase();
+    let has_size = || small.contains('.') || small.contains("large") || small.contains("metal");
+    catalog.provider_of(name) == Some(AWS)
+        && catalog.machines_named(name).is_empty()
+        && catalog.accelerator(name).is_none()
+        && small.contains('-')
+        && !has_size()
 }
 
 /// Whether a value is such a name and nothing else, and no short one.

@@ -9,7 +9,7 @@ use crate::inventory::{Inventory, Key, Skipped, Unjudged, UnjudgedStatus};
 use crate::languages::table::{Language, Reader, is_of};
 use crate::pricing::{Bill, Status};
 use crate::rules::Finding;
-use crate::source::{Sources, Span, join, lines_with_offsets, parent};
+use crate::source::{Sources, Span, is_below, join, lines_with_offsets, parent};
 
 use super::named::{Asked, asked_for, names_accelerators};
 use super::unlisted;
@@ -52,6 +52,10 @@ pub struct Call {
     pub body: Span,
     /// The values of its arguments, as far as they are known.
     pub values: Vec<String>,
+    /// Its text without comments and without arguments that decide about no machine.
+    pub text: String,
+    /// Its module is known to rent no machines.
+    pub is_harmless: bool,
 }
 
 /// What is looked at to find what was not judged.
@@ -76,8 +80,12 @@ pub fn unjudged(seen: &Seen) -> Vec<Unjudged> {
     all.extend(seen.inventory.unlisted.iter().filter_map(|it| unlisted::tell(it, seen.path(it.span), seen.catalog)));
     // What cannot be read has no price either: it is told once.
     let told: BTreeSet<Option<String>> = all.iter().map(|it| it.address.clone()).filter(Option::is_some).collect();
-    all.extend(seen.without_price().filter(|it| !told.contains(&it.address)));
-    all.extend(seen.machines());
+    let modules: Vec<Unjudged> = all.iter().filter(|it| it.kind == SkipKind::MissingModule).cloned().collect();
+    // The same for what the arguments of a module describe, in each of its instances.
+    let is_of_module = |address: &String| modules.iter().any(|it| it.may_hide(address, ""));
+    let is_told = |it: &Unjudged| told.contains(&it.address) || it.address.as_ref().is_some_and(is_of_module);
+    all.extend(seen.without_price().filter(|it| !is_told(it)));
+    all.extend(seen.machines().filter(|it| !is_told(it)));
     all.sort_by(|a, b| (&a.path, a.span, &a.reason).cmp(&(&b.path, b.span, &b.reason)));
     all.dedup();
     all
@@ -105,9 +113,13 @@ impl Seen<'_> {
             }
             // Most modules have nothing to do with accelerators: those do that are given some.
             if let Some(call) = self.calls.get(&span) {
-                let text = self.sources.snippet(call.body);
-                let said = || std::iter::once(text.as_str()).chain(call.values.iter().map(String::as_str));
-                if !said().any(|text| names_accelerators(text, self.catalog)) {
+                // A row of the module has read the call.
+                let mut resources = self.inventory.resources.iter().zip(&self.bill.items);
+                if resources.any(|(it, item)| item.amount.is_some() && is_inside(&it.address, &call.address)) {
+                    return None;
+                }
+                let mut texts = std::iter::once(&call.text).chain(&call.values);
+                if call.is_harmless || !texts.any(|text| names_accelerators(text, self.catalog)) {
                     return None;
                 }
                 place = span.to(call.body);
@@ -124,10 +136,25 @@ impl Seen<'_> {
             self.inventory.diagnostics.iter().filter_map(|it| Some(it.skips?.0)).collect();
         let skipped = self.inventory.skipped.iter().filter(move |it| !reported.contains(&it.kind));
         let matters = |it: &&Skipped| match it.kind {
+            _ if it.is_example => false,
             SkipKind::UncalledModule => self.names_accelerators_in(&it.path),
             _ => !it.is_known_elsewhere(),
         };
-        skipped.filter(matters).map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
+        let submodules: Vec<&str> = self.of_kind(SkipKind::Submodule).map(|it| it.path.as_str()).collect();
+        // What lies in a submodule that is not checked out has one cause: the submodule's own entry.
+        let is_in_submodule = move |it: &&Skipped| {
+            let absent = it.absent.as_deref();
+            let is_part = |it: &str, path: &str| it == path || is_below(it, path) || is_below(path, it);
+            absent.is_some_and(|it| submodules.iter().any(|path| is_part(it, path)))
+        };
+        skipped
+            .filter(matters)
+            .filter(move |it| !is_in_submodule(it))
+            .map(|it| Unjudged::new(it.kind, it.path.clone(), it.reason.clone()))
+    }
+
+    fn of_kind(&self, kind: SkipKind) -> impl Iterator<Item = &Skipped> {
+        self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
     /// Whether a file of a directory does.
@@ -155,7 +182,12 @@ impl Seen<'_> {
 
     /// Files in languages that nobody reads, where they name accelerators.
     fn foreign(&self) -> impl Iterator<Item = Unjudged> {
-        self.inventory.foreign.iter().filter_map(|it| {
+        let mut shown_in_examples: BTreeSet<&str> = BTreeSet::new();
+        self.inventory.foreign.iter().filter_map(move |it| {
+            // Nobody deploys an example: one stands for all of its language.
+            if it.is_example && shown_in_examples.contains(it.language.name) {
+                return None;
+            }
             let asks = |path: &str| {
                 let names = |text: &[u8]| asked_for(&String::from_utf8_lossy(text), it.language, self.catalog);
                 self.sources.glance(path, names).ok().flatten().map(|asked| (path.to_owned(), asked))
@@ -165,7 +197,11 @@ impl Seen<'_> {
             let machine = named.iter().find(|(_, asked)| asked.is_known);
             let (place, asked) = machine.or(named.first())?;
             let within = if *place == it.path { String::new() } else { format!(" in {place}") };
-            let reason = format!("{} is not read, and this names `{}`{within}", it.language.name, asked.words);
+            let names = if it.is_example { "examples name" } else { "this names" };
+            let reason = format!("{} is not read, and {names} `{}`{within}", it.language.name, asked.words);
+            if it.is_example {
+                shown_in_examples.insert(it.language.name);
+            }
             let shown_at = (*place == it.path).then(|| self.line(place, asked.line)).flatten();
             let kind = if it.language.is_program() { SkipKind::Program } else { SkipKind::Language };
             let told = Unjudged { shown_at, known: asked.all.clone(), ..Unjudged::new(kind, it.path.clone(), reason) };
@@ -184,7 +220,7 @@ impl Seen<'_> {
     fn without_price(&self) -> impl Iterator<Item = Unjudged> {
         let items = self.inventory.resources.iter().zip(&self.bill.items);
         items.filter(|(it, _)| it.is_added() && !it.takes_its_count()).filter_map(|(it, item)| {
-            if item.amount.is_some() {
+            if item.amount.is_some() || it.is_switched_off() {
                 return None;
             }
             let why = match (&item.status, it.count.why()) {
@@ -192,23 +228,32 @@ impl Seen<'_> {
                 (_, Some(why)) => why,
                 (_, None) => "the text does not say how many there are",
             };
+            // Where the text that says it stands in another file, its line counts.
+            let place = if it.body.file == it.span.file { it.body } else { it.span };
             let reason = format!("{} has no price: {why}", it.address);
             let machine = it.text(Key::Machine);
             let known = format!("{:?} {machine:?} {:?}", it.count.value(), it.number(Key::AcceleratorCount));
             Some(
                 Unjudged { known, ..Unjudged::new(SkipKind::Price, self.path(it.span), reason) }
                     .about(&it.address)
-                    .at(it.body),
+                    .at(place),
             )
         })
     }
 
     fn machines(&self) -> impl Iterator<Item = Unjudged> {
         self.unknown_machines.iter().map(|it| {
-            let reason = format!("{} may or may not carry accelerators: {}", it.address, it.why);
-            Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(&it.address).at(it.span)
+            // Several runs of one root may leave the same machine open: it is one entry.
+            let address = it.address.strip_suffix(it.run.as_str()).unwrap_or(&it.address);
+            let reason = format!("{address} may or may not carry accelerators: {}", it.why);
+            Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(address).at(it.span)
         })
     }
+}
+
+/// Whether an address is one of a module, or of an instance of it.
+fn is_inside(address: &str, module: &str) -> bool {
+    address.strip_prefix(module).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// Most files that are looked at beside one of a language that is written in several.

@@ -26,7 +26,7 @@ impl FrontEnd for Scripts {
                 && sources.glance(path, |text| memchr::memmem::find(text, slurm::MARK).is_some()).unwrap_or(false);
             let job = may_be_job.then(|| slurm::read(sources, path)).flatten();
             let others = languages.into_iter().filter(|it| job.is_none() || it.reader != Reader::Slurm);
-            out.inventory.foreign.extend(others.map(|language| Foreign { path: path.clone(), language }));
+            out.inventory.foreign.extend(others.map(|language| Foreign::new(path, language)));
             let Some(job) = job else { continue };
             let run = Run::new(RunKind::Manifests, parent(path), Some("Slurm"));
             out.carriers.insert(job, Carrier { root: None, run: run.id.clone(), none: None });

@@ -16,7 +16,7 @@ pub mod row_path;
 mod run;
 mod shift;
 mod sign;
-mod snake_case;
+pub(crate) mod snake_case;
 mod terms;
 mod unjudged;
 mod unlisted;

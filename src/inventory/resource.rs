@@ -79,6 +79,14 @@ pub struct Orphaned {
 pub struct Foreign {
     pub path: String,
     pub language: &'static Language,
+    /// It stands among examples or tests.
+    pub is_example: bool,
+}
+
+impl Foreign {
+    pub fn new(path: impl Into<String>, language: &'static Language) -> Foreign {
+        Foreign { path: path.into(), language, is_example: false }
+    }
 }
 
 /// A file or folder that gpulint skipped, and why.
@@ -87,11 +95,15 @@ pub struct Skipped {
     pub path: String,
     pub reason: String,
     pub kind: SkipKind,
+    /// It stands among examples or tests.
+    pub is_example: bool,
+    /// The folder without which gpulint could not read all of it, and which is not there.
+    pub absent: Option<String>,
 }
 
 impl Skipped {
     pub fn new(kind: SkipKind, path: impl Into<String>, reason: impl Into<String>) -> Skipped {
-        Skipped { path: path.into(), reason: reason.into(), kind }
+        Skipped { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
     /// What it contains is known from other text.
@@ -536,6 +548,11 @@ impl Resource {
     /// It only changes another object, and gpulint has not found the number of that one.
     pub fn takes_its_count(&self) -> bool {
         self.is_patch && self.count.why().is_some()
+    }
+
+    /// Whether it is switched off: its count is 0, and not because it could never start.
+    pub fn is_switched_off(&self) -> bool {
+        self.count.value().is_some_and(|count| count.ceiling == 0.0) && self.fact(Key::Impossible).value().is_none()
     }
 
     /// Whether nothing limits how many there are.

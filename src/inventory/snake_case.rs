@@ -1,7 +1,7 @@
 //! Names as programs write them, in one form.
 
 /// Small letters, with a stroke before each word: `tensorParallelSize` is `tensor_parallel_size`. Other letters stay.
-pub(super) fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut was_small = false;
     for letter in name.chars() {

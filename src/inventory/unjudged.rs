@@ -70,9 +70,9 @@ impl Unjudged {
     /// Whether a resource of that address may be hidden by it.
     pub fn may_hide(&self, address: &str, path: &str) -> bool {
         match (&self.address, self.span) {
-            (Some(own), _) => {
-                address.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            }
+            (Some(own), _) => address
+                .strip_prefix(own.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']) || rest.starts_with(" (")),
             (None, None) => self.path == path,
             (None, Some(_)) => false,
         }

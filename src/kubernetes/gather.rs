@@ -245,7 +245,7 @@ pub(super) fn gather(
     let mut looked = look_at_all(sources, &paths, &wanted, options);
     let mut gathered = Gathered::default();
     gathered.plain.extend(looked.iter().filter(|it| !it.may_have_sign).map(|it| it.path.clone()));
-    let foreign = looked.iter().filter_map(|it| Some(Foreign { path: it.path.clone(), language: it.language? }));
+    let foreign = looked.iter().filter_map(|it| Some(Foreign::new(it.path, it.language?)));
     gathered.foreign.extend(foreign);
     hold(sources, &mut looked, Matter::Asks);
     let mut asking: BTreeSet<&String> =
@@ -290,7 +290,9 @@ pub(super) fn gather(
         embedded.iter().map(|(id, _)| File { embedded: true, ..File::new(*id, sources.path(*id).into(), false) }),
     );
     let idle_too = !matches!(wanted, filter::Wanted::Nothing);
-    gathered.files = files.into_iter().map(|file| File { idle_too, ..file }).collect();
+    let is_named = |file: &File| options.named_files.iter().any(|named| **named == *file.path);
+    let marked = files.into_iter().map(|file| File { idle_too, is_named: is_named(&file), ..file });
+    gathered.files = marked.collect();
     gathered
 }
 

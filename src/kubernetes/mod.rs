@@ -56,6 +56,8 @@ pub struct Options {
     pub given_runs: Vec<GivenRun>,
     /// What charts are told of the cluster.
     pub cluster: Cluster,
+    /// Files that the command line names.
+    pub named_files: Vec<String>,
     /// What was found of files when they were looked through, for another state of the same tree.
     pub looks: Looks,
 }
@@ -172,7 +174,12 @@ fn keep_the_rest(parsed: &mut [Parsed], reading: &mut KubernetesReading) {
             continue;
         }
         reading.inventory.diagnostics.append(&mut file.stream.diagnostics);
-        reading.inventory.skipped.extend(file.skipped.take());
+        // A template that could not be rendered is listed with the cause already.
+        let is_listed = |it: &Skipped| {
+            reading.inventory.skipped.iter().any(|other| (other.kind, &other.path) == (it.kind, &it.path))
+        };
+        let skipped = file.skipped.take().filter(|it| !is_listed(it));
+        reading.inventory.skipped.extend(skipped);
         // What was rendered repeats the comments of what people wrote, in another place.
         if file.file.rendered.is_none() {
             reading.comments.append(&mut file.stream.comments);

@@ -12,6 +12,8 @@
 //! Crates that split shell words (shlex, shell-words) know no places, no variables and no commands; those that parse shells
 //! give trees, refuse what is only half a script, and expand nothing.
 
+pub(crate) mod printed;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -123,6 +123,8 @@ fn cost(id: ResourceId, resource: &Resource, item: &BillItem) -> CostSum {
         cost.leave_open(open_part(id, resource, OpenCause::Machine, "the code names no accelerator"));
     }
     match (&item.status, item.amount) {
+        // There are none of it, whatever one would cost.
+        (_, None) if resource.is_switched_off() => {}
         (Status::Unpriced(why), None) => cost.leave_open(open_part(id, resource, OpenCause::Price, why)),
         (_, None) if !resource.takes_its_count() => {
             let why = resource.count.why().unwrap_or("the code does not say how many there are");

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::inventory::{Counted, Inventory, RunId, settle};
+use crate::source::parent;
 
 /// Whether a path is among those that nobody deploys.
 pub fn is_excluded(path: &str, options: &RunOptions) -> bool {
@@ -36,6 +37,9 @@ pub fn complete(inventory: &mut Inventory, options: &RunOptions) {
             run.counted = counted::by_place(&run.folder, &folders, options);
         }
     }
+    let is_example = |path: &str| counted::by_place(parent(path), &folders, options) == Counted::Example;
+    inventory.foreign.iter_mut().for_each(|it| it.is_example = is_example(&it.path));
+    inventory.skipped.iter_mut().for_each(|it| it.is_example = is_example(&it.path));
     let apart: HashMap<&RunId, Counted> =
         inventory.runs.iter().filter(|it| it.counted != Counted::Deployed).map(|it| (&it.id, it.counted)).collect();
     if apart.is_empty() {

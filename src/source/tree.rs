@@ -169,7 +169,7 @@ pub fn normalize(path: &str) -> Option<String> {
 }
 
 /// Folders that hold what shows or tests something, by their names.
-const EXAMPLES: [&str; 18] = [
+const EXAMPLES: [&str; 24] = [
     "example",
     "examples",
     "sample",
@@ -186,6 +186,12 @@ const EXAMPLES: [&str; 18] = [
     "fixture",
     "fixtures",
     "test-fixtures",
+    "e2e_tests",
+    "e2e-tests",
+    "test_cases",
+    "test-cases",
+    "integration_tests",
+    "integration-tests",
     "spec",
     "specs",
 ];

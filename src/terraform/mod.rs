@@ -22,16 +22,17 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::inventory::{Adjust, FrontEnd, GivenRun, Inventory, Resource, Run, RunId, RunKind, Skipped, Unlisted};
-use crate::source::{FileId, Limits, Sources, Span};
+use crate::source::{FileId, Limits, Sources, Span, parent};
 
 use code::library::Library;
 use code::module::{ModuleCode, Tool};
 use load::variants;
-use load::{parallel, plans, roots, rounds};
+use load::{harmless, links, parallel, plans, roots, rounds};
 
 pub use crate::languages::hcl::value::{Cause, Computed, Data, Entries, Number, PathTarget, Value};
 pub(crate) use address::without_keys;
 pub use block::{Attribute, Block, Provider};
+pub(crate) use code::modules::rents_no_machines;
 pub(crate) use embedded::installed;
 pub use load::roots::Why;
 pub use load::shared::SharedTerraform;
@@ -167,6 +168,9 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
         .filter(|it| !is_downloaded(it) && !units.taken.contains(it))
         .collect();
     let modules = parallel::map(directories.len(), |index| library.module(&directories[index]));
+    let links = links::of(sources, &modules);
+    let is_library = |it: &ModuleCode| !options.named_roots.contains(&it.directory) && it.is_library(sources, &links);
+    let (libraries, modules): (Vec<_>, Vec<_>) = modules.into_iter().partition(|it| is_library(it));
     let variable_files = variants::files(sources, library, &modules, paths, options);
     let candidates = roots::Candidates::new(sources, &modules, &variable_files, &options.named_roots);
     let rounds = rounds::Rounds::new(sources, library, &variable_files, options);
@@ -183,18 +187,35 @@ fn read_with(library: &Library<'_>, sources: &Sources, paths: &[String], options
     reading.tell_unused(variable_files.unused.iter().filter(|it| !of_units.contains(it.as_str())));
     add_units(sources, units, options, &mut reading);
     plans::read(sources, plans, options, &mut reading);
-    for path in left_out {
+    for path in left_out.into_iter().filter(|it| harmless::may_rent(library, it, embedded::carries_manifests)) {
         let reason = "a module that nothing here calls: what it is given is not known";
         reading.inventory.skipped.push(Skipped::new(SkipKind::UncalledModule, path, reason));
     }
     let others = rounds.other.get().map(Library::modules).unwrap_or_default();
+    let is_of_library = |it: &ModuleCode| libraries.iter().any(|library| library.directory == it.directory);
     for module in library.modules().into_iter().chain(others) {
-        reading.inventory.diagnostics.extend(module.diagnostics.iter().cloned());
-        if module.is_of_alternatives && reading.is_called(&module) {
+        if is_of_library(&module) && !reading.is_called(&module) {
+            // Terraform reads each file in the directories that link to it, and never two that declare the same.
+            let repeats = module.errors_of_repeats();
+            let own = module.diagnostics.iter().filter(|it| !repeats.contains(it));
+            reading.inventory.diagnostics.extend(own.cloned());
+            continue;
+        }
+        let is_told = |it: &&Diagnostic| {
+            let real = it.span.and_then(|span| sources.real_path(&sources.path(span.file)));
+            !real.is_some_and(|path| libraries.iter().any(|library| library.directory == parent(&path)))
+        };
+        reading.inventory.diagnostics.extend(module.diagnostics.iter().filter(is_told).cloned());
+        if module.is_of_alternatives && !module.is_picked && reading.is_called(&module) {
             reading.inventory.diagnostics.extend(module.errors_of_repeats());
         } else if module.is_of_alternatives {
-            let reason = "files that repeat each other, with no backend, values or lock file: alternatives, of which \
-                          the dearest counts";
+            let reason = match module.is_picked {
+                true => "a script picks one of the files that declare the same: the dearest counts",
+                false => {
+                    "files that repeat each other, with no backend, values or lock file: alternatives, of which the \
+                     dearest counts"
+                }
+            };
             let skipped = Skipped::new(SkipKind::Alternatives, &module.directory, reason);
             reading.inventory.skipped.push(skipped);
         }

@@ -9,6 +9,7 @@ use crate::source::Span;
 
 use super::address::base;
 use super::block::Block;
+use super::code::modules::rents_nothing;
 use super::{Root, embedded, rows};
 
 /// Deeper than anybody nests what says which machine it is.
@@ -42,7 +43,7 @@ pub(super) fn of_run(blocks: &[Block]) -> Vec<Unlisted> {
     let mut found: BTreeMap<(Span, &str), Unlisted> = BTreeMap::new();
     let resources = blocks.iter().filter(|it| it.keyword == "resource" && !it.is_none());
     for (block, kind) in resources.filter_map(|block| Some((block, block.labels.first()?))) {
-        if rows::has_row(kind) || embedded::carries_manifests(kind) {
+        if rows::has_row(kind) || embedded::carries_manifests(kind) || rents_nothing(kind) {
             continue;
         }
         let own = base(&block.address);

@@ -44,6 +44,7 @@ use crate::decide::{self, Baseline, Decided, Verdict};
 use crate::diagnostic::{Diagnostic, SkipKind};
 use crate::front_ends::files;
 use crate::inventory::{RunKind, Skipped};
+use crate::kubernetes;
 use crate::measured::paid;
 use crate::measured::row::FILE_NAME;
 use crate::report::{Paths, Report};
@@ -206,7 +207,10 @@ impl Session {
                 declaring_labels: settings::declaring_labels(&config),
                 traffic: prices::traffic(&config),
                 today: Some(today),
-                kubernetes: options::kubernetes_options(&config, &values),
+                kubernetes: kubernetes::Options {
+                    named_files: options::named_files(&place),
+                    ..options::kubernetes_options(&config, &values)
+                },
                 ..Settings::default()
             },
             scope: Arc::new(SessionScope::new(

@@ -36,10 +36,17 @@ pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
             };
             reads_all || wanted.iter().any(is_below)
         };
+        let named: Vec<String> = place.named.iter().filter_map(|it| place.in_tree(it)).collect();
+        let is_cached = |file: &String| is_in_cache(file) && !named.iter().any(|it| is_in_cache(&format!("{it}/")));
         let tracked = git_index::tracked_names(repository, is_wanted)?.into_iter().map(in_tree);
-        Some(missing(&place.root, tracked, found))
+        Some(missing(&place.root, tracked.filter(|file| !is_cached(file)), found))
     };
     repositories.filter_map(of_repository).flatten().collect()
+}
+
+/// Whether Terraform or Terragrunt made the file: a copy of modules and units, which are read where they come from.
+fn is_in_cache(file: &str) -> bool {
+    file.split('/').rev().skip(1).any(|folder| matches!(folder, ".terraform" | ".terragrunt-cache"))
 }
 
 /// Those of some files that may be read, are there, and were not found.

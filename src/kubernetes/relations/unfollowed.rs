@@ -11,7 +11,9 @@ use crate::inventory::{Unjudged, accelerators};
 use crate::source::{Sources, Span, join, parent, static_regex};
 
 use crate::kubernetes::objects::chart;
+use crate::kubernetes::objects::layers;
 use crate::kubernetes::objects::object::Object;
+use crate::kubernetes::render;
 use crate::kubernetes::rows::path::ManifestPath;
 use crate::kubernetes::rows::table::{KindRow, Layers};
 use crate::kubernetes::text::filter::{self, Matter};
@@ -57,21 +59,27 @@ impl Deployed {
                 let text = text.to_ascii_lowercase();
                 NUMBERS.iter().any(|word| text.contains(word)) || accelerators::are_mentioned(&text)
             };
-            let is_open = !matches!(what, "components" | "patches" | "postRenderers" | "replicas") || speaks();
-            (has_accelerators && is_open) || filter::look(text.as_bytes()) == Matter::Asks
+            let is_open = || match what {
+                // One value of a Secret: its name tells what it may decide.
+                "targetPath" => render::may_decide(&text),
+                "postRenderers" => speaks() && may_ask(sources, object, row),
+                "components" | "patches" | "replicas" => speaks(),
+                _ => true,
+            };
+            (has_accelerators && is_open()) || filter::look(text.as_bytes()) == Matter::Asks
         };
         let path_of = |span: Span| sources.path(sources.origin(span).file);
         let changes = row.unfollowed.iter().filter_map(|path| {
-            let node = path.first(object.root)?;
-            let is_there = !(node.items().is_empty() && node.entries().is_empty() && node.text().is_none());
             let what = path.last_key().unwrap_or_default();
-            (is_there && matters(node.span, what)).then(|| {
-                let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
-                let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
-                Unjudged {
-                    known,
-                    ..Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span)
-                }
+            let is_there =
+                |node: &&Node| !(node.items().is_empty() && node.entries().is_empty() && node.text().is_none());
+            let mut there = nodes(path.all(object.root)).into_iter().filter(is_there);
+            let node = there.find(|node| matters(node.span, what))?;
+            let reason = format!("{address} changes what it deploys by `{what}`, which is not followed here");
+            let known = if READING.contains(&what) { self.read_by(sources, node) } else { String::new() };
+            Some(Unjudged {
+                known,
+                ..Unjudged::new(SkipKind::Unfollowed, path_of(node.span), reason).about(&address).at(node.span)
             })
         });
         let mut told: Vec<Unjudged> = changes.collect();
@@ -110,6 +118,14 @@ impl Deployed {
         told.truncate(3);
         told
     }
+}
+
+/// Whether what an object deploys by charts may ask for accelerators: the object speaks of some, or a chart of this tree does.
+fn may_ask(sources: &Sources, object: &Object<'_>, row: &KindRow) -> bool {
+    let places =
+        row.values.iter().flat_map(|layers| layers.places(object.root).into_iter().map(move |at| (layers, at)));
+    let charts = places.filter_map(|(layers, at)| layers::directory(layers, at, sources));
+    render::in_values(object.root) || charts.into_iter().any(|directory| render::chart_may_ask(sources, &directory))
 }
 
 impl Deployed {

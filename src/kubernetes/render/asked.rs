@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Rendered;
+use super::missing_part::MissingPart;
 use crate::inventory::{GivenRun, Run, Skipped};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::text::file::File;
@@ -80,6 +81,8 @@ pub(in crate::kubernetes) struct AskedDocuments {
     /// The directories of charts that are deployed as they are rendered here, and in no other way.
     pub charts: BTreeSet<String>,
     pub skipped: Vec<Skipped>,
+    /// What kustomizations are built without.
+    pub missing: BTreeSet<MissingPart>,
     pub kustomized: Kustomized,
 }
 

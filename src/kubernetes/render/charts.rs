@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Counted, Run, RunKind, Skipped};
-use crate::languages::helm::{self, Chart, ChartDocument, Rendering};
+use crate::languages::helm::{self, Chart, ChartDocument, MissingChart, Rendering};
 use crate::languages::yaml::Node;
 use crate::source::{Sources, each};
 
@@ -18,7 +18,7 @@ use super::{Asked, AskedDocuments, trace};
 use crate::kubernetes::Cluster;
 use crate::kubernetes::objects::chart::is_values;
 use crate::kubernetes::text::file::{File, ReleaseNames};
-use crate::kubernetes::text::filter::Matter;
+use crate::kubernetes::text::filter::{self, Matter};
 use crate::kubernetes::text::trail::{Renderer, Trail};
 
 /// Where nobody says another.
@@ -94,7 +94,7 @@ pub(in crate::kubernetes) fn all(
     let (done, refused) = render_all(sources, jobs, cluster, |_| Matter::Asks);
     skipped.extend(refused.iter().map(|(directory, why)| not_rendered(directory, why)));
     for done in &done {
-        tell(sources, &done.job.chart.directory, &done.rendering, true, &mut skipped);
+        tell(sources, &done.job.chart, &done.rendering, &done.given(true), &mut skipped);
     }
     let documents = done.into_iter().flat_map(|done| done.rendering.documents);
     (documents.map(|document| (document.template, document.text)).collect(), skipped)
@@ -224,6 +224,10 @@ impl Done {
         own.chain(&self.job.variant.files).any(|path| names::in_file(sources, path))
     }
 
+    fn given(&self, speaks: bool) -> Given<'_> {
+        Given { speaks, values: self.job.chart.values.iter().chain(&self.job.layers).collect() }
+    }
+
     /// Some document of it came from a chart in another directory.
     fn shows(&self, sources: &Sources, directory: &str) -> bool {
         let own = &self.job.chart.directory;
@@ -246,7 +250,7 @@ impl Done {
 impl AskedDocuments {
     fn take(&mut self, sources: &Sources, done: &Done, asked: &Asked<'_>) {
         let directory = &done.job.chart.directory;
-        tell(sources, directory, &done.rendering, done.is_given(sources), &mut self.skipped);
+        tell(sources, &done.job.chart, &done.rendering, &done.given(done.is_given(sources)), &mut self.skipped);
         let Some(head) = trace::first_line(sources, &at(directory, "Chart.yaml")) else { return };
         let (chart, variant) = (&done.job.chart, &done.job.variant);
         let trail = Trail { by: Renderer::Helm, command: done.command().into(), head, variant: variant.trail(chart) };
@@ -280,33 +284,58 @@ fn file(sources: &Sources, document: &ChartDocument, matter: Matter, trail: &Tra
     Some(File { doubt, is_holed, perhaps, ..File::rendered(id, path, matter != Matter::Asks, trail.clone()) })
 }
 
-/// What has to be said of a rendering that is not whole. Most charts that are missing have nothing to do with accelerators:
-/// those do that may be given some, or are called so.
-fn tell(sources: &Sources, directory: &str, rendering: &Rendering, is_given: bool, skipped: &mut Vec<Skipped>) {
-    for (path, why) in &rendering.failed {
-        skipped.push(not_rendered(path, why));
-    }
+/// What has to be said of a rendering that is not whole. Where neither the chart nor its values speak of accelerators, that is
+/// nothing; neither is what a template lacks that runs nothing.
+fn tell(sources: &Sources, chart: &Chart, rendering: &Rendering, given: &Given<'_>, skipped: &mut Vec<Skipped>) {
+    let directory = &chart.directory;
+    let may_ask = given.speaks
+        || rendering.documents.iter().any(|it| filter::look(it.text.as_bytes()) == Matter::Asks)
+        || names::in_chart(sources, chart);
     let mut say =
         |path: String, reason: String| skipped.push(Skipped::new(SkipKind::Rendering, path, in_one_line(&reason)));
-    for why in rendering.missing.iter().filter(|why| is_given || names::may_ask(why)) {
-        say(place(directory), format!("rendered without a part: {why}"));
+    for missing in rendering.missing.iter().filter(|it| given.matters_to(it, rendering)) {
+        say(place(directory), format!("rendered without a part: {}", missing.why));
+    }
+    if !may_ask {
+        return;
+    }
+    let matters = |path: &str| !names::runs_nothing(sources, path);
+    for (path, why) in rendering.failed.iter().filter(|(path, _)| matters(path)) {
+        say(place(path), unrendered(why));
     }
     if !rendering.refused.is_empty() {
         let why = rendering.refused.join("; ");
         say(place(directory), format!("helm would refuse its values, which break values.schema.json: {why}"));
     }
-    for wanted in &rendering.wanted {
+    for (_, wanted) in rendering.wanted.iter().filter(|(path, _)| matters(path)) {
         say(place(directory), format!("rendered without a value that it requires: {wanted}"));
     }
-    for undecided in &rendering.undecided {
+    for (_, undecided) in rendering.undecided.iter().filter(|(path, _)| matters(path)) {
         let place = sources.locate(undecided.at);
         say(place.path.to_string(), format!("line {} is rendered one way of two: {}", place.line, undecided.why));
     }
     for (file, why) in rendering.documents.iter().flat_map(|it| it.gaps.iter().map(|why| (it.file, why))) {
         // Once for all that a missing part leaves open.
-        if !rendering.missing.contains(why) {
+        if !rendering.missing.iter().any(|it| it.why == *why) {
             say(sources.path(file), format!("rendered without what a pod has in one place: {why}"));
         }
+    }
+}
+
+/// The values that a chart is rendered with.
+struct Given<'v> {
+    /// They speak of accelerators.
+    speaks: bool,
+    values: Vec<&'v Node>,
+}
+
+impl Given<'_> {
+    /// Whether a missing part may ask for accelerators: it is called so, it has values that do, or templates take from it
+    /// what their objects are made of.
+    fn matters_to(&self, part: &MissingChart, rendering: &Rendering) -> bool {
+        names::may_ask(&part.why)
+            || self.speaks && rendering.includes_missing
+            || self.values.iter().any(|values| names::in_values_of(values, &[&part.name, "global"]))
     }
 }
 
@@ -316,7 +345,11 @@ pub(super) fn place(directory: &str) -> String {
 
 /// What is said of a chart, or of one of its templates, that is read as it stands.
 pub(in crate::kubernetes) fn not_rendered(path: &str, why: &str) -> Skipped {
-    Skipped::new(SkipKind::Rendering, place(path), in_one_line(&format!("read without rendering it: {why}")))
+    Skipped::new(SkipKind::Rendering, place(path), in_one_line(&unrendered(why)))
+}
+
+fn unrendered(why: &str) -> String {
+    format!("read without rendering it: {why}")
 }
 
 pub(in crate::kubernetes) fn in_one_line(text: &str) -> String {
@@ -337,16 +370,18 @@ pub(in crate::kubernetes) fn release(
     let head = trace::first_line(sources, &at(&chart.directory, "Chart.yaml")).ok_or("its Chart.yaml is empty")?;
     let name = release.name.as_ref().map_or_else(|| helm::Release::usual_name(&chart.name), ToString::to_string);
     let namespace = release.namespace.as_deref().unwrap_or(NAMESPACE);
-    let is_given = values.as_ref().is_some_and(names::in_values);
-    let rendering = render(sources, &chart.with_values(values), &[], (&name, namespace), cluster)?;
+    let chart = &chart.with_values(values);
+    let given =
+        Given { speaks: chart.values.as_ref().is_some_and(names::in_values), values: chart.values.iter().collect() };
+    let rendering = render(sources, chart, &[], (&name, namespace), cluster)?;
     // Where a template fails, what it says is still to be had by reading it.
-    if let Some((path, why)) = rendering.failed.first() {
+    if let Some((path, why)) = rendering.failed.iter().find(|(path, _)| !names::runs_nothing(sources, path)) {
         return Err(format!("`{path}`: {why}"));
     }
-    tell(sources, &chart.directory, &rendering, is_given, skipped);
+    tell(sources, chart, &rendering, &given, skipped);
     let command = format!("helm template {}", place(&chart.directory));
     let trail = Trail { by: Renderer::Helm, command: command.into(), head, variant: None };
-    let look = |document: &ChartDocument| crate::kubernetes::text::filter::look(document.text.as_bytes());
+    let look = |document: &ChartDocument| filter::look(document.text.as_bytes());
     let files = rendering.documents.iter().filter_map(|document| file(sources, document, look(document), &trail));
     Ok(files.map(|file| File { release: Some(release.clone()), ..file }).collect())
 }

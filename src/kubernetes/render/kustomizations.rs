@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::asked::Kustomized;
 use super::charts::in_one_line;
 use super::kustomization::{NAMES, Outline, outline};
+use super::missing_part::MissingPart;
 use super::{Asked, AskedDocuments, matters, names, trace};
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Run, RunId, RunKind, Skipped};
@@ -65,6 +66,7 @@ pub(super) fn make(sources: &Sources, asked: &Asked<'_>) -> AskedDocuments {
             }
         }
     }
+    made.skipped.extend(MissingPart::skipped(&made.missing));
     made.skipped.sort();
     made.skipped.dedup();
     made.kustomized = graph.owned(&asked.deployers.components);
@@ -266,7 +268,7 @@ impl AskedDocuments {
         done: Done,
     ) {
         let Done { built, kept } = done;
-        self.skipped.extend(built.missing.iter().map(|trouble| without_a_part(sources, path, trouble)));
+        self.missing.extend(built.missing.iter().map(|trouble| MissingPart::new(sources, path, trouble)));
         let Some(head) = trace::first_line(sources, path) else { return };
         let shown = if directory.is_empty() { "." } else { directory };
         let trail =
@@ -299,12 +301,6 @@ impl AskedDocuments {
 fn not_built(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
     let why = format!("read without building it: {}{}", trouble.message, elsewhere(sources, path, trouble));
     Skipped::new(SkipKind::Overlay, path, in_one_line(&why))
-}
-
-/// Told where it is missing, once for all that use it.
-fn without_a_part(sources: &Sources, path: &str, trouble: &Trouble) -> Skipped {
-    let path = trouble.at.map_or_else(|| path.to_owned(), |at| sources.path(sources.origin(at).file));
-    Skipped::new(SkipKind::OverlayPart, path, in_one_line(&format!("built without a part: {}", trouble.message)))
 }
 
 fn elsewhere(sources: &Sources, path: &str, trouble: &Trouble) -> String {

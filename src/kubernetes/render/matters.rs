@@ -36,6 +36,11 @@ pub(super) fn may_matter(sources: &Sources, directory: &str, asked: &Asked<'_>) 
         || hints(sources, &helm::files(sources, directory))
 }
 
+/// Whether a chart that stands in the tree speaks of accelerators anywhere.
+pub(in crate::kubernetes) fn chart_may_ask(sources: &Sources, directory: &str) -> bool {
+    depends_on_others(sources, directory) || hints(sources, &helm::files(sources, directory))
+}
+
 /// One of the files that it is made of may ask for something.
 pub(super) fn matters(sources: &Sources, chart: &Chart, asked: &Asked<'_>) -> bool {
     !depends_on_others(sources, &chart.directory)

@@ -1,6 +1,8 @@
 //! What is not at hand, by its name and by what it is given: whether it may ask for accelerators.
 
 use crate::inventory::accelerators;
+use crate::inventory::snake_case::snake_case;
+use crate::languages::helm::{self, Chart};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Sources;
 
@@ -25,13 +27,92 @@ pub(super) fn in_file(sources: &Sources, path: &str) -> bool {
 }
 
 /// The same of values.
-pub(super) fn in_values(node: &Node) -> bool {
+pub(in crate::kubernetes) fn in_values(node: &Node) -> bool {
     let speaks = |text: &str| speaks(&text.to_ascii_lowercase());
     match &node.data {
         NodeData::Scalar { text, .. } => speaks(text),
         NodeData::List(items) => items.iter().any(in_values),
         NodeData::Map(entries) => entries.iter().any(|it| speaks(&it.key) || in_values(&it.value)),
     }
+}
+
+/// The same of the values below a key, wherever that key is.
+pub(super) fn in_values_of(values: &Node, keys: &[&str]) -> bool {
+    match &values.data {
+        NodeData::Scalar { .. } => false,
+        NodeData::List(items) => items.iter().any(|item| in_values_of(item, keys)),
+        NodeData::Map(entries) => {
+            let is_inside = |key: &str, value: &Node| {
+                if keys.contains(&key) { in_values(value) } else { in_values_of(value, keys) }
+            };
+            entries.iter().any(|it| is_inside(&it.key, &it.value))
+        }
+    }
+}
+
+/// Whether a file of a chart speaks of them: its templates, its values, those of charts inside it; what is packed may.
+pub(super) fn in_chart(sources: &Sources, chart: &Chart) -> bool {
+    let is_read =
+        |path: &&String| path.contains("templates/") || path.ends_with("values.yaml") || path.ends_with(".tgz");
+    chart.inputs.iter().filter(is_read).any(|path| path.ends_with(".tgz") || in_file(sources, path))
+}
+
+/// Whether no object of a template runs anything, whatever its values are. A ConfigMap may hold a pod for another program.
+pub(super) fn runs_nothing(sources: &Sources, path: &str) -> bool {
+    let kinds: Vec<&str> = helm::IDLE_KINDS.iter().copied().chain(["ConfigMap"]).collect();
+    let is_idle = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        let is_plain = || !accelerators::are_mentioned(&text.to_ascii_lowercase()) && !text.contains("containers");
+        helm::makes_only(&text, helm::IDLE_KINDS) || helm::makes_only(&text, &kinds) && is_plain()
+    };
+    sources.glance(path, is_idle).unwrap_or(false)
+}
+
+/// Words of the names of values that decide how many containers run, or on which machines.
+const DECIDING: [&str; 36] = [
+    "affinity",
+    "autoscaling",
+    "class",
+    "copies",
+    "count",
+    "enabled",
+    "flavor",
+    "flavour",
+    "instance",
+    "instances",
+    "limits",
+    "machine",
+    "max",
+    "min",
+    "node",
+    "nodes",
+    "number",
+    "parallelism",
+    "pods",
+    "pool",
+    "profile",
+    "replica",
+    "replicas",
+    "requests",
+    "resources",
+    "scale",
+    "scaling",
+    "selector",
+    "shape",
+    "shards",
+    "size",
+    "sku",
+    "tolerations",
+    "type",
+    "worker",
+    "workers",
+];
+
+/// Whether a value of this name may decide the number of accelerators, the number of containers, or the machine.
+pub(in crate::kubernetes) fn may_decide(name: &str) -> bool {
+    let words = snake_case(name);
+    let is_deciding = |word: &str| DECIDING.contains(&word);
+    speaks(&words) || words.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_deciding)
 }
 
 /// A text of small letters.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Asked;
+use super::names;
 use super::plan::{at, document};
 use crate::diagnostic::SkipKind;
 use crate::inventory::{Counted, Skipped};
@@ -127,11 +128,22 @@ fn is_for(sources: &Sources, chart: &Chart, file: &str, skipped: &mut Vec<Skippe
         return false;
     }
     if keys.contains(&"sops") {
+        // The keys of an encrypted file are readable: those of passwords decide nothing.
+        if !root.entries().iter().any(|it| &*it.key != "sops" && decides(&it.key, &it.value)) {
+            return false;
+        }
         let reason = "values of a chart that are encrypted: what they say is not known";
         skipped.push(Skipped::new(SkipKind::MissingValues, file, reason));
         return false;
     }
     true
+}
+
+/// Whether a value of this key, or one below it, may decide something about accelerators.
+fn decides(key: &str, value: &Node) -> bool {
+    names::may_decide(key)
+        || value.entries().iter().any(|it| decides(&it.key, &it.value))
+        || value.items().iter().any(|it| decides("", it))
 }
 
 /// A path as it is written in the directory of the chart.

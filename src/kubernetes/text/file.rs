@@ -16,6 +16,8 @@ pub(in crate::kubernetes) struct File {
     pub joined_only: bool,
     /// Rules may look at documents that ask for nothing whatever is in them.
     pub idle_too: bool,
+    /// The command line names it.
+    pub is_named: bool,
     /// It is a template of a chart.
     pub of_chart: bool,
     /// The values that its chart has by default.
@@ -59,6 +61,7 @@ impl File {
             path,
             joined_only,
             idle_too: false,
+            is_named: false,
             of_chart: false,
             values: None,
             rendered: None,

@@ -64,7 +64,17 @@ impl Matter {
 /// Files that may hold manifests, by the end of their names. Terraform has JSON of its own.
 pub fn is_manifest(path: &str) -> bool {
     let small = path.to_ascii_lowercase();
-    is_of(Reader::Kubernetes, &small) && !is_of(Reader::Terraform, path)
+    is_of(Reader::Kubernetes, &small) && !is_of(Reader::Terraform, path) && !is_template_of_page(&small)
+}
+
+/// `README.md.gotmpl` becomes a page for people.
+fn is_template_of_page(path: &str) -> bool {
+    const PAGES: [&str; 6] = ["md", "markdown", "rst", "adoc", "html", "css"];
+    const DATA: [&str; 3] = ["yaml", "yml", "json"];
+    let mut ends = path.rsplit('/').next().unwrap_or_default().rsplit('.');
+    ends.next().is_some_and(|end| !DATA.contains(&end))
+        && ends.next().is_some_and(|end| PAGES.contains(&end))
+        && ends.next().is_some()
 }
 
 /// The kinds that rules look at as they are written, whatever they ask for.

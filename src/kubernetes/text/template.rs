@@ -97,7 +97,8 @@ fn without_placeholders(file: &File, text: &str, plain: Stream, limits: Limits) 
     }
     let mut stream = plain;
     let is_data = is_json(&file.path) && !filter::names_devices(text.as_bytes());
-    if (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
+    let is_other = is_json(&file.path) && !file.is_named && !begins_like_json(text) && !has_root_kind(text);
+    if is_other || (is_of_anything(&file.path) || is_data) && !names_a_kind(text) {
         // What a shell or Terraform is given, by a name that says only that something is to be filled in; what is called JSON
         // and is a command.
         stream.diagnostics.clear();
@@ -113,6 +114,18 @@ fn is_of_anything(path: &str) -> bool {
 
 fn is_json(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("json"))
+}
+
+/// Whether the first thing after comments is a JSON object or list.
+fn begins_like_json(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    let line = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"));
+    line.is_some_and(|line| line.starts_with(['{', '[', '"']) || line.starts_with("/*"))
+}
+
+/// Whether a line says in YAML of which kind an object is.
+fn has_root_kind(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("kind:") || line.starts_with("apiVersion:"))
 }
 
 fn names_a_kind(text: &str) -> bool {

@@ -105,7 +105,7 @@ pub(crate) fn format(pattern: &Text, values: &[GoValue]) -> Result<Text, Templat
         let verb = PrintVerb::read(&mut rest, || {
             next += 1;
             match values.get(next - 1)?.kind {
-                Kind::Int(number) => usize::try_from(number).ok(),
+                Kind::Int(number) | Kind::Int64(number) => usize::try_from(number).ok(),
                 _ => None,
             }
         });

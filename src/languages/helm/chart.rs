@@ -25,7 +25,7 @@ pub(crate) struct Chart {
     /// Where it stands in the tree.
     pub(crate) directory: String,
     pub(super) about: Node,
-    pub(super) values: Option<Node>,
+    pub(crate) values: Option<Node>,
     /// By their names within the chart, sorted.
     pub(super) templates: Vec<(String, FileId)>,
     template_files: Vec<String>,
@@ -38,6 +38,14 @@ pub(crate) struct Chart {
     pub(crate) is_library: bool,
     /// All files that were looked at.
     pub(crate) inputs: Vec<String>,
+}
+
+/// A chart that another one depends on and that is not at hand.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MissingChart {
+    /// The key of its values in those of the chart around it.
+    pub(crate) name: String,
+    pub(crate) why: String,
 }
 
 /// What a chart says of one that it depends on.

@@ -17,6 +17,7 @@
 mod archive;
 mod chart;
 mod cluster;
+mod idle;
 mod ignored;
 mod output;
 mod render;
@@ -26,7 +27,8 @@ mod tests;
 mod values;
 mod world;
 
-pub(crate) use chart::{Chart, files, load};
+pub(crate) use chart::{Chart, MissingChart, files, load};
 pub use cluster::Cluster;
+pub(crate) use idle::{IDLE_KINDS, makes_only};
 pub(crate) use output::ChartDocument;
 pub(crate) use render::{Release, Rendering, render};

@@ -1,6 +1,6 @@
 //! One chart with one stack of values → documents.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span};
 
 use super::Cluster;
-use super::chart;
+use super::chart::{self, MissingChart};
 use super::output::{self, ChartDocument};
 use super::schema;
 use super::values::Chart;
@@ -50,12 +50,14 @@ pub(crate) struct Rendering {
     pub(crate) refused: Vec<String>,
     /// Templates that became nothing, and why.
     pub(crate) failed: Vec<(String, String)>,
-    /// What Helm would not go on without: messages of `required`.
-    pub(crate) wanted: Vec<String>,
-    /// Charts that it depends on and that are not at hand, and why.
-    pub(crate) missing: Vec<String>,
-    /// Conditions that nobody knows, and of which only one side is in the documents.
-    pub(crate) undecided: Vec<Undecided>,
+    /// Messages of `required`, without whose values Helm stops, each with the path of its template.
+    pub(crate) wanted: Vec<(String, String)>,
+    /// Charts that it depends on and that are not at hand.
+    pub(crate) missing: Vec<MissingChart>,
+    /// Its templates include what a missing chart defines.
+    pub(crate) includes_missing: bool,
+    /// Conditions that nobody knows, and of which only one side is in the documents, each with the path of its template.
+    pub(crate) undecided: Vec<(String, Undecided)>,
     /// What it took.
     pub(crate) steps: u64,
 }
@@ -90,6 +92,13 @@ struct Job {
     path: String,
 }
 
+impl Job {
+    /// What others include makes nothing by itself, and Helm prints `NOTES.txt` to a person.
+    fn makes_objects(&self) -> bool {
+        !self.is_partial && !self.name.ends_with("NOTES.txt")
+    }
+}
+
 fn say(failure: TemplateFailure) -> String {
     match failure {
         TemplateFailure::Refused(why) => why,
@@ -122,18 +131,26 @@ impl Renderer<'_> {
             }
         }
         let missing = rendering.missing.clone();
+        let includes_missing = Cell::new(false);
         let unknown = |name: &str| {
-            let why = missing.first()?;
-            Some(Cause::new(&format!("include {name}"), why.as_str()))
+            let first = missing.first()?;
+            includes_missing.set(true);
+            Some(Cause::new(&format!("include {name}"), first.why.as_str()))
         };
         let mut evaluator = Evaluator::new(templates, &unknown, heap);
         let mut done: Vec<(usize, Text)> = Vec::new();
-        for (number, job) in jobs.iter().enumerate().filter(|(_, job)| !job.is_partial) {
+        for (number, job) in jobs.iter().enumerate().filter(|(_, job)| job.makes_objects()) {
             let about = [("Name", job.name.as_str()), ("BasePath", job.base.as_str())];
             let about: MapEntries =
                 about.map(|(key, text)| (Arc::from(key), GoValue::from(text).into())).into_iter().collect();
             job.context.insert("Template".into(), evaluator.heap.map(about));
-            match evaluator.render(&job.name, &Kind::Map(job.context.clone()).into()) {
+            let outcome = evaluator.render(&job.name, &Kind::Map(job.context.clone()).into());
+            let of_job = |it: String| (job.path.clone(), it);
+            rendering.wanted.extend(std::mem::take(&mut evaluator.wanted).into_iter().map(of_job));
+            rendering
+                .undecided
+                .extend(std::mem::take(&mut evaluator.undecided).into_iter().map(|it| (job.path.clone(), it)));
+            match outcome {
                 Ok(text) => done.push((number, text)),
                 Err(TemplateFailure::Budget(why)) => return Err(why.to_owned()),
                 Err(failure) => {
@@ -143,13 +160,12 @@ impl Renderer<'_> {
                 }
             }
         }
-        rendering.wanted = std::mem::take(&mut evaluator.wanted);
         rendering.wanted.dedup();
-        rendering.undecided = std::mem::take(&mut evaluator.undecided);
+        rendering.includes_missing = includes_missing.get();
         rendering.steps = evaluator.taken();
         done.sort_by(|a, b| jobs.get(a.0).map(|it| &it.name).cmp(&jobs.get(b.0).map(|it| &it.name)));
         for (number, text) in done {
-            if let Some(job) = jobs.get(number).filter(|job| !job.name.ends_with("NOTES.txt")) {
+            if let Some(job) = jobs.get(number) {
                 evaluator.heap.spend(output::weight(&text)).map_err(say)?;
                 rendering.documents.extend(output::documents(&text, job.file, &job.name, self.release.with_tests));
             }
@@ -164,7 +180,7 @@ impl Renderer<'_> {
         layers: &[Node],
         heap: &Heap,
         jobs: &mut Vec<Job>,
-    ) -> Result<(Vec<String>, Vec<String>), TemplateFailure> {
+    ) -> Result<(Vec<MissingChart>, Vec<String>), TemplateFailure> {
         let own = |chart: &chart::Chart| match &chart.values {
             Some(node) => of_node(self.sources, node, heap),
             None => Ok(GoValue::nil()),
@@ -211,7 +227,7 @@ impl Renderer<'_> {
         is_root: bool,
         shared: &Shared<'_>,
         jobs: &mut Vec<Job>,
-        missing: &mut Vec<String>,
+        missing: &mut Vec<MissingChart>,
     ) -> GoValue {
         let heap = shared.heap;
         missing.extend(chart.missing.iter().cloned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::languages::gotemplate::{GoValue, Heap, Kind, Map, MapEntry, TemplateFailure, copied, fulfils};
 
-use super::chart::{self, Dependency};
+use super::chart::{self, Dependency, MissingChart};
 
 const GLOBAL: &str = "global";
 
@@ -18,7 +18,7 @@ pub(super) struct Chart<'c> {
     dependencies: Vec<(Dependency, String)>,
     has_list: bool,
     /// Charts that are wanted and not at hand.
-    pub(super) missing: Vec<String>,
+    pub(super) missing: Vec<MissingChart>,
 }
 
 type Done<T> = Result<T, TemplateFailure>;
@@ -78,7 +78,7 @@ impl<'c> Chart<'c> {
             if !on {
                 off.push(name.clone());
             } else if let Some(why) = &dependency.missing {
-                self.missing.push(why.clone());
+                self.missing.push(MissingChart { name: name.clone(), why: why.clone() });
             }
         }
         self.inside.retain(|chart| !off.contains(&chart.name));

@@ -145,15 +145,23 @@ fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
 
 /// What a rendering lacks. What only leaves single values open is seen where these stand.
 fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> Result<(), Trouble> {
-    let failed = rendering.failed.iter().map(|(path, why)| format!("`{path}`: {why}"));
-    let missing = rendering.missing.iter().cloned();
+    // A template of a Service or a Secret runs nothing: its lack matters only to those who build all of it.
+    let is_idle = |path: &str| {
+        let text = maker.sources.tree().read(path).unwrap_or_default();
+        maker.is_lenient && helm::makes_only(&String::from_utf8_lossy(&text), helm::IDLE_KINDS)
+    };
+    let failed = rendering.failed.iter().filter(|(path, _)| !is_idle(path));
+    let failed = failed.map(|(path, why)| format!("`{path}`: {why}"));
+    let missing = rendering.missing.iter().map(|it| it.why.clone());
     let refused = rendering.refused.iter().map(|why| format!("helm would refuse its values: {why}"));
-    let wanted = rendering.wanted.iter().map(|what| format!("it requires a value: {what}"));
-    let undecided = rendering.undecided.iter().map(|it| {
+    let wanted = rendering.wanted.iter().filter(|(path, _)| !is_idle(path));
+    let wanted = wanted.map(|(_, what)| format!("it requires a value: {what}"));
+    let undecided = rendering.undecided.iter().filter(|(path, _)| !is_idle(path)).map(|(_, it)| {
         let place = maker.sources.locate(it.at);
         format!("`{}`, line {}, is rendered one way of two: {}", place.path, place.line, it.why)
     });
-    let gaps = rendering.documents.iter().flat_map(|it| &it.gaps).filter(|why| !rendering.missing.contains(why));
+    let is_missing = |why: &String| rendering.missing.iter().any(|it| it.why == *why);
+    let gaps = rendering.documents.iter().flat_map(|it| &it.gaps).filter(|why| !is_missing(why));
     let gaps = gaps.map(|why| format!("rendered without what a pod has in one place: {why}"));
     let all: Vec<String> = failed.chain(missing).chain(refused).chain(wanted).chain(undecided).chain(gaps).collect();
     for why in all {

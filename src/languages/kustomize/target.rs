@@ -48,7 +48,7 @@ pub(super) struct Maker<'m> {
     pub charts: BTreeSet<String>,
     pub cluster: &'m Cluster,
     /// It goes on without what is not at hand.
-    is_lenient: bool,
+    pub is_lenient: bool,
     /// What it went on without.
     pub missing: Vec<Trouble>,
     /// The directories that are being read.

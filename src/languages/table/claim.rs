@@ -47,6 +47,11 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     read.or(marked.first()).copied().or(called)
 }
 
+/// Whether the root of a text has the keys by which its language is certain.
+pub(crate) fn has_root_keys(language: &Language, text: &[u8]) -> bool {
+    language.root_keys.iter().all(|key| has_root_key(text, key.as_bytes()))
+}
+
 /// The languages of which a word stands in a text, in the order of the table.
 fn marked(text: &[u8]) -> Vec<&'static Language> {
     let (marks, languages) = &*MARKS;

@@ -327,6 +327,12 @@ impl Language {
         LANGUAGES.get(usize::from(number).checked_sub(1)?)
     }
 
+    /// Comments begin with two strokes in it.
+    pub fn has_slash_comments(&self) -> bool {
+        const ENDINGS: [&str; 4] = [".jsonnet", ".cue", ".bicep", ".go"];
+        self.names.iter().chain(self.beside).any(|name| ENDINGS.contains(name))
+    }
+
     /// A program in a general language describes the machines.
     pub fn is_program(&self) -> bool {
         !self.beside.is_empty()

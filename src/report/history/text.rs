@@ -88,7 +88,8 @@ pub(super) fn answer(history: &History) -> String {
     };
     let (currency, cost) = (history.currency, now.combined());
     let mut text = match now.added().next() {
-        None if cost.is_whole() => "no accelerators found".to_owned(),
+        None if cost.is_whole() && now.not_judged.is_empty() => "no accelerators found".to_owned(),
+        None if cost.is_whole() => format!("no accelerators with a price; not judged: {}", now.not_judged.len()),
         _ => format!("GPU cost {}", currency.monthly(&cost, Ends::PricesToo, "")),
     };
     let last = history.points.last().map(|it| &it.commit.id);

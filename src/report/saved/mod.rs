@@ -334,7 +334,7 @@ impl Builder {
     fn left_open(&mut self, machines: Vec<SavedMachine>, assumed: Vec<SavedMachine>, skipped: Vec<SavedSkipped>) {
         for it in machines {
             if let Some(span) = self.located.span(&it.path, it.line, 1) {
-                let machine = UnknownMachine { address: it.address, span, why: it.cause.into() };
+                let machine = UnknownMachine { address: it.address, run: String::new(), span, why: it.cause.into() };
                 self.state.unknown_machines.push(machine);
             }
         }

@@ -3,6 +3,7 @@
 use super::apart;
 use super::money::{Ends, mark, while_running};
 use crate::catalog::{Currency, Money, MoneyRange};
+use crate::diagnostic::SkipKind;
 use crate::inventory::Role;
 use crate::pricing::{Ending, Period};
 use crate::report::Report;
@@ -13,7 +14,7 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         return "nothing to check here".to_owned();
     }
     if !report.inventory.resources.iter().any(|it| it.is_added()) {
-        return apart::only(report).unwrap_or_else(|| "no accelerators found".to_owned());
+        return without_sums(report);
     }
     let (bill, currency) = (report.bill, report.currency);
     if bill.combined.minimum() == MoneyRange::ZERO
@@ -25,6 +26,21 @@ pub(in crate::report) fn cost_line(report: &Report) -> String {
         return format!("GPU cost not known: {} a month", currency.least_to_most(bill.unnamed.amount, ""));
     }
     format!("GPU cost {}", currency.monthly(&bill.combined, Ends::of_all(bill), marked(report)))
+}
+
+/// The first line where sums count nothing: it names the places of accelerators that gpulint found or could not evaluate.
+fn without_sums(report: &Report) -> String {
+    let named = report.inventory.unjudged.iter().filter(|it| it.kind.is_about_accelerators());
+    let (possible, certain): (Vec<SkipKind>, Vec<_>) =
+        named.map(|it| it.kind).partition(|kind| *kind == SkipKind::Machine);
+    let count = possible.len() + certain.len();
+    match (apart::only(report), count) {
+        (None, 0) => "no accelerators found".to_owned(),
+        (None, _) if certain.is_empty() => format!("accelerators possible in what is not judged: {count}"),
+        (None, _) => format!("accelerators only in what is not judged: {count}"),
+        (Some(apart), 0) => apart,
+        (Some(apart), _) => format!("{apart}; in what is not judged: {count}"),
+    }
 }
 
 /// Whether anything of the sum is estimated.

@@ -121,7 +121,7 @@ impl Stack<'_> {
         };
         applied.add(&made.resources, options.adjust.as_deref(), reading);
         if self.template.has_macros {
-            reading.inventory.foreign.push(Foreign { path: self.path.to_owned(), language: &MADE_BY_MACRO });
+            reading.inventory.foreign.push(Foreign::new(self.path, &MADE_BY_MACRO));
         }
         reading.inventory.runs.push(run);
     }

@@ -1,12 +1,12 @@
 //! The code of one directory: its files merged, overrides applied, blocks by name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use crate::languages::hcl::syntax::json::parse_json_body;
-use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, parse_body};
-use crate::source::{FileId, Sources, Span};
+use crate::languages::hcl::syntax::{Attribute, BlockNode, Body, Parsed, StepKind, TraversalStep, parse_body};
+use crate::source::{FileId, Sources, Span, file_name, join};
 use crate::terraform::address;
 
 const MOST_DIAGNOSTICS: usize = 50;
@@ -56,6 +56,8 @@ pub(in crate::terraform) struct ModuleCode {
     /// Its files declare the same things each for itself: alternatives and snippets of a documentation, which nobody applies
     /// together, unless another module calls the directory.
     pub(in crate::terraform) is_of_alternatives: bool,
+    /// A script picks one of the files that declare the same, so the rest of the directory is applied.
+    pub(in crate::terraform) is_picked: bool,
     again: Vec<DeclaredAgain>,
     /// How many declarations of one name there are, where there is more than one.
     declarations: HashMap<Arc<str>, usize>,
@@ -181,6 +183,22 @@ pub(in crate::terraform) fn is_configuration(name: &str) -> bool {
     !hidden && stem(name).is_some()
 }
 
+/// More scripts than these are no help to decide about a directory.
+const MOST_SCRIPTS: usize = 50;
+
+fn is_script(name: &str) -> bool {
+    matches!(name, "Makefile" | "GNUmakefile" | "makefile" | "justfile" | "Justfile" | "Taskfile.yml" | "Taskfile.yaml")
+        || [".sh", ".bash", ".mk", ".ps1", ".py"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a script names both files, or what they begin with and then a variable: `backend-$1.tf`.
+fn picks_one(text: &str, [first, second]: &[String; 2]) -> bool {
+    let same = first.chars().zip(second.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum::<usize>();
+    let begins = first.get(..same).unwrap_or_default();
+    let fills_in = || ["$", "{"].iter().any(|variable| text.contains(&format!("{begins}{variable}")));
+    (text.contains(first.as_str()) && text.contains(second.as_str())) || (same > 1 && fills_in())
+}
+
 fn stem(name: &str) -> Option<&str> {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().find_map(|suffix| name.strip_suffix(suffix))
 }
@@ -270,11 +288,69 @@ impl ModuleCode {
         let is_much = !is_slip && again.len() * MUCH_AGAIN >= self.declared;
         let has_one_provider =
             self.providers.iter().any(|it| says_something(it) && !again.iter().any(|again| again.first == it.header));
-        let is_applied = || sources.tree().list(&self.directory).iter().any(|it| is_of_run(&it.name));
-        self.is_of_alternatives = is_much && in_others && !has_backend(self) && !has_one_provider && !is_applied();
+        let is_applied = || self.is_applied(sources);
+        let repeats = is_much && !has_backend(self) && !has_one_provider && !is_applied();
+        self.is_picked = in_others && !repeats && self.is_picked_by_script(sources);
+        self.is_of_alternatives = (in_others && repeats) || self.is_picked;
         if !self.is_of_alternatives {
             self.diagnostics.extend(self.errors_of_repeats());
         }
+    }
+
+    /// Files beside it are only in directories that are applied.
+    fn is_applied(&self, sources: &Sources) -> bool {
+        sources.tree().list(&self.directory).iter().any(|it| is_of_run(&it.name))
+    }
+
+    /// A script in its folder or above names the files that declare the same: it picks one of them.
+    fn is_picked_by_script(&self, sources: &Sources) -> bool {
+        if self.again.is_empty() {
+            return false;
+        }
+        let name = |span: Span| file_name(&sources.path(span.file)).to_owned();
+        let pairs: BTreeSet<[String; 2]> = self.again.iter().map(|it| [name(it.first), name(it.second)]).collect();
+        let ends = self.directory.match_indices('/').map(|(at, _)| at).chain([self.directory.len()]);
+        let folders = ends.filter_map(|end| self.directory.get(..end)).chain([""]);
+        let scripts = folders.flat_map(|folder| {
+            let files = sources.tree().list(folder).into_iter().filter(|it| !it.is_directory && is_script(&it.name));
+            files.filter_map(move |it| join(folder, &it.name)).collect::<Vec<_>>()
+        });
+        scripts.take(MOST_SCRIPTS).any(|script| {
+            let picks = |text: &[u8]| pairs.iter().all(|pair| picks_one(&String::from_utf8_lossy(text), pair));
+            sources.glance(&script, picks).unwrap_or(false)
+        })
+    }
+
+    /// Other directories link to all of its files, and it is no root itself: no single directory takes all of them, or they
+    /// are no whole configuration.
+    pub(in crate::terraform) fn is_library(
+        &self,
+        sources: &Sources,
+        links: &HashMap<String, BTreeSet<String>>,
+    ) -> bool {
+        let linking: Option<Vec<&BTreeSet<String>>> = self.files.iter().map(|file| links.get(&**file)).collect();
+        let Some([first, rest @ ..]) = linking.as_deref() else { return false };
+        let takes_all = first.iter().any(|directory| rest.iter().all(|it| it.contains(directory)));
+        (!takes_all || !self.again.is_empty() || self.lacks_declarations())
+            && !has_backend(self)
+            && !self.is_applied(sources)
+    }
+
+    /// Something refers to a variable or a local that is not declared here.
+    fn lacks_declarations(&self) -> bool {
+        let mut lacks = false;
+        let mut look = |name: &str, steps: &[TraversalStep], _: Span| {
+            let Some(StepKind::Attribute(first)) = steps.first().map(|step| &step.kind) else { return };
+            lacks |= match name {
+                "var" => self.variables.get(first).is_none(),
+                "local" => self.locals.get(first).is_none(),
+                _ => false,
+            };
+        };
+        let blocks = self.resources.iter().chain(self.calls.iter()).chain(self.outputs.iter());
+        blocks.chain(self.providers.iter()).for_each(|block| block.body.each_reference(&mut look));
+        self.locals.iter().for_each(|local| local.expression.each_reference(&mut look));
+        lacks
     }
 
     /// Of a directory of alternatives the file of the alternative to which an address belongs.

@@ -122,6 +122,77 @@ pub(in crate::terraform) fn provider_of_source(source: &str) -> Option<String> {
     }
 }
 
+/// Providers whose resources exist only in the state, or on the machine that runs Terraform.
+const WITHOUT_CLOUD: [&str; 9] =
+    ["archive", "cloudinit", "external", "local", "null", "random", "template", "time", "tls"];
+
+/// Whether no resource of a type costs anything, whatever its arguments repeat of machines.
+pub(in crate::terraform) fn rents_nothing(kind: &str) -> bool {
+    kind == "terraform_data" || WITHOUT_CLOUD.contains(&kind.split('_').next().unwrap_or_default())
+}
+
+/// Who publishes the modules below.
+const PUBLISHERS: [&str; 5] = ["terraform-aws-modules", "cloudposse", "terraform-google-modules", "Azure", "aws-ia"];
+
+/// Their modules that make networks, permissions, names and storage, and never a machine with accelerators.
+const WITHOUT_MACHINES: [&str; 44] = [
+    "acm",
+    "alb",
+    "api-gateway",
+    "apigateway-v2",
+    "address",
+    "cloud-dns",
+    "cloud-nat",
+    "cloud-router",
+    "cloud-storage",
+    "cloudfront",
+    "dynamodb-table",
+    "dynamic-subnets",
+    "ecr",
+    "efs",
+    "elasticache",
+    "elb",
+    "eventbridge",
+    "iam",
+    "key-pair",
+    "kms",
+    "kms-key",
+    "label",
+    "lambda",
+    "log-export",
+    "memory-db",
+    "naming",
+    "network",
+    "notify-slack",
+    "project-factory",
+    "pubsub",
+    "rds",
+    "rds-aurora",
+    "redshift",
+    "route53",
+    "s3-bucket",
+    "secrets-manager",
+    "security-group",
+    "service-accounts",
+    "sns",
+    "sqs",
+    "ssm-parameter",
+    "transit-gateway",
+    "vnet",
+    "vpc",
+];
+
+/// Whether a source is a module of the public registry that makes no machine with accelerators.
+pub(crate) fn rents_no_machines(source: &str) -> bool {
+    if is_local(source) {
+        return false;
+    }
+    let name = registry_name(source);
+    let parts: Vec<&str> = name.split("//").next().unwrap_or_default().split('/').collect();
+    matches!(parts.as_slice(), [publisher, module, provider] if PUBLISHERS.contains(publisher)
+        && (rents_nothing(provider) || WITHOUT_MACHINES.contains(module)))
+}
+
 impl Modules {
     pub(in crate::terraform) fn read(sources: &Sources, root: &str, beside: Option<&str>) -> Self {
         let mut modules = Modules { downloaded: HashMap::new(), beside: beside.and_then(normalize) };

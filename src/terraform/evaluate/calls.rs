@@ -30,16 +30,18 @@ impl Evaluator<'_> {
 
     fn work_out_call(&self, module: &Rc<Instance>, index: usize, node: &BlockNode) -> Called {
         let expansion = self.expand(&node.body, node.header, Scope::of(module, &Repetition::Single));
-        let code = self.code_of(module, node);
         let mut called = Called { expansion, instances: Vec::new(), missing: None, span: node.header };
+        if called.expansion.instances.is_empty() {
+            self.touch_unused(module, node);
+            return called;
+        }
+        let code = self.code_of(module, node);
         match code {
             Ok(code) => {
                 if code.has_files_of_one_tool {
                     self.has_files_of_one_tool.set(true);
                 }
-                if !called.expansion.instances.is_empty() {
-                    self.made.borrow_mut().insert(code.directory.clone());
-                }
+                self.made.borrow_mut().insert(code.directory.clone());
                 called.instances = called
                     .expansion
                     .instances
@@ -65,6 +67,18 @@ impl Evaluator<'_> {
             }
         }
         called
+    }
+
+    /// Notes the files of a module of which there is none: the run depends on them, and gpulint evaluates nothing of them.
+    fn touch_unused(&self, module: &Rc<Instance>, node: &BlockNode) {
+        let Some(source) = self.text_of(node, "source") else { return };
+        let path = module_path(&module.address, node.label(0));
+        let directory = self.modules.directory(self.sources, &module.code.directory, &path, &source);
+        if let Some(directory) = directory.filter(|_| self.spend(MODULE_STEPS, node.header).is_ok()) {
+            let code = self.library.module(&directory);
+            self.has_files_of_one_tool.set(self.has_files_of_one_tool.get() || code.has_files_of_one_tool);
+            self.touched.borrow_mut().extend(code.files.iter().cloned());
+        }
     }
 
     /// The code of a call; `Err` says why there is none.

@@ -36,11 +36,14 @@ pub(super) fn unary(operator: UnaryOperator, operand: &Value, span: Span) -> Val
     result.marked(operand.sensitive)
 }
 
+/// Like Terraform 1.12 and later, takes the first operand alone where that decides: `v != null && length(v) > 0` asks nothing
+/// of null. It refuses `false && null` all the same.
 fn logic(decides: bool, a: &Value, b: &Value, span: Span) -> Value {
     match (boolean(a, span), boolean(b, span)) {
-        (Ok(flag), Ok(_)) if flag == decides => Value::bool(decides, span),
+        (Ok(flag), _) if flag == decides && !b.is_null() => Value::bool(decides, span),
         (Ok(_), Ok(flag)) => Value::bool(flag, span),
-        (Ok(flag), Err(unknown)) | (Err(unknown), Ok(flag)) => match unknown.cause() {
+        (Ok(_), Err(unknown)) => unknown,
+        (Err(unknown), Ok(flag)) => match unknown.cause() {
             Some(cause) if flag == decides && !cause.refused => Value::bool(decides, span),
             _ => unknown,
         },

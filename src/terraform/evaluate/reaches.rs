@@ -90,6 +90,11 @@ impl Evaluator<'_> {
                     self.end(module, format!("{name}.{first}.{label}"), steps.get(2), search);
                 }
             }
+            "resource" => {
+                if let Some(label) = attribute(steps.get(1)) {
+                    self.end(module, format!("{first}.{label}"), steps.get(2), search);
+                }
+            }
             kind => self.end(module, format!("{kind}.{first}"), steps.get(1), search),
         }
     }

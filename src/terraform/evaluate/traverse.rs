@@ -104,6 +104,8 @@ impl Evaluator<'_> {
             ("data" | "ephemeral", [kind, label]) => {
                 (self.resource_value(module, &format!("{name}.{kind}.{label}"), whole), 2)
             }
+            // The long form of `kind.label`.
+            ("resource", [kind, label]) => (self.resource_value(module, &format!("{kind}.{label}"), whole), 2),
             ("self", _) => (Value::unknown("`self` is known when it is applied", span), steps.len()),
             (kind, [label, ..]) if !is_reserved(kind) => {
                 (self.resource_value(module, &format!("{kind}.{label}"), whole), 1)

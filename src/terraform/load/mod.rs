@@ -1,5 +1,7 @@
 //! Which directories are roots and modules, and what is evaluated of them, in which order.
 
+pub(super) mod harmless;
+pub(super) mod links;
 pub(super) mod parallel;
 pub(super) mod plans;
 pub(super) mod root;

@@ -98,7 +98,7 @@ impl<'a> Rounds<'a> {
             let files = self.assigned.of.get(directory);
             let module = self.library.module(directory);
             let mut variants = variants::of_root(&module, files, self.sources, self.library, self.options);
-            if module.is_of_alternatives && *why != Why::Named {
+            if module.is_of_alternatives && !module.is_picked && *why != Why::Named {
                 variants.iter_mut().for_each(|variant| variant.counted = Counted::Example);
             }
             let (directory, why) = (directory.clone(), *why);

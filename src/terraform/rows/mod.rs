@@ -50,6 +50,11 @@ pub(super) fn has_row(kind: &str) -> bool {
     !load::table().of_type(kind).is_empty()
 }
 
+/// Whether a row describes what resources of the type rent, request or are a template of.
+pub(super) fn may_rent(kind: &str) -> bool {
+    load::table().of_type(kind).iter().any(|row| !matches!(row.role, RowRole::Control | RowRole::Storage))
+}
+
 /// What the blocks rent and request, and with a count of none what those would that are switched off. The order is that
 /// of the blocks. `default_maps` are what variables are as long as nobody assigns them.
 pub(super) fn resources(

@@ -179,7 +179,10 @@ impl<'c> Frame<'c> {
         frame.is_included = true;
         if frame.parsed.body.blocks("include").next().is_some() {
             let message = "an included file includes another, which Terragrunt refuses";
-            self.context.tell(Diagnostic::unreadable(message.to_owned(), frame.parsed.anywhere()));
+            // The included file may be right for others, which are units themselves: what includes it is wrong.
+            let note = "this file includes another";
+            let told = Diagnostic::unreadable(message.to_owned(), self.parsed.anywhere());
+            self.context.tell(told.with_note(Some(frame.parsed.anywhere()), note));
         }
         Ok(frame)
     }

@@ -1,0 +1,67 @@
+//! Modules that nothing calls, and that rent nothing whatever they are given.
+
+use std::collections::BTreeSet;
+
+use crate::inventory::Unlisted;
+use crate::languages::hcl::syntax::{BlockNode, Body, HclKind};
+use crate::source::join;
+use crate::terraform::code::library::Library;
+use crate::terraform::code::modules::{is_local, rents_no_machines, rents_nothing};
+use crate::terraform::rows;
+
+/// Whether a resource of a module, or of the modules that it calls, may rent or request accelerators. `carries_manifests` says
+/// it of types that hold Kubernetes objects.
+pub(in crate::terraform) fn may_rent(
+    library: &Library<'_>,
+    directory: &str,
+    carries_manifests: fn(&str) -> bool,
+) -> bool {
+    let mut next = vec![directory.to_owned()];
+    let mut seen = BTreeSet::new();
+    while let Some(directory) = next.pop() {
+        if !seen.insert(directory.clone()) {
+            continue;
+        }
+        let code = library.module(&directory);
+        if code.anywhere.is_none()
+            || code.incomplete
+            || code.resources.iter().any(|node| is_risky(node, carries_manifests))
+        {
+            return true;
+        }
+        for call in code.calls.iter() {
+            let source = call.body.attribute("source").map(|it| &it.expression.kind);
+            match source {
+                Some(HclKind::Text(source)) if is_local(source) => match join(&directory, source) {
+                    Some(called) => next.push(called),
+                    None => return true,
+                },
+                Some(HclKind::Text(source)) if rents_no_machines(source) => {}
+                _ => return true,
+            }
+        }
+    }
+    false
+}
+
+fn is_risky(node: &BlockNode, carries_manifests: fn(&str) -> bool) -> bool {
+    let kind = node.label(0);
+    if &*node.keyword.text != "resource" {
+        return false;
+    }
+    if rents_nothing(kind) {
+        // A provisioner may run anything.
+        return node.body.blocks.iter().any(|inner| &*inner.keyword.text == "provisioner");
+    }
+    rows::may_rent(kind)
+        || carries_manifests(kind)
+        || crate::inventory::is_type_of_accelerators(kind)
+        || (!rows::has_row(kind) && names_machine(&node.body, kind, node))
+}
+
+/// Whether the name of an argument is one of machines or accelerators.
+fn names_machine(body: &Body, kind: &str, node: &BlockNode) -> bool {
+    let mut fields = Unlisted::new("", kind, node.header, node.header);
+    body.attributes.iter().for_each(|attribute| fields.add(&attribute.name.text, None));
+    !fields.fields.is_empty() || body.blocks.iter().any(|inner| names_machine(&inner.body, kind, node))
+}

@@ -1,0 +1,19 @@
+//! Files that directories take in by links.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::source::{Sources, parent};
+use crate::terraform::code::module::ModuleCode;
+
+/// For each file that is the end of a link, the other directories that take it in.
+pub(in crate::terraform) fn of(sources: &Sources, modules: &[Arc<ModuleCode>]) -> HashMap<String, BTreeSet<String>> {
+    let mut links: HashMap<String, BTreeSet<String>> = HashMap::new();
+    for (module, file) in modules.iter().flat_map(|module| module.files.iter().map(move |file| (module, file))) {
+        let real = sources.tree().link(file).and_then(|_| sources.real_path(file));
+        if let Some(real) = real.filter(|it| parent(it) != module.directory) {
+            links.entry(real).or_default().insert(module.directory.clone());
+        }
+    }
+    links
+}

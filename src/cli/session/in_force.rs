@@ -130,9 +130,11 @@ pub(in crate::cli) fn rules(
 fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Place) -> Result<Vec<PageText>, Failure> {
     let pages = settings::pages_in(sources, directory, place)?;
     if pages.is_empty() {
-        let message = format!("there are no pages of rules in `{}`", place.paths().show(directory));
+        let shown = place.paths().show(directory);
+        let folder = if shown.is_empty() { ".".to_owned() } else { shown };
+        let message = format!("the folder `{folder}` has no rule files");
         let wrong =
-            Diagnostic::new(Level::Error, message, from).with_help("a page is a Markdown file named as its rule");
+            Diagnostic::new(Level::Error, message, from).with_help("a rule file is a Markdown file with the name of its rule: `gpulint rules new NAME` writes one");
         return Err(settings::refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)

@@ -16,6 +16,10 @@ pub(in crate::cli) fn run(verb: &BaselineVerb) -> Result<Outcome, Failure> {
         return Err(Failure::new(format!("`{shown}` is there already"))
             .with_help("`gpulint baseline update` writes it anew, `gpulint baseline prune` takes out what is gone"));
     }
+    if matches!(verb, BaselineVerb::Prune(_)) && !path.exists() {
+        return Err(Failure::new(format!("`{shown}` does not exist, so there is nothing to prune"))
+            .with_help("`gpulint baseline create` accepts the findings of today"));
+    }
     let (analysis, findings) = session.judge();
     session.demand_whole_rules(&analysis)?;
     let show = paths_of_baseline(&session);

@@ -32,6 +32,11 @@ pub(in crate::cli) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let found: Vec<ResourceId> =
         all.iter().enumerate().filter(|(_, it)| it.address == what).map(|(index, _)| ResourceId(index)).collect();
     if found.is_empty() {
+        let mut open = analysis.inventory.unjudged.iter().filter(|it| it.address.as_deref() == Some(what));
+        if let Some(open) = open.next() {
+            let failure = Failure::new(format!("the cost of `{what}` is unknown: {}", open.reason));
+            return Err(failure.with_help("give the missing value with --var or --var-file, or read a plan"));
+        }
         let failure = Failure::new(format!("there is no rule and no resource `{what}`"));
         let names = all.iter().map(|it| it.address.as_str()).chain(rules.pages().iter().map(|page| page.name.as_str()));
         return Err(match nearest(what, names) {

@@ -259,3 +259,17 @@ mod tests {
         assert_eq!(nearest("", known), None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SkipKind;
+
+    /// Who reads a kind in JSON finds its meaning in the glossary.
+    #[test]
+    fn the_glossary_has_every_kind() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/glossary.md")).unwrap();
+        for kind in SkipKind::ALL {
+            assert!(page.contains(&format!("`{}`", kind.name())), "{}", kind.name());
+        }
+    }
+}

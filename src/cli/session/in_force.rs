@@ -133,8 +133,8 @@ fn pages_of(sources: &Sources, directory: &str, from: Option<Span>, place: &Plac
         let shown = place.paths().show(directory);
         let folder = if shown.is_empty() { ".".to_owned() } else { shown };
         let message = format!("no rule files in `{folder}`");
-        let wrong =
-            Diagnostic::new(Level::Error, message, from).with_help("a rule file is a Markdown file with the name of its rule: `gpulint rules new NAME` writes one");
+        let wrong = Diagnostic::new(Level::Error, message, from)
+            .with_help("a rule file is a Markdown file with the name of its rule: `gpulint rules new NAME` writes one");
         return Err(settings::refused(sources, &place.paths(), &[wrong], "the rules cannot be used"));
     }
     Ok(pages)

@@ -70,7 +70,9 @@ const HEADINGS: [&str; 8] = ["resource", "team", "expected", "measured", "paid",
 fn nothing(report: &Report) -> &'static str {
     match (report.measured.paid.files, report.measured.paid.is_empty()) {
         (0, _) => "no bill, so what was paid is unknown; `gpulint usage bill FILE -o gpulint-paid.csv` imports one\n",
-        (_, true) => "no row of the bill can be used, so what was paid is unknown; `gpulint check` lists the error of each row\n",
+        (_, true) => {
+            "no row of the bill can be used, so what was paid is unknown; `gpulint check` lists the error of each row\n"
+        }
         _ => "no month of the bill has ended: --all-months tells those that have not\n",
     }
 }

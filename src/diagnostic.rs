@@ -258,11 +258,6 @@ mod tests {
         assert_eq!(nearest("region", known), None);
         assert_eq!(nearest("", known), None);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SkipKind;
 
     /// Who reads a kind in JSON finds its meaning in the glossary.
     #[test]

@@ -46,17 +46,18 @@ pub(super) trait FrontEnd: Sync {
     /// Adds what its files say; what front ends before it left for it is in `out`.
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading);
 
-    /// Whether it reads what a resource stands in.
-    fn reads(&self, resource: &Resource) -> bool;
+    /// Whether it reads what a resource stands in, and so writes it.
+    fn reads(&self, _: &Resource) -> bool {
+        false
+    }
 
-    fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined>;
+    fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
+        Err(Declined::LeftAlone("this language is not written".to_owned()))
+    }
 
-    fn label(
-        &self,
-        writers: &Writers<'_>,
-        resource: &Resource,
-        labels: &[(Arc<str>, Value)],
-    ) -> Result<Vec<Edit>, Declined>;
+    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
+        Err(Declined::LeftAlone("labels are not written into templates".to_owned()))
+    }
 }
 
 /// All front ends, as those who know how a fact is written.

@@ -1,14 +1,12 @@
 //! Files with names of their own: scripts of Slurm, which become manifests, and languages without a reader.
 
-use std::sync::Arc;
-
-use crate::inventory::{Declined, Foreign, Resource, Run, RunKind, Value, Wish};
+use crate::inventory::{Foreign, Run, RunKind};
 use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
 use crate::languages::table::{Language, Reader};
 use crate::slurm;
-use crate::source::{Edit, Sources, each, parent};
+use crate::source::{Sources, each, parent};
 
-use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading, Writers};
+use super::front_end::{Carrier, FrontEnd, FrontEndInput, Reading};
 
 pub(super) struct Scripts;
 
@@ -36,19 +34,6 @@ impl FrontEnd for Scripts {
             }
             out.embedded.push((job, path.clone()));
         }
-    }
-
-    /// A job is a manifest like others.
-    fn reads(&self, _: &Resource) -> bool {
-        false
-    }
-
-    fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("scripts are not written".to_owned()))
-    }
-
-    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("scripts are not written".to_owned()))
     }
 }
 

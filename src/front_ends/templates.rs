@@ -1,9 +1,8 @@
 //! Templates of clouds, among the files that their language claims and in which no manifest was found.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use crate::inventory::{self, Declined, Foreign, Resource, Value, Wish};
+use crate::inventory::{self, Declined, Foreign, Resource, Wish};
 use crate::languages::table::Reader;
 use crate::source::{Edit, Sources, is_below, join, parent};
 use crate::templates::{self, TemplateOptions, TemplateReading};
@@ -43,10 +42,6 @@ impl FrontEnd for CloudTemplates {
 
     fn write(&self, writers: &Writers<'_>, resource: &Resource, wish: &Wish) -> Result<Vec<Edit>, Declined> {
         templates::write(resource, wish, writers.sources, &writers.terraform)
-    }
-
-    fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("labels are not written into templates".to_owned()))
     }
 }
 

@@ -9,7 +9,8 @@ use crate::cli::world::file_tree::below;
 use crate::cli::world::place::{self, Place};
 use crate::cli::world::{git_index, git_program};
 use crate::front_ends::files;
-use crate::source::named;
+use crate::runs::is_copy;
+use crate::source::{named, parent};
 
 /// Files of the kinds that are read which git tracks, which are there, and which are not among those that were found.
 pub(super) fn left_out(repository: &Path, found: &[String]) -> Result<Vec<String>, Failure> {
@@ -37,16 +38,12 @@ pub(super) fn not_found(place: &Place, found: &[String]) -> Vec<String> {
             reads_all || wanted.iter().any(is_below)
         };
         let named: Vec<String> = place.named.iter().filter_map(|it| place.in_tree(it)).collect();
-        let is_cached = |file: &String| is_in_cache(file) && !named.iter().any(|it| is_in_cache(&format!("{it}/")));
+        // A copy of modules and units is read where it comes from, unless somebody names it.
+        let is_cached = |file: &String| is_copy(parent(file)) && !named.iter().any(|it| is_copy(it));
         let tracked = git_index::tracked_names(repository, is_wanted)?.into_iter().map(in_tree);
         Some(missing(&place.root, tracked.filter(|file| !is_cached(file)), found))
     };
     repositories.filter_map(of_repository).flatten().collect()
-}
-
-/// Whether Terraform or Terragrunt made the file: a copy of modules and units, which are read where they come from.
-fn is_in_cache(file: &str) -> bool {
-    file.split('/').rev().skip(1).any(|folder| matches!(folder, ".terraform" | ".terragrunt-cache"))
 }
 
 /// Those of some files that may be read, are there, and were not found.

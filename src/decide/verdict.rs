@@ -113,11 +113,6 @@ impl Seen<'_> {
             }
             // Most modules have nothing to do with accelerators: those do that are given some.
             if let Some(call) = self.calls.get(&span) {
-                // A row of the module has read the call.
-                let mut resources = self.inventory.resources.iter().zip(&self.bill.items);
-                if resources.any(|(it, item)| item.amount.is_some() && is_inside(&it.address, &call.address)) {
-                    return None;
-                }
                 let mut texts = std::iter::once(&call.text).chain(&call.values);
                 if call.is_harmless || !texts.any(|text| names_accelerators(text, self.catalog)) {
                     return None;
@@ -249,11 +244,6 @@ impl Seen<'_> {
             Unjudged::new(SkipKind::Machine, self.path(it.span), reason).about(address).at(it.span)
         })
     }
-}
-
-/// Whether an address is one of a module, or of an instance of it.
-fn is_inside(address: &str, module: &str) -> bool {
-    address.strip_prefix(module).is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// Most files that are looked at beside one of a language that is written in several.

@@ -157,7 +157,7 @@ fn a_message_looks_at_as_much_as_its_condition() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(
-        said.contains("error[exceeded-budget] team t0 costs $73,438/month and may cost $1.00: $73,437 too much"),
+        said.contains("error[exceeded-budget] team t0 costs $73,438/month, $73,437 over its budget of $1.00"),
         "{said:.300}"
     );
 }

@@ -117,7 +117,7 @@ def test_sums_beyond_64_bits_end_nothing(scanned):
         f"to '{before / 'part.parquet'}' (format parquet)"
     )
     scanned.summary_path.with_name("date=2026-11-25.json").write_text(json.dumps(summary | {"date": "2026-11-25"}))
-    assert "What moved since 2026-11-25" in report(scanned)
+    assert "Changes since 2026-11-25" in report(scanned)
 
 
 UNFIT = [

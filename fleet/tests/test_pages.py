@@ -164,7 +164,7 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,} a month" in page.text
     for words in (
         "1 of 5 repositories were not read",
-        "there is no such repository",
+        "the repository does not exist",
         "not read now",
         "new",
         "@<b>x</b>",
@@ -254,7 +254,7 @@ def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
         assert '"4711"' in (place / "work/main.tf").read_text()
         assert "Owner: @team-" in git("log", "-1", "--format=%B", cwd=place / "work")
         shutil.rmtree(place)
-    # The day's limit holds over several runs, and nobody is asked twice.
+    # The day's limit holds over several runs, and no repository gets a patch twice.
     count, _ = mend(store, tmp_path, gpulint, limit=2)
     assert count == 2 and len(list((tmp_path / "patches").glob("*.patch"))) == 2
     count, _ = mend(store, tmp_path, gpulint, limit=10)

@@ -120,7 +120,7 @@ def test_an_error_of_one_repository_is_its_row(tmp_path, gpulint, monkeypatch, e
     (row,) = rows(store, "a-bad")
     assert row["status"] == "crashed" and "gpulint-fleet cannot read" in row["reason"] and "TMP" not in row["reason"]
     (warning,) = [it for it in told if "a-bad" in it]
-    assert "a-bad: " in warning and "has no result" in warning and "Correct the file" in warning
+    assert "a-bad: " in warning and "has no result" in warning and "Fix the file" in warning
     assert rows(store, "z-good")[0]["status"] == "ok"
     summary, complete = merge(store)
     assert not complete and summary["statuses"] == {"crashed": 1, "ok": 1}
@@ -196,7 +196,7 @@ def test_a_program_of_a_repository_is_not_started_in_the_place_of_gpulint_or_git
 
 
 def test_gpulint_gets_no_token(tmp_path, monkeypatch):
-    from gpulint_fleet.fix import mended
+    from gpulint_fleet.fix import apply_fix
 
     seen = tmp_path / "seen"
     program = tmp_path / "gpulint"
@@ -204,7 +204,7 @@ def test_gpulint_gets_no_token(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("FLEET_TOKEN", "THESECRET")
     monkeypatch.setenv("GIT_SSH_COMMAND", "THESECRET")
-    mended(str(program), str(tmp_path), "missing-labels", None, "embedded", DATE, False)
+    apply_fix(str(program), str(tmp_path), "missing-labels", None, "embedded", DATE, False)
     assert "THESECRET" not in seen.read_text()
     assert "THESECRET" not in str(commands.environment()) + str(commands.gpulint_environment("/x"))
 
@@ -245,7 +245,7 @@ def test_a_plan_that_somebody_else_wrote_starts_nothing(tmp_path, gpulint, chang
     monkeypatch.chdir(tmp_path)
     store = planned_of(tmp_path, [make(tmp_path / "hosts", "r", {"main.tf": POOL_TEXT})], gpulint)
     change(store, at, **fields)
-    with pytest.raises(Refused, match="plan again"):
+    with pytest.raises(Refused, match="run `gpulint-fleet plan`"):
         scan(store, gpulint=gpulint, **QUIET)
     assert not ran.exists() and not (store.root / "rows").exists()
 
@@ -255,7 +255,7 @@ def test_a_plan_that_is_cut_or_no_json_is_refused(tmp_path, gpulint):
     text = store.plan_path.read_text()
     for damaged in ("", text[:40], text.replace("embedded", "embeddeD", 1), text + "[]\n", "7\n", "[]\n" + text):
         store.plan_path.write_text(damaged)
-        with pytest.raises(Refused, match="plan again"):
+        with pytest.raises(Refused, match="run `gpulint-fleet plan`"):
             store.plan()
 
 
@@ -343,7 +343,7 @@ def test_an_app_answers_for_its_code_host_alone(tmp_path):
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
     # For its own host, it goes on to the key, which is missing here.
     done = command(*arguments, "get", input="protocol=https\nhost=github.com\n\n")
-    assert done.returncode == 2 and "is no private key" in done.stderr
+    assert done.returncode == 2 and "is not a private key" in done.stderr
     done = command(
         *arguments, "--api", "https://git.example.com/api/v3", "get", input="protocol=https\nhost=github.com\n"
     )

@@ -174,7 +174,7 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     ):
         assert words in page.text, words
     assert "1 of 4 repositories with accelerators run gpulint" in page.text
-    fates = page.text.split("What became of findings since 2026-11-25")[1].split("Dates, the latest first")[0]
+    fates = page.text.split("Findings since 2026-11-25")[1].split("Dates, the latest first")[0]
     assert re.search(r"missing-labels ?0 ?1 ?0 ?0", fates), fates
     assert "This is the first date." in Page(report(first)).text
     assert report(second) == text

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a night costs: repositories a second on one and on two processors, where the time goes, and a merge of many rows.
+"""Measures a scan: repositories per second on one and two processors, the time of each step, and a merge of many rows.
 
   measure.py GPULINT [--repositories 1000] [--trees DIRECTORY] [--rows 1000000]
 
-Repositories are generated; TREES holds directories of real code, each of which becomes one more. All are cloned by `file://`:
-a code host adds its own latency to each, which the table of the book adds by hand.
+It generates the repositories, and makes one more from each directory of real code in TREES. It clones all of them by `file://`.
+A code host adds its own latency to each clone, which the table in the book adds by calculation.
 """
 
 import argparse
@@ -28,7 +28,7 @@ QUIET = {"tell": lambda _: None}
 
 
 def real(directory, tree):
-    """A directory of code as a bare repository."""
+    """Returns the address of a bare repository with the files of a directory."""
     bare = Path(directory) / f"real-{tree.name}.git"
     conftest.git("init", "-q", "--bare", "-b", "main", str(bare))
     work = ["--git-dir", str(bare), "--work-tree", str(tree)]
@@ -47,7 +47,7 @@ def sources(directory, count, trees):
 
 
 def night(directory, listing, gpulint, cpus):
-    """A night on a cluster of one node with so many processors, which is up before the clock starts."""
+    """Measures a scan on a cluster of one node with `cpus` processors. The cluster starts before the clock."""
     import ray
 
     store = Store(Path(directory) / f"store-{cpus}", conftest.DATE)
@@ -87,7 +87,7 @@ def same(stores):
 
 
 def many(directory, model, rows):
-    """As many rows as wanted, like those of a repository that was scanned, over 5,000 repositories."""
+    """Writes so many rows, copied from a scanned repository, over 5,000 repositories."""
     store = Store(Path(directory) / "many", conftest.DATE)
     head, entries = model.plan()
     lines = max((model.rows_path(it["id"]).read_text().splitlines() for it in entries), key=len)

@@ -1,23 +1,23 @@
-;;; gpulint.el --- What GPUs cost, on the line -*- lexical-binding: t -*-
+;;; gpulint.el --- GPU cost at the end of each line -*- lexical-binding: t -*-
 
-;; Load it after you have chosen between eglot and lsp-mode; it prepares both.
+;; Load this file after eglot or lsp-mode. It configures both.
 
 ;;; Code:
 
 (defconst gpulint-modes
   '(terraform-mode hcl-mode yaml-mode yaml-ts-mode json-mode json-ts-mode bicep-mode bicep-ts-mode
     sh-mode bash-ts-mode)
-  "Modes of text that may rent or ask for accelerators.")
+  "Major modes of files that can define or request accelerators.")
 
 (defvar gpulint-command '("gpulint" "server")
-  "How the server is started.")
+  "The command that starts the server.")
 
-;; Eglot starts one server a mode: this one takes the place of another.
+;; Eglot starts one server for each mode, so gpulint replaces another one.
 (with-eval-after-load 'eglot
   (defvar eglot-server-programs)
   (add-to-list 'eglot-server-programs (cons gpulint-modes gpulint-command)))
 
-;; lsp-mode keeps it beside others.
+;; lsp-mode runs it next to other servers.
 (with-eval-after-load 'lsp-mode
   (declare-function lsp-register-client "lsp-mode")
   (declare-function make-lsp-client "lsp-mode")

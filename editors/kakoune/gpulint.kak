@@ -1,4 +1,4 @@
-# For `kakrc`, behind `evaluate-commands %sh{ kak-lsp }` of kakoune-lsp. Other servers of these files stand in the same list.
+# Add this to `kakrc`, after `evaluate-commands %sh{ kak-lsp }` of kakoune-lsp. Add other servers for these files to the same list.
 
 hook -group lsp-filetype-gpulint global BufSetOption filetype=(?:terraform|hcl|yaml|json|bicep|sh) %{
     set-option buffer lsp_servers %{

@@ -1,4 +1,4 @@
--- For Neovim before 0.11: `dofile` it, or put it into `plugin`. Prices stand in the hover there; hints came with 0.10.
+-- For Neovim before 0.11: put this file into `plugin`, or run it with `dofile`. Hints need 0.10; older versions show prices in the hover.
 
 local pattern = {
   '*.tf', '*.tofu', '*.tfvars', '*.hcl', '*.json', '*.yaml', '*.yml', '*.tpl', '*.tmpl', '*.gotmpl', '*.j2', '*.jinja',

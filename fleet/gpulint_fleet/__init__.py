@@ -1,4 +1,4 @@
-"""gpulint over many repositories: a plan, a row file each, and tables of a date."""
+"""Runs gpulint over many repositories: a plan, a row file for each repository, and the tables of a date."""
 
 from .scan import scan
 

@@ -18,7 +18,7 @@ def say(text, file=None):
 
 
 def access(arguments):
-    """How git gets a token, and the one origin that it is valid for."""
+    """Returns how git gets a token, and the one origin for which the token is valid."""
     from .hosts import git_origin
 
     given = {"helper": arguments.credential_helper, "variable": arguments.token_env, "file": arguments.token_file}
@@ -55,12 +55,12 @@ def token_of(arguments):
     elif arguments.token_env:
         # The message repeats neither the name nor the value: people pass the token itself by mistake.
         if arguments.token_env not in os.environ:
-            raise Refused("the environment has no variable of the name that --token-env gives: set it, or name another")
+            raise Refused("the environment has no variable with the name from --token-env: set it, or name another")
         token = os.environ[arguments.token_env]
     else:
         return None
     if not re.fullmatch(r"[!-~]+", token):
-        raise Refused("the token is empty, or holds a space or a line break: write the token alone")
+        raise Refused("the token is empty, or contains a space or a line break: write only the token")
     return token
 
 
@@ -92,7 +92,7 @@ def plan_(arguments):
         jobs=arguments.jobs,
         git=git_options(arguments),
     )
-    say(f"{count} repositories are planned for {arguments.date}: {store.plan_path}")
+    say(f"the plan of {arguments.date} has {count} repositories: {store.plan_path}")
     return 0
 
 
@@ -128,7 +128,7 @@ def merge_(arguments):
     for it in told["failed"][:10]:
         say(f"  {it['status']}: {it['repository']}: {it['reason']}")
     if not complete:
-        say("the date is not complete")
+        say("the date is incomplete: run `gpulint-fleet scan --again`, then merge again")
     return 0 if complete else 3
 
 
@@ -157,19 +157,19 @@ def fix_(arguments):
         open_with=(arguments.kind, arguments.api, token_of(arguments)) if arguments.yes else None,
         tell=lambda line: say(line, sys.stdout),
     )
-    say(f"{done} of at most {arguments.limit} a day")
+    say(f"{done} repositories today, limit {arguments.limit}")
     return 0
 
 
 def part(text):
     index, _, of = text.partition("/")
     if not (index.isdigit() and of.isdigit() and int(index) <= int(of) and int(of) > 0):
-        raise argparse.ArgumentTypeError("write it as 3/16")
+        raise argparse.ArgumentTypeError("write the part as I/N, for example 3/16")
     return int(index), int(of)
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="gpulint-fleet", description="gpulint over many repositories")
+    top = argparse.ArgumentParser(prog="gpulint-fleet", description="Run gpulint over many repositories")
     verbs = top.add_subparsers(dest="verb", required=True)
 
     def verb(name, run, meaning):
@@ -181,8 +181,13 @@ def parser():
         it.add_argument(*names, **more)
 
     def dated(it):
-        option(it, "--store", required=True, help="the directory that all machines see")
-        option(it, "--date", default=datetime.date.today().isoformat(), help="the night, as 2026-11-26 [today]")
+        option(it, "--store", required=True, help="directory that all machines share")
+        option(
+            it,
+            "--date",
+            default=datetime.date.today().isoformat(),
+            help="date of the scan, for example 2026-11-26 [today]",
+        )
 
     def fetching(it):
         secret(it)
@@ -191,85 +196,101 @@ def parser():
             it,
             "--token-origin",
             metavar="ORIGIN",
-            help="send the token to this origin only, for example https://git.example.com [that of --kind and --api]",
+            help="send the token to this origin only, for example https://git.example.com [origin of --kind and --api]",
         )
-        option(it, "--gpulint", default="gpulint", help="the program [gpulint]")
-        option(it, "--credential-helper", help="a credential helper of git, in its own words")
-        option(it, "--user", default="x-access-token", help="the user name that goes with the token [x-access-token]")
-        option(it, "--retries", type=int, default=5, help="how often what may pass by itself is tried again [5]")
-        option(it, "--max-mib", type=int, default=4096, help="the largest file that may be fetched or written [4096]")
+        option(it, "--gpulint", default="gpulint", help="run this gpulint program [gpulint]")
+        option(it, "--credential-helper", help="ask this git credential helper for the token, in git's syntax")
+        option(it, "--user", default="x-access-token", help="send this user name with the token [x-access-token]")
+        option(it, "--retries", type=int, default=5, help="retry temporary failures this many times [5]")
+        option(
+            it,
+            "--max-mib",
+            type=int,
+            default=4096,
+            help="limit each file that git fetches or writes to this size in MiB [4096]",
+        )
 
     def secret(it):
-        option(it, "--token-env", metavar="NAME", help="the variable of the environment that holds the token")
-        option(it, "--token-file", metavar="FILE", help="the file that holds the token; read anew by every fetch")
+        option(it, "--token-env", metavar="NAME", help="read the token from this environment variable")
+        option(it, "--token-file", metavar="FILE", help="read the token from this file, again for each fetch")
 
     def hosted(it):
         from .hosts import HOSTS
 
-        option(it, "--kind", choices=sorted(HOSTS), default="github", help="the code host [github]")
-        option(it, "--api", help="its interface, where it is not the public one: https://github.example.com/api/v3")
+        option(it, "--kind", choices=sorted(HOSTS), default="github", help="code host [github]")
+        option(
+            it,
+            "--api",
+            help="address of the host's API, for example https://github.example.com/api/v3 [the public API]",
+        )
 
-    it = verb("list", list_, "list the repositories of an organization as a code host knows them")
-    option(it, "of", help="the organization, group, workspace, or organization/project")
+    it = verb("list", list_, "list the repositories of an organization on a code host")
+    option(it, "of", help="organization, group, workspace, or organization/project")
     hosted(it)
     secret(it)
     application(it)
-    option(it, "--archived", action="store_true", help="archived ones too")
-    option(it, "--forks", action="store_true", help="forks too")
+    option(it, "--archived", action="store_true", help="include archived repositories")
+    option(it, "--forks", action="store_true", help="include forks")
 
-    it = verb("plan", plan_, "fix what is to be read: commits, prices, policy, program")
-    option(it, "list", help="a file of addresses, or what `list` printed; - for standard input")
+    it = verb("plan", plan_, "write the plan of a date: commits, prices, policy and program")
+    option(it, "list", help="file of addresses, or the output of `list`; - for standard input")
     dated(it)
     fetching(it)
-    option(it, "--prices", default="embedded", help="`embedded`, or a CSV file of prices [embedded]")
+    option(it, "--prices", default="embedded", help="use `embedded` prices or a CSV file of prices [embedded]")
     option(
         it,
         "--policy",
         default="own",
-        help="`own` (each repository's settings), `none`, or a gpulint.toml or the directory with one [own]",
+        help="use `own` (each repository's settings), `none`, a gpulint.toml, or a directory with one [own]",
     )
-    option(it, "--owners", help="who answers for which repositories, in the form of CODEOWNERS")
-    option(it, "--jobs", type=int, default=16, help="commits that are asked for at once [16]")
+    option(it, "--owners", help="read the owners of repositories from this file, in the format of CODEOWNERS")
+    option(it, "--jobs", type=int, default=16, help="ask for this many commits in parallel [16]")
 
-    it = verb("scan", scan_, "read what was planned and is not read yet")
+    it = verb("scan", scan_, "scan the planned repositories that have no rows yet")
     dated(it)
     fetching(it)
     option(
         it,
         "--ray",
         metavar="ADDRESS",
-        help="`auto`, `local`, or an address of Ray; without it, one after the other, here",
+        help="scan on Ray: `auto`, `local`, or its address [scan here, one repository after the other]",
     )
-    option(it, "--only", type=part, default=(0, 1), metavar="I/N", help="this part of N, for jobs that are counted")
-    option(it, "--again", action="store_true", help="what failed, too")
-    option(it, "--seconds", type=float, default=900, help="the longest that one repository may take [900]")
-    option(it, "--per-host", type=int, default=64, help="fetches of one code host at once [64]")
+    option(
+        it, "--only", type=part, default=(0, 1), metavar="I/N", help="scan only this part of N, for indexed jobs [0/1]"
+    )
+    option(it, "--again", action="store_true", help="retry the repositories that failed")
+    option(
+        it, "--seconds", type=float, default=900, help="limit the time for one repository to this many seconds [900]"
+    )
+    option(it, "--per-host", type=int, default=64, help="limit parallel fetches from one code host [64]")
 
-    option(it, "--cache", help="a directory for what was fetched, for the next night")
+    option(it, "--cache", help="store fetched commits in this directory for the next scan")
 
-    it = verb("merge", merge_, "put the rows of a date together")
+    it = verb("merge", merge_, "combine the rows of a date into tables")
     dated(it)
-    option(it, "--at-least", type=float, default=0.99, help="the share that must have been read [0.99]")
-    option(it, "--clusters", help="which files belong to one cluster (TOML)")
-    option(it, "--threads", type=int, help="threads of DuckDB [all]")
+    option(
+        it, "--at-least", type=float, default=0.99, help="fail if a smaller share of the repositories was read [0.99]"
+    )
+    option(it, "--clusters", help="read from this TOML file which files belong to one cluster")
+    option(it, "--threads", type=int, help="limit the threads of DuckDB [all]")
 
-    it = verb("report", report_, "a page about all repositories")
+    it = verb("report", report_, "write a page about all repositories")
     dated(it)
     option(it, "--output", required=True)
 
-    it = verb("fix", fix_, "make a branch and a patch for each repository that a rule can mend")
+    it = verb("fix", fix_, "write a branch and a patch for each repository with a fix for a rule")
     dated(it)
     fetching(it)
     application(it)
     option(it, "--rule", required=True)
-    option(it, "--output", required=True, help="the directory for patches")
-    option(it, "--policy", help="the gpulint.toml by which to fix [that of the plan]")
-    option(it, "--limit", type=int, default=10, help="repositories a day [10]")
-    option(it, "--owner", help="only what this owner answers for")
-    option(it, "--unsafe-fixes", action="store_true", help="also what changes how something runs")
+    option(it, "--output", required=True, help="write the patches into this directory")
+    option(it, "--policy", help="use this gpulint.toml [the policy of the plan]")
+    option(it, "--limit", type=int, default=10, help="stop after this many repositories a day [10]")
+    option(it, "--owner", help="fix only repositories of this owner")
+    option(it, "--unsafe-fixes", action="store_true", help="also apply fixes that change how something runs")
     option(it, "--yes", action="store_true", help="push the branches and open pull requests")
 
-    it = verb("credential", credential, "answer git as a credential helper, for a GitHub App")
+    it = verb("credential", credential, "run as a git credential helper for a GitHub App")
     option(it, "--api")
     application(it)
     option(it, "verb_of_git")
@@ -277,9 +298,9 @@ def parser():
 
 
 def application(it):
-    it.add_argument("--app", help="the number or client ID of a GitHub App")
-    it.add_argument("--app-key", help="its private key, a PEM file")
-    it.add_argument("--installation", help="the number of its installation")
+    it.add_argument("--app", help="number or client ID of a GitHub App")
+    it.add_argument("--app-key", help="private key of the App, a PEM file")
+    it.add_argument("--installation", help="number of the App's installation")
 
 
 def main(arguments=None):

@@ -1,7 +1,7 @@
 """Addresses of repositories: which ones git may use, and where a token is valid.
 
-A list, a code host or a plan holds the address, so others may have written it. `parse` refuses an address that would start
-a program, read a local file or send data unencrypted. Its result holds no password and no query.
+The address comes from a list, a code host or a plan, so others may have written it. `parse` refuses an address that would start
+a program, read a local file or send data unencrypted. Its result contains no password and no query.
 """
 
 import dataclasses
@@ -18,14 +18,14 @@ ALLOW_LOCAL = "GPULINT_FLEET_ALLOW_LOCAL"
 DEFAULT_PORTS = {"https": 443, "http": 80, "ssh": 22}
 
 HOST = re.compile(r"[a-z0-9][a-z0-9._-]*|\[[0-9a-f:.]+\]")
-# The characters of a path by RFC 3986. Neither the path nor a user of ssh may look like an option.
+# The characters that RFC 3986 allows in a path. Neither a path nor an ssh user may look like an option.
 PATH = re.compile(r"(?!-)[A-Za-z0-9._~!$&'()*+,;=:@%/-]+")
 SSH_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
 SCP = re.compile(r"(?P<user>[^@:/]+)@(?P<host>[^:/]+):(?P<path>.+)")
 
 WRITE = "write https://HOST/PATH or ssh://USER@HOST/PATH"
 
-# The address becomes an argument of git, and Linux takes none of more than 128 KiB. Browsers and hosts take 2,000 or 8,000.
+# The address becomes an argument of git, and Linux limits an argument to 128 KiB. Browsers and hosts allow 2,000 or 8,000 characters.
 MOST_CHARACTERS = 2_000
 
 
@@ -37,7 +37,7 @@ class Address:
     port: int | None
     path: str
     is_scp: bool = False
-    # The text had a password, a user name of https, a query or a fragment, which this address lacks.
+    # True if the original address had a password, an https user name, a query or a fragment. This address lacks it.
     had_secret: bool = False
 
     @property
@@ -58,7 +58,7 @@ class Address:
 
 
 def redact(text):
-    """The text for a message: on one line, short, and without what may be a token."""
+    """Returns the text for a message: one short line, without anything that may be a token."""
     text = re.sub(r"\S*@", "", re.sub(r"//\S*@", "//", str(text)))
     return replace_controls(re.sub(r"[?#].*", "", text, flags=re.DOTALL))[:100]
 
@@ -79,14 +79,14 @@ def refuse(text, problem, cure=WRITE):
 
 
 def split(text):
-    """The parts of an address with `://`, of which the scheme and the host are valid."""
+    """Returns the parts of an address with `://`, after it has checked the scheme and the host."""
     if text.startswith("-"):
         refuse(text, "begins with `-`, like an option")
     if helper := re.match(r"([A-Za-z0-9+.-]*)::", text):
         refuse(text, f"starts the program `git-remote-{helper[1]}`")
     if not re.fullmatch(r"[!-\[\]-~]+", text):
         refuse(
-            text, "holds a space, a backslash, a control character or a letter outside of ASCII", "percent-encode it"
+            text, "contains a space, a backslash, a control character or a letter outside of ASCII", "percent-encode it"
         )
     try:
         parts = urllib.parse.urlsplit(text)
@@ -108,10 +108,12 @@ def split(text):
 
 
 def parse(text):
-    """The address of a repository. It raises `Refused` where git must not use the text."""
+    """Returns the address of a repository, or raises `Refused` if git must not use the text."""
     if len(text) > MOST_CHARACTERS:
         refuse(
-            text, f"has {len(text):,} characters, limit {MOST_CHARACTERS:,}", "write the one that the code host shows"
+            text,
+            f"has {len(text):,} characters, limit {MOST_CHARACTERS:,}",
+            "write the address that the code host shows",
         )
     if scp := None if "://" in text else SCP.fullmatch(text):
         split(f"ssh://{scp['user']}@{scp['host']}/")
@@ -126,7 +128,7 @@ def parse(text):
 def checked(text, address):
     names = urllib.parse.unquote(address.path).split("/")
     if address.user is not None and not SSH_USER.fullmatch(address.user):
-        refuse(text, "has no valid user of ssh")
+        refuse(text, "has no valid ssh user")
     if not PATH.fullmatch(address.path) or not address.path.strip("/"):
         refuse(text, "has no valid path")
     if address.path.startswith("/-") or {".", ".."} & set(names) or replace_controls("".join(names)) != "".join(names):
@@ -139,10 +141,10 @@ def identity(text):
 
 
 def origin(url):
-    """The origin of an address that may get a token: scheme, host, and the port unless it is the default one."""
+    """Returns the origin of an address that may get a token: scheme, host, and the port if it is not the default."""
     parts, host, port = split(url)
     if parts.scheme not in ("https", "http"):
         refuse(url, "cannot get a token", "write https://HOST")
     if "@" in parts.netloc:
-        refuse(url, "holds a user name or a password", "remove it, and use --token-env or --token-file")
+        refuse(url, "contains a user name or a password", "remove it, and use --token-env or --token-file")
     return Address(parts.scheme, None, host, port, "").origin

@@ -1,4 +1,4 @@
-"""Starts git and gpulint: each in a process group of its own, with limits, and gone when whoever started it is gone."""
+"""Starts git and gpulint. Each has its own process group and limits, and ends when the process that started it ends."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1
 # program, a repository or a configuration.
 PASSED = ("USER", "LANG", "TMPDIR")
 
-# How much of the messages of a command is read, in bytes. The other side of a fetch can write them without end.
+# The most bytes to read of a command's messages. The other side of a fetch can write without end.
 MOST_MESSAGES = 64 << 10
 
 
@@ -32,15 +32,15 @@ class Finished:
 
 
 def search_path():
-    """The directories of PATH that are absolute: a relative one would lead into the checkout of a repository."""
+    """Returns the absolute directories of PATH. A relative one would lead into the checkout of a repository."""
     return os.pathsep.join(it for it in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(it))
 
 
 def find_program(name):
-    """The absolute path of a program, so that no file of a checkout is started in its place."""
+    """Returns the absolute path of a program, so that no file of a checkout runs instead."""
     found = shutil.which(name, path=search_path())
     if not found:
-        raise Refused(f"gpulint-fleet finds no program `{name}`: install it, or write its path")
+        raise Refused(f"gpulint-fleet cannot find the program `{name}`: install it, or write its path")
     return os.path.abspath(found)
 
 
@@ -50,7 +50,7 @@ def environment(names=()):
 
 
 def gpulint_environment(home):
-    """gpulint reads no setting, no cached price and no token of this machine."""
+    """Returns an environment in which gpulint finds no setting, no cached price and no token of this machine."""
     return {"PATH": search_path(), "HOME": str(home), "LC_ALL": "C.UTF-8"} | {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -58,14 +58,14 @@ def gpulint_environment(home):
 
 
 def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess.PIPE):
-    """Ends with the command, after so many seconds, or when this process is gone."""
+    """Runs a command. It ends with the command, after `seconds`, or when this process ends."""
 
     def prepare():
-        # Whoever is killed leaves nobody behind: git passes the signal on to what it started.
+        # If this process is killed, its children end too: git passes the signal on to the programs that it started.
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         if file_mib:
-            # Whoever writes too much is told, and says so, where the signal would end it without a word.
+            # Ignore the signal, so that a program that writes too much gets an error and reports it instead of ending silently.
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_mib << 20, file_mib << 20))
 
@@ -85,7 +85,7 @@ def run(arguments, seconds, cwd=None, env=None, file_mib=None, stdout=subprocess
         except subprocess.TimeoutExpired:
             raise TimedOut from None
         finally:
-            # Also what the command left running: its group is ours.
+            # Also end what the command left running in its process group.
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):

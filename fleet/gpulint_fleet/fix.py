@@ -1,4 +1,4 @@
-"""Branches and patches for what a rule can mend, so many a day. Nothing leaves this machine unless it is told to."""
+"""Writes branches and patches for findings that a rule can fix, up to a daily limit. It pushes only if `open_with` is set."""
 
 import json
 import re
@@ -22,14 +22,14 @@ AUTHOR = ["-c", "user.name=gpulint", "-c", "user.email=gpulint@users.noreply.git
 
 
 def candidates(store, rule, owner):
-    """Repositories with a finding of the rule that nobody accepted, the largest sum behind it first."""
+    """Returns the repositories with findings of the rule that are not accepted, the most findings first."""
     path = str(store.table_path("findings")).replace("'", "''")
     query = f"""select repository, count(*), any_owner from (
         select *, max(owner) over (partition by repository) as any_owner from read_parquet('{path}')
         where rule = ? and not suppressed and baseline is null and (? is null or owner = ?))
       group by repository, any_owner order by count(*) desc, repository"""
     if not store.table_path("findings").exists():
-        raise Refused(f"{store.date} is not merged: `gpulint-fleet merge` does it")
+        raise Refused(f"the rows of {store.date} are not merged: run `gpulint-fleet merge`")
     return duckdb.connect().execute(query, [rule, owner, owner]).fetchall()
 
 
@@ -38,7 +38,7 @@ def log_path(store):
 
 
 def earlier(store, rule):
-    """What was made: today, for the limit, and ever, so that nobody is asked twice."""
+    """Returns the number of today's patches, for the limit, and all earlier patches, so that none is offered twice."""
     today, ever = 0, set()
     for path in sorted((store.root / "fixes").glob("date=*.ndjson")):
         for line in path.read_text().splitlines():
@@ -48,8 +48,8 @@ def earlier(store, rule):
     return today, ever
 
 
-def mended(gpulint, directory, rule, policy, prices, date, unsafe):
-    """Lets gpulint write into the checkout. It changes nothing but what the rule names."""
+def apply_fix(gpulint, directory, rule, policy, prices, date, unsafe):
+    """Runs gpulint on the checkout, with the fixes of this rule only."""
     arguments = [
         gpulint,
         "check",
@@ -90,9 +90,9 @@ def inputs(store, head, policy):
 
 
 def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open_with, tell):
-    """Gives how many were made today."""
+    """Returns the number of repositories that got a patch today."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9/_-]*", rule):
-        raise Refused(f"`{rule}` is no name of a rule: `gpulint rules` lists them")
+        raise Refused(f"`{rule}` is not a rule name: `gpulint rules list` lists them")
     head, entries = store.plan()
     planned = {it["id"]: it for it in entries if it["commit"]}
     gpulint = commands.find_program(gpulint)
@@ -108,21 +108,21 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
             continue
         valid_for = git.get("access", {}).get("origin")
         if open_with and parse(entry["url"]).origin != valid_for:
-            tell(f"# {repository}: the token is valid for {valid_for} only: name another origin by --token-origin")
+            tell(f"# {repository}: the token is valid for {valid_for} only: set another origin with --token-origin")
             continue
         runner = Git(**git)
         with scratch() as directory:
             try:
                 if runner.tip(entry["url"], branch):
-                    tell(f"# {repository}: it has a branch {branch} already")
+                    tell(f"# {repository}: the branch {branch} already exists")
                     continue
                 runner.checkout(entry["url"], entry["commit"], directory)
-                mended(gpulint, directory, rule, policy, prices, head["date"], unsafe)
+                apply_fix(gpulint, directory, rule, policy, prices, head["date"], unsafe)
                 text = runner("diff", "--no-ext-diff", "--no-textconv", cwd=directory)
                 if not text or (repository, rule, digest(text)) in ever:
                     continue
                 patch = committed(runner, directory, branch, rule, count, of, output, repository)
-                tell(f"# {repository}: {count} of {rule}, for {of or 'nobody named'}")
+                tell(f"# {repository}: {count} findings of {rule}, owner {of or 'unknown'}")
                 if open_with:
                     opened(runner, directory, entry, branch, rule, open_with, tell)
                 else:
@@ -141,9 +141,9 @@ def fix(store, rule, output, *, limit, owner, unsafe, gpulint, policy, git, open
 
 
 def committed(git, directory, branch, rule, count, owner, output, repository):
-    """One commit on a branch of its own, and the same as a patch that `git am` takes."""
+    """Commits on a new branch, and writes the commit as a patch for `git am`."""
     git("checkout", "-q", "-b", branch, cwd=directory)
-    message = f"Mend {rule} of gpulint\n\n{count} findings; https://gpulint.github.io/gpulint/rules/{rule}.html"
+    message = f"Fix {rule} (gpulint)\n\n{count} findings; https://gpulint.github.io/gpulint/rules/{rule}.html"
     of = ["-m", f"Owner: {replace_controls(owner)}"] if owner else []
     git(*AUTHOR, "commit", "-q", "-a", "-m", message, *of, cwd=directory)
     patch = Path(output) / f"{repository.replace('/', '+')}.{rule.replace('/', '+')}.patch"
@@ -163,8 +163,8 @@ def by_hand(entry, branch, patch):
 def opened(git, directory, entry, branch, rule, open_with, tell):
     kind, api, token = open_with
     if not token:
-        raise Refused("--yes opens pull requests, and needs a token: --token-env or --token-file")
+        raise Refused("--yes opens pull requests and needs a token: pass --token-env or --token-file")
     git.talk(entry["url"], ["push", "-q"], f"{branch}:{branch}", cwd=directory)
     base = entry["ref"] or "main"
-    body = f"gpulint found what {rule} names, and this is what it would write. Rule: https://gpulint.github.io/gpulint/rules/{rule}.html"
+    body = f"gpulint fixed the findings of the rule {rule} in this change. Rule: https://gpulint.github.io/gpulint/rules/{rule}.html"
     tell(propose(kind, api, token, entry["url"], branch, base, f"gpulint: {rule}", body))

@@ -1,7 +1,7 @@
-"""Foreign repositories by the git that is installed: the commit of a branch, and one commit without its history.
+"""Reads foreign repositories with the installed git: the commit of a branch, and one commit without its history.
 
-A repository or a host cannot use git against this machine. git starts no hook, no filter and no program that an address
-names. It reads no configuration of the machine, follows no redirect and checks each object. One origin gets the token.
+A repository or a host cannot use git to attack this machine. git starts no hook, no filter and no program that an address
+names. It reads no configuration of the machine, follows no redirect and checks each object. Only one origin gets the token.
 Links stay links, because Terraform roots share files by them; gpulint follows none that leads out of the repository.
 """
 
@@ -30,7 +30,7 @@ CAREFUL = {
     "submodule.recurse": "false",
     "fetch.recurseSubmodules": "false",
     "fetch.fsckObjects": "true",
-    # Old programs wrote such trees; they harm nobody.
+    # Old programs wrote such trees, and they are harmless.
     "fetch.fsck.zeroPaddedFilemode": "ignore",
     "fetch.unpackLimit": "1",
     "fetch.bundleURI": "",
@@ -62,7 +62,7 @@ ENVIRONMENT = {
     "HOME": os.devnull,
 }
 
-# git gets these variables where it talks with a host: proxies, certificates, and a file of settings that the user chose.
+# git gets these variables when it connects to a host: proxies, certificates, and a settings file that the user chose.
 NETWORK_VARIABLES = (
     *("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_CONFIG_GLOBAL"),
@@ -70,16 +70,16 @@ NETWORK_VARIABLES = (
 SSH_VARIABLES = ("HOME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND")
 SSH = f"ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oConnectTimeout={reach.CONNECT_SECONDS}"
 
-# `ls-remote` sends a few bytes, so a host that is silent for so many seconds will not answer.
+# `ls-remote` needs only a few bytes, so a host that is silent for this many seconds will not answer.
 LIST_SECONDS = 15
 
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-# The names that `git check-ref-format` allows, and none that looks like an option or a pattern.
+# The names that `git check-ref-format` allows, without those that look like an option or a pattern.
 REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{))[^\x00-\x20\x7f~^:?*\[\\]+")
-# git keeps a name of a branch as a path, and Linux takes paths of 4,096 bytes.
+# git stores the name of a branch as a path, and Linux limits paths to 4,096 bytes.
 MOST_REF = 1_000
 
-# What git says, the surest first: (its words, what that means, how often it is tried again: it may be otherwise in a moment).
+# Patterns of git's messages, the most certain first: (pattern, status, number of retries for a failure that may be temporary).
 MEANINGS = [
     (r"died of signal 25|File too large|fatal: pack exceeds maximum", "too_large", 0),
     (r"not our ref|unadvertised object|couldn't find remote ref|remote error: upload-pack: not our", "gone", 0),
@@ -106,20 +106,20 @@ NO_HOST = re.compile(r"[Cc]ould not resolve host")
 NO_CONNECTION = re.compile(r"port \d+: (Connection (timed out|refused)|No route)|[Ff]ailed to connect")
 
 REASONS = {
-    "missing": "there is no such repository, or the token may not see it",
+    "missing": "the repository does not exist, or the token cannot see it",
     "gone": "the planned commit is no longer there",
     "denied": "the host refuses the credentials",
     "redirected": "the host redirects to another address, and git follows no redirect: list the repositories again",
     "unreachable": "the host did not answer",
     "broken": "the repository is damaged",
-    "too_large": "it is larger than may be fetched",
-    "timeout": "fetching took too long",
+    "too_large": "a file is larger than the limit --max-mib",
+    "timeout": "git took longer than the time limit",
     "crashed": "git failed",
 }
 
 
 class Failed(Exception):
-    """`status` is a word for a row, `said` what git said, for logs, and `reason` the sentence for people."""
+    """`status` is a value for a row, `said` is git's message for logs, and `reason` is the sentence for people."""
 
     def __init__(self, status, said="", reason=None):
         super().__init__(status)
@@ -127,7 +127,7 @@ class Failed(Exception):
 
 
 def command_of_helper(helper):
-    """A helper in git's own words as a command of the shell: `!COMMAND`, an absolute path, or the name of one."""
+    """Returns a shell command for a helper in git's syntax: `!COMMAND`, an absolute path, or a helper's name."""
     return helper[1:] if helper.startswith("!") else helper if os.path.isabs(helper) else f"git credential-{helper}"
 
 
@@ -147,9 +147,9 @@ def is_ref(text):
 
 
 class Git:
-    """git for one repository, with one limit of time for all that it does.
+    """Runs git for one repository, with one time limit for all commands.
 
-    `access` says which `origin` gets the token, the `user`, and where the token is: a `variable`, a `file` or a `helper`.
+    `access` has the `origin` that gets the token, the `user`, and the place of the token: a `variable`, a `file` or a `helper`.
     """
 
     def __init__(self, access=None, seconds=900, retries=5, pause=2.0, max_mib=4096):
@@ -158,12 +158,12 @@ class Git:
         self.attempts = 0
 
     def __call__(self, *arguments, cwd):
-        """Runs git on a repository of ours, without a network."""
+        """Runs git on a local repository, without a network."""
         offline = {"GIT_ALLOW_PROTOCOL": "none", "GIT_CONFIG_GLOBAL": os.devnull}
         return self.run([], arguments, cwd, commands.environment() | ENVIRONMENT | offline)
 
     def talk(self, url, command, *arguments, cwd=None, objects=None):
-        """Runs `git COMMAND ADDRESS ARGUMENTS`. The token goes along only if the address has its origin."""
+        """Runs `git COMMAND ADDRESS ARGUMENTS`. git gets the token only if the address has the token's origin."""
         try:
             address = parse(url)
         except Refused as refused:
@@ -177,7 +177,7 @@ class Git:
         if objects:
             environment["GIT_OBJECT_DIRECTORY"] = str(objects)
         if not cwd:
-            # Without a repository: the current directory may hold the settings of one.
+            # Run without a repository, because the current directory may contain the settings of one.
             environment["GIT_DIR"] = os.devnull
         flags, secret = self.credentials(address)
         try:
@@ -187,13 +187,13 @@ class Git:
             raise
 
     def credentials(self, address):
-        """The settings and variables by which git gets the token for this address, if it has the token's origin."""
+        """Returns the settings and variables that give git the token, if the address has the token's origin."""
         helper, file, variable = (self.access.get(it) for it in ("helper", "file", "variable"))
         if not (helper or file or variable) or address.origin != self.access.get("origin"):
             return [], {}
         name = f"credential.{address.origin}.helper"
         if helper:
-            # The helper is a program of the user's, and may need the user's settings; git itself must not find ~/.netrc.
+            # The helper is the user's program and may need the user's settings. git itself must not find ~/.netrc.
             command = f'!export HOME="$FLEET_HOME"; {command_of_helper(helper)}'
             return ["-c", f"{name}={command}"], {"FLEET_HOME": os.environ.get("HOME", os.devnull)}
         secret = {"FLEET_USER": self.access.get("user") or "x-access-token"}
@@ -206,18 +206,18 @@ class Git:
         return ["-c", f"{name}={HELPER}"], secret
 
     def learn(self, address, failed):
-        """Remembers a host that does not answer, and explains a failure that a setting can end."""
+        """Remembers a host that does not answer, and explains a failure that a setting can fix."""
         if NO_HOST.search(failed.said):
             reach.remember_silent(address, failed.said)
         elif NO_CONNECTION.search(failed.said):
             reach.forget_open(address)
         if UNTRUSTED.search(failed.said):
-            failed.reason = "the certificate of the host is not trusted: name its authority by GIT_SSL_CAINFO"
+            failed.reason = "the certificate of the host is not trusted: set GIT_SSL_CAINFO to its authority"
         if failed.status == "denied" and self.access.get("origin") not in (None, address.origin):
             failed.reason = f"the host asks for a token, and the token is valid for {self.access['origin']} only"
 
     def run(self, flags, arguments, cwd, environment):
-        """What may pass by itself is tried again, after pauses that grow and differ from others'."""
+        """Runs git, and retries temporary failures after growing, random pauses."""
         settings = [part for name, value in CAREFUL.items() for part in ("-c", f"{name}={value}")]
         command = [commands.find_program("git"), *settings, *flags, *arguments]
         for attempt in range(self.retries + 1):
@@ -236,7 +236,7 @@ class Git:
             time.sleep(pause)
 
     def redacted(self, said):
-        """The messages of git and of the other side, which may repeat the token."""
+        """Returns the messages of git and of the other side without the token, which they may repeat."""
         secrets = [os.environ.get(self.access.get("variable") or "")]
         try:
             secrets.append(Path(self.access["file"]).read_text().strip() if self.access.get("file") else None)
@@ -248,12 +248,12 @@ class Git:
         return "\n".join(replace_controls(line) for line in said.split("\n"))
 
     def tip(self, url, ref=None):
-        """The commit of a branch or a tag, or of the default branch; None where nothing was committed yet."""
+        """Returns the commit of a branch, a tag or the default branch, or None if it has no commit."""
         if not is_ref(ref or "HEAD"):
             raise Failed("refused", reason="the name of the branch is not one that git allows")
         found = {}
         command = ["-c", f"http.lowSpeedTime={LIST_SECONDS}", "ls-remote", "-q"]
-        # A name of a branch may hold other line separators, so only the newline ends a line.
+        # The name of a branch may contain other line separators, so only the newline ends a line.
         for line in self.talk(url, command, ref or "HEAD").split("\n"):
             commit, _, name = line.partition("\t")
             if is_commit(commit):
@@ -272,14 +272,14 @@ class Git:
     def checkout(self, url, commit, directory, cache=None):
         """Writes the files of a commit, without its history, and returns the name of its tree.
 
-        The cache holds objects of earlier nights and nothing else, so no setting is read from it.
+        The cache contains only objects of earlier scans, so git reads no setting from it.
         """
         if not is_commit(commit):
             raise Failed("refused", reason="the plan has no valid commit")
         self("init", "-q", "--template=", ".", cwd=directory)
         info = Path(directory) / ".git/info"
         info.mkdir(exist_ok=True)
-        # These attributes win over those of the repository: a checkout runs no filter, whatever settings name one.
+        # These attributes override those of the repository: a checkout runs no filter, even if a setting names one.
         (info / "attributes").write_text("* -filter\n")
         if cache:
             for part in ("pack", "info"):
@@ -298,7 +298,7 @@ class Git:
             return False
 
     def blobs(self, directory):
-        """Path → the name that git gives to what stands there."""
+        """Returns a map from each path to git's name of its content."""
         entries = self("ls-tree", "-r", "-z", "HEAD", cwd=directory).split("\0")
         pairs = (entry.split("\t", 1) for entry in entries if entry)
         return {path: head.split(" ")[2] for head, path in pairs}

@@ -1,6 +1,6 @@
-"""Which repositories an organization has, as its code host lists them: page after page, as slowly as the host wants.
+"""Lists the repositories of an organization through its code host's API, page by page, as slowly as the host wants.
 
-Search finds some of them; the interfaces that list find all. The token goes to the origin of the interface, and nowhere else.
+A search finds only some repositories, so this uses the APIs that list all. The token goes to the origin of the API only.
 """
 
 import base64
@@ -20,7 +20,7 @@ from .address import is_local_allowed, origin, parse, redact, refuse
 from .git import is_ref
 from .text import Refused, is_size, replace_controls
 
-# The longest that one answer is waited for, in seconds: GitHub's window of a limit is an hour.
+# The longest wait for one answer, in seconds. GitHub's rate limits have windows of one hour.
 PATIENCE = 3700
 KIB = 1024
 
@@ -30,7 +30,7 @@ MOST_PAGES = 10_000
 
 
 class SameOrigin(urllib.request.HTTPRedirectHandler):
-    """A redirect leads to the same origin, or the request fails."""
+    """Fails a request if a redirect leads to another origin."""
 
     def redirect_request(self, request, file, code, message, headers, url):
         demand_same_origin(url, request.full_url, "redirects")
@@ -47,7 +47,7 @@ def demand_same_origin(url, asked, does):
 
 
 def pause(error, attempt, now):
-    """How long the host wants us to wait; None where waiting changes nothing."""
+    """Returns the seconds that the host asks us to wait, or None if waiting does not help."""
     said = error.headers
     if said.get("Retry-After", "").isdigit():
         return int(said["Retry-After"])
@@ -63,7 +63,7 @@ def pause(error, attempt, now):
 
 
 def opener():
-    """Opens https, and http for tests: no other scheme of `urllib`, so no file and no ftp."""
+    """Returns an opener for https, and for http in tests. It opens no other scheme of `urllib`, such as file or ftp."""
     made = urllib.request.OpenerDirector()
     handlers = [
         urllib.request.ProxyHandler(),
@@ -78,7 +78,7 @@ def opener():
 
 
 def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
-    """The answer as JSON, and its headers. `origin` refuses an address that is not encrypted."""
+    """Returns the answer as JSON, and its headers. `origin` refuses an address that is not encrypted."""
     place = origin(url) + replace_controls(urllib.parse.urlsplit(url).path)
     if problem := reach.find_problem(parse(url)):
         raise Refused(f"{origin(url)} does not answer: {problem}")
@@ -105,20 +105,22 @@ def ask(url, authorization, body=None, *, sleep=time.sleep, attempts=6):
 
 def decoded(answer, place):
     if len(answer) > MOST_BYTES:
-        raise Refused(f"{place} answers more than {MOST_BYTES >> 20} MiB: is --api the interface of the code host?")
+        raise Refused(f"{place} answers more than {MOST_BYTES >> 20} MiB: is --api the API of the code host?")
     try:
         return json.loads(answer)
     except (ValueError, RecursionError):
-        raise Refused(f"{place} answers no JSON: is --api the interface of the code host?") from None
+        raise Refused(f"{place} does not answer in JSON: is --api the API of the code host?") from None
 
 
 def why(code):
     known = {
-        401: "the token is not accepted",
-        403: "the token may not do this",
-        404: "there is no such thing, or the token may not see it",
+        401: "the host does not accept the token",
+        403: "the token lacks a permission",
+        404: "this does not exist, or the token cannot see it",
     }
-    return known.get(code, "the host cannot do it now" if code >= 500 or code == 429 else "it refuses")
+    return known.get(
+        code, "the host is overloaded or out of order" if code >= 500 or code == 429 else "the host refuses"
+    )
 
 
 def next_link(headers):
@@ -134,7 +136,7 @@ def by_link(answer, headers, url):
 
 
 class Host:
-    """A code host: where its interface and its repositories are, how it lists, and how a change is proposed."""
+    """A code host: the places of its API and its repositories, how it lists them, and how to open a pull request."""
 
     def __init__(self, api, web, first, of, *, page=by_link, token=None, opens=None):
         self.api, self.web, self.first, self.of, self.page, self.opens = api, web, first, of, page, opens
@@ -142,15 +144,15 @@ class Host:
 
 
 def named(url, ref, archived, fork, size):
-    # Some hosts write the name of a user into the address, and some leave spaces and letters outside of ASCII as they are.
+    # Some hosts write a user name into the address, and some do not encode spaces and letters outside of ASCII.
     # No other character is encoded: a browser reads `\` as `/`, so `https://A\@B/` would have two hosts.
     address = parse(re.sub(r"[^\x00-\x7f\ud800-\udfff]+| ", lambda it: urllib.parse.quote(it[0]), url))
     if address.scheme == "file":
-        refuse(url, "leads to a file of this machine")
+        refuse(url, "is a file on this machine")
     url = address.url
     if ref is not None and not is_ref(ref):
         raise Refused(
-            f"{address.identity}: `{replace_controls(str(ref))[:100]}` is no name of a branch: rename the default branch"
+            f"{address.identity}: `{replace_controls(str(ref))[:100]}` is not a valid branch name: rename the default branch"
         )
     size = size if is_size(size) else None
     return {"url": url, "ref": ref, "archived": bool(archived), "fork": bool(fork), "size": size}
@@ -267,18 +269,18 @@ HOSTS = {
     ),
 }
 
-# What an App may see is a question of its own.
+# A GitHub App lists its repositories at another path.
 INSTALLATION = "/installation/repositories?per_page=100"
 
 
 def git_origin(kind, api=None):
-    """Where git finds the repositories of a code host. A host of one's own has them at the origin of its interface."""
+    """Returns the origin of a code host's repositories. A self-hosted one has them at the origin of its API."""
     host = HOSTS[kind]
     return host.web if not api or origin(api) == origin(host.api) else origin(api)
 
 
 def read_page(host, page, problems):
-    """The repositories of a page. One that has an address or a branch that git must not use goes to `problems`."""
+    """Returns the repositories of a page. If git must not use an address or a branch, the reason goes to `problems`."""
     found = []
     for it in page:
         try:
@@ -289,7 +291,7 @@ def read_page(host, page, problems):
 
 
 def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep=time.sleep, tell=lambda line: None):
-    """Every repository, in the form of a line of a list. It tells which ones it leaves out, and refuses a list without any."""
+    """Yields every repository as a line of a list. It reports those that it leaves out, and refuses an empty list."""
     host = HOSTS[kind]
     api = (api or host.api).rstrip("/")
     is_app = kind == "github" and (token or "").startswith("ghs_")
@@ -302,7 +304,7 @@ def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep
             page, following = host.page(answer["repositories"] if is_app else answer, headers, url)
             found = read_page(host, page, problems)
         except (KeyError, TypeError, AttributeError, IndexError, StopIteration):
-            raise Refused(f"{origin(api)} does not answer as {kind} does: correct --kind or --api") from None
+            raise Refused(f"{origin(api)} does not answer like {kind}: correct --kind or --api") from None
         if following:
             demand_same_origin(following, api, "leads")
         count += len(found)
@@ -314,14 +316,14 @@ def listed(kind, of, api=None, token=None, *, archived=False, forks=False, sleep
             if problems and not count:
                 raise Refused(problems[0])
             for problem in problems:
-                tell(f"{origin(api)} lists a repository that gpulint-fleet leaves out: {problem}")
+                tell(f"{origin(api)} lists a repository that gpulint-fleet leaves out, because {problem}")
             return
         url = following
     raise Refused(f"{origin(api)} has more than {MOST_PAGES:,} pages: list smaller groups, one after the other")
 
 
 def propose(kind, api, token, url, branch, base, title, body):
-    """Opens a pull request; gives its address."""
+    """Opens a pull request and returns its address."""
     host = HOSTS[kind]
     address, asked, answer_at = host.opens((api or host.api).rstrip("/"), url, branch, base, title, body)
     answer, _ = ask(address, host.authorization(token), asked)
@@ -335,19 +337,19 @@ def part(value):
 
 
 def app_token(api, app, key, installation, now=time.time):
-    """A token of a GitHub App's installation, which holds for an hour."""
+    """Returns a token of a GitHub App's installation, which is valid for one hour."""
     if not (app and key and installation):
-        raise Refused("a GitHub App is named by --app, --app-key and --installation")
-    # A minute back, for clocks that differ, as GitHub's documentation of Apps advises.
+        raise Refused("a GitHub App needs --app, --app-key and --installation: pass all three")
+    # One minute earlier, because clocks differ: GitHub's documentation of Apps recommends this.
     claims = {"iat": int(now()) - 60, "exp": int(now()) + 540, "iss": app}
     signed = ".".join(part(json.dumps(it).encode()) for it in ({"alg": "RS256", "typ": "JWT"}, claims))
     done = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key], input=signed.encode(), capture_output=True)
     if done.returncode:
         raise Refused(
-            f"`{key}` is no private key: {done.stderr.decode(errors='replace').strip().partition(chr(10))[0]}"
+            f"`{key}` is not a private key: {done.stderr.decode(errors='replace').strip().partition(chr(10))[0]}"
         )
     url = f"{(api or HOSTS['github'].api).rstrip('/')}/app/installations/{installation}/access_tokens"
     answer, _ = ask(url, {"Authorization": f"Bearer {signed}.{part(done.stdout)}"}, {})
     if not isinstance(answer, dict) or not isinstance(answer.get("token"), str):
-        raise Refused(f"{origin(url)} answers no token: correct --api or --installation")
+        raise Refused(f"{origin(url)} returns no token: correct --api or --installation")
     return answer["token"]

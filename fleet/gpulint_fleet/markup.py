@@ -1,7 +1,7 @@
-"""Markup of a page. A string becomes markup only if it is escaped.
+"""Builds the markup of a page. A string becomes markup only if it is escaped.
 
 `Html` is markup, and only this module makes it. `element` takes `Html` and raises for a string, so a forgotten `text` fails
-in the first test and no string from a repository gets into the page as it is.
+in the first test, and no string from a repository gets into the page unescaped.
 """
 
 import base64
@@ -18,13 +18,13 @@ class Html:
     __slots__ = ("_markup",)
 
     def __init__(self):
-        raise TypeError("text() and element() make Html")
+        raise TypeError("use text() or element() to make Html")
 
     def __bool__(self):
         return bool(self._markup)
 
     def __str__(self):
-        raise TypeError("Html is no string: put it into an element()")
+        raise TypeError("Html is not a string: put it into an element()")
 
     __format__ = __add__ = __radd__ = lambda self, _: str(self)
 
@@ -40,19 +40,19 @@ def escape(value):
 
 
 def text(value):
-    """Any value as text: escaped, and without characters that a browser obeys."""
+    """Returns any value as text: escaped, and without control characters."""
     return made(escape(value))
 
 
 def join(*children):
     wrong = [it for it in children if not isinstance(it, Html)]
     if wrong:
-        raise TypeError(f"{type(wrong[0]).__name__} is no Html: escape it by text()")
+        raise TypeError(f"{type(wrong[0]).__name__} is not Html: escape it by text()")
     return made("".join(it._markup for it in children))
 
 
 def element(name, /, *children, **attributes):
-    """An element. A name of an attribute is written with `_` in the place of `-`, and with one at its end if Python needs it."""
+    """Returns an element. Write `_` instead of `-` in an attribute's name, and a final `_` after a word that Python reserves."""
     if "href" in attributes:
         attributes |= checked(attributes["href"])
     said = "".join(
@@ -66,14 +66,14 @@ def element(name, /, *children, **attributes):
 
 
 def checked(href):
-    """The attributes of a link: it leads into this page, or to https without a word about this page."""
+    """Returns the extra attributes of a link. A link leads into this page, or to https without a referrer."""
     if not href.startswith(("#", "https://")):
-        raise ValueError("a link of the page leads to a place in it, or to https")
+        raise ValueError("a link must lead to a place in this page, or to https")
     return {} if href.startswith("#") else {"rel": "noopener noreferrer"}
 
 
 def page(title, css, *body):
-    """A whole page as a string. Its policy lets the browser load nothing, run nothing, and use this one style sheet."""
+    """Returns a whole page as a string. Its policy lets the browser load and run nothing, and use only this style sheet."""
     style = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
     head = element(
@@ -83,7 +83,7 @@ def page(title, css, *body):
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title)),
-        # The style sheet is a file of ours.
+        # The style sheet is our own file, so it needs no escaping.
         made(f"<style>{css}</style>"),
     )
     return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')._markup}\n"

@@ -1,6 +1,6 @@
-"""Files of rows → tables of a date. What is read is what the plan names, and nothing may tell how the work was split.
+"""Turns row files into the tables of a date. It reads what the plan names, so the result does not depend on how the work was split.
 
-Sums are of integers, every table has a total order, and each date is written by itself.
+Sums use integers, every table has a total order, and each date has its own files.
 """
 
 import json
@@ -23,9 +23,9 @@ UNFIT = "its rows do not fit the tables: remove them, and scan the repository ag
 
 
 def gather(store, head, entries, out, unfit=()):
-    """Writes the rows of the plan, one repository after the other, and gives the repositories that have none.
+    """Writes the rows of the plan, one repository after the other, and returns the repositories without rows.
 
-    DuckDB reads one file ten times as fast as five thousand small ones. Rows of another plan are refused. A repository of
+    DuckDB reads one file ten times as fast as five thousand small ones. `gather` refuses rows of another plan. A repository in
     `unfit` gets one row that names its failure.
     """
     missing = []
@@ -48,20 +48,20 @@ def gather(store, head, entries, out, unfit=()):
                 )
             out.write(line)
             shutil.copyfileobj(file, out)
-            # The first row of the next repository needs a line of its own, also after a file that is cut.
+            # The first row of the next repository must start on a new line, also after a truncated file.
             file.seek(-1, os.SEEK_END)
             if file.read() != b"\n":
                 out.write(b"\n")
     return missing
 
 
-# What DuckDB raises for a row that does not fit: a number beyond 64 bits, an object that is too large, or no JSON.
+# The errors of DuckDB for a row that does not fit: a number beyond 64 bits, an object that is too large, or invalid JSON.
 OF_ROWS = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotSupportedError)
 DATABASE = "merge.duckdb"
 
 
 def origin_of(line):
-    """The repository, plan, commit and date of a row."""
+    """Returns the repository, plan, commit and date of a row, or None if the row is damaged."""
     try:
         row = json.loads(line)
         return row["repository"], row["plan"], row["commit"], row["date"]
@@ -70,14 +70,14 @@ def origin_of(line):
 
 
 def clusters(path):
-    """What belongs to one cluster: patterns of `repository:path`, in which `*` stands for anything."""
+    """Returns the clusters of a file, as patterns of `repository:path` in which `*` matches anything."""
     if not path:
         return []
     with open(path, "rb") as file:
         said = tomllib.load(file).get("cluster", [])
     for it in said:
         if not isinstance(it.get("name"), str) or not all(isinstance(it.get(part), list) for part in ("pools", "pods")):
-            raise Refused(f"`{path}`: a [[cluster]] has a name, and lists of patterns called pools and pods")
+            raise Refused(f"`{path}`: a [[cluster]] needs a `name`, and the lists `pools` and `pods` with patterns")
     return [
         (it["name"], role, form)
         for it in said
@@ -96,14 +96,14 @@ def connect(directory, threads):
 
 
 def load(store, head, entries, directory, threads):
-    """A database with the rows of the plan, the repositories without rows, and those whose rows do not fit the tables."""
+    """Returns a database with the rows of the plan, the repositories without rows, and those whose rows do not fit the tables."""
     unfit = {}
     database = connect(directory, threads)
     try:
         return database, load_some(database, store, head, entries, directory), unfit
     except OF_ROWS:
         database.close()
-    # DuckDB names no repository, so halves of the plan show which ones fail. All others keep their rows.
+    # DuckDB does not name the repository, so a bisection of the plan finds it. All other repositories keep their rows.
     find_unfit(store, head, entries, directory, threads, unfit)
     Path(directory, DATABASE).unlink()
     database = connect(directory, threads)
@@ -122,7 +122,7 @@ def find_unfit(store, head, entries, directory, threads, unfit):
 
 
 def find_cause(store, head, entries, directory, threads):
-    """Why DuckDB refuses the rows of these repositories, or None."""
+    """Returns why DuckDB refuses the rows of these repositories, or None."""
     with tempfile.TemporaryDirectory(dir=directory) as part:
         database = connect(part, threads)
         try:
@@ -159,7 +159,7 @@ def load_tables(database, rows):
     database.execute("drop table rows")
 
 
-# The same file with the same resource, elsewhere: a fork, a mirror, a copied example. Told, never subtracted.
+# The same file with the same resource in another repository: a fork, a mirror, a copied example. It stays in the totals.
 COPIES = """
 alter table repositories add column duplicate_of varchar;
 update repositories set duplicate_of = first from (
@@ -174,8 +174,8 @@ where resources.blob = copies.blob and resources.path = copies.path and resource
   and resources.repository <> first;
 """
 
-# Pods and pools of one cluster that stand in different repositories: a pod that is on no pool of its own repository is paid by
-# the pools that have its accelerator (`some pool` where no text says which one it asks for) and whose labels it does not rule out.
+# Matches pods to pools of the same cluster in other repositories, if a pod matches no pool of its own repository. A pool matches if it has
+# the pod's accelerator and the pod's node labels allow it. If the pod names no accelerator, `joined` is `some pool`.
 JOINS = """
 alter table resources add column cluster varchar;
 alter table resources add column joined varchar;
@@ -202,8 +202,8 @@ update resources set joined = case when adds_up then 'no pool' else 'own reposit
   where cluster is not null and role = 'requested' and joined is null and counted = 'deployed';
 """
 
-# The sum of 64-bit integers has 128 bits in DuckDB, and any number in Python. A cast to 64 bits would end the merge of all
-# repositories if one of them has the largest sum that gpulint prints.
+# DuckDB sums 64-bit integers with 128 bits, and Python has no limit. A cast to 64 bits would fail the whole merge if one
+# repository has the largest amount that gpulint prints.
 MONEY = "coalesce(sum({}_expected_micro_usd), 0)"
 
 SUMS = f"""
@@ -213,7 +213,7 @@ select count(*) filter (status = 'ok'), count(*) filter (status in ('ok', 'empty
 from repositories
 """
 
-# What stands in the sums twice: a pod in one repository, and the pool that it runs on in another.
+# The amount that the sums contain twice: a pod in one repository, and its pool in another.
 TWICE = """select coalesce(sum(expected_micro_usd), 0) from resources
 where joined in ('pool', 'some pool') and per = 'month'"""
 
@@ -223,7 +223,7 @@ def export(database, store):
         path = store.table_path(table)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(".part")
-        # DuckDB would write through a link.
+        # DuckDB would write through a link, so remove one first.
         part.unlink(missing_ok=True)
         names = ", ".join(f'"{name}"' for name in columns)
         database.execute(
@@ -267,7 +267,7 @@ def summary(database, store, head, entries, missing, cluster_file):
 
 
 def merge(store, *, at_least=0.99, cluster_file=None, threads=None, tell=lambda line: None):
-    """Writes the tables of the date and their summary. Gives the summary, and whether the date is complete."""
+    """Writes the tables of the date and their summary. Returns the summary, and whether the date is complete."""
     try:
         return merge_all(store, at_least, cluster_file, threads, tell)
     except duckdb.Error as error:
@@ -284,7 +284,7 @@ def merge_all(store, at_least, cluster_file, threads, tell):
     with tempfile.TemporaryDirectory(prefix="gpulint-fleet-merge") as directory:
         database, missing, unfit = load(store, head, entries, directory, threads)
         if len(missing) == len(entries):
-            raise Refused(f"nothing was scanned of {store.date}: run `gpulint-fleet scan`")
+            raise Refused(f"no repository of {store.date} was scanned: run `gpulint-fleet scan`")
         for entry in entries:
             if entry["id"] in unfit:
                 tell(

@@ -1,19 +1,19 @@
-"""The same on Ray: a task a repository. Ray places them, and runs them again when a worker or a node is lost."""
+"""Scans on Ray, one task for each repository. Ray places the tasks, and runs them again if a worker or a node is lost."""
 
 import time
 
 from .address import parse
 from .scan import scan_one, write_failure
 
-# What a task may need beside what gpulint itself is bounded to, in bytes.
+# The memory of a task in bytes, in addition to the limits of gpulint itself.
 LEAST_MEMORY, MOST_MEMORY = 256 << 20, 2 << 30
 
-# So many tasks wait for a place: enough that none is free, few enough that the driver stays small.
+# The number of waiting tasks for each CPU: enough to keep all CPUs busy, few enough to keep the driver small.
 WAITING = 4
 
 
 def run(store, head, entries, options, address, per_host):
-    """Gives how each repository went, in the order in which they end."""
+    """Yields the outcome of each repository, in the order in which they end."""
     import ray
 
     begun = not ray.is_initialized()
@@ -38,7 +38,7 @@ def tasks(ray, store, head, entries, options, per_host):
         waiting.setdefault(parse(entry["url"]).host, []).append(entry)
 
     def start():
-        """The largest ones of hosts that are not busy with us already."""
+        """Starts the largest repositories of hosts that are below their limit."""
         room = WAITING * max(1, int(ray.cluster_resources().get("CPU", 1)))
         while len(under_way) < room:
             free = [host for host, left in waiting.items() if left and busy.get(host, 0) < per_host]
@@ -64,11 +64,11 @@ def outcome(ray, store, head, entry, reference):
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
-        # An error of ours ends the run: it would be the same for every repository.
+        # An error of gpulint-fleet ends the run, because it would be the same for every repository.
         raise error.as_instanceof_cause() from None
     except ray.exceptions.RayError as error:
-        # The worker was lost again and again, on whichever node: it is this repository.
-        write_failure(store, head, entry, "crashed", "it ends whatever reads it")
+        # The worker was lost repeatedly, on different nodes, so this repository is the cause.
+        write_failure(store, head, entry, "crashed", "every process that scanned it crashed")
         return {
             "id": entry["id"],
             "status": "crashed",

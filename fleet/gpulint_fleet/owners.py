@@ -1,6 +1,6 @@
-"""Who answers for a path: files in the form of CODEOWNERS, the last line that matches wins.
+"""Finds the owner of a path from files in the format of CODEOWNERS, in which the last matching line wins.
 
-The same form names owners of repositories in a catalogue: `github.com/acme/infra-* @platform`.
+The same format names owners of repositories in a catalog: `github.com/acme/infra-* @platform`.
 """
 
 import os
@@ -11,23 +11,23 @@ from pathlib import Path
 from .text import Refused, cause_of
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-# How much of a file of a repository is read, in bytes. GitHub ignores a CODEOWNERS of more than 3 MB.
+# The most bytes to read of a file in a repository. GitHub ignores a CODEOWNERS of more than 3 MB.
 MOST_BYTES = 3 << 20
-# The author of a repository writes the lines and the paths, so they have limits. Limits, unlike a clock, give the same rows on
-# each machine. A line is counted without its comment, and an owner becomes a part of each row.
+# The author of a repository writes the lines and the paths, so they have limits. A limit gives the same rows on each machine, and a
+# time limit would not. The length of a line excludes its comment, and each row contains the owner.
 MOST_LINES = 50_000
 MOST_CHARACTERS = 2_000
-# The work of all comparisons of one file. A comparison costs `LEAST_WORK`, or characters of the pattern times those of the path.
+# The most work for all comparisons of one file. A comparison costs the length of the pattern times that of the path, at least `LEAST_WORK`.
 MOST_WORK = 5_000_000_000
 LEAST_WORK = 50
 SECTION = re.compile(r"^\^?\[(?P<name>[^\]]+)\](?:\[\d+\])?(?P<owners>.*)$")
 
 
 def segment(text):
-    """One part of a path as a regular expression.
+    """Returns one part of a path as a regular expression.
 
-    A star takes as little as possible and gives nothing back, except the last one. That finds the same, and the time does not
-    explode for a pattern with many stars: the author of a repository writes the pattern and the path.
+    Each star except the last one matches as little as possible, without backtracking. The result is the same, and the time does not
+    explode for a pattern with many stars. That is necessary because the author of a repository writes the pattern and the path.
     """
     chunks = [""]
     for token in re.findall(r"\\?.", text, re.DOTALL):
@@ -41,7 +41,7 @@ def segment(text):
 
 
 def pattern(text):
-    """The pattern as a regular expression: that of git's ignored files, but `docs/*` means direct children alone."""
+    """Returns the pattern as a regular expression. It follows `.gitignore`, but `docs/*` matches direct children only."""
     blocks = [[]] if is_anchored(text) else [[], []]
     for part in text.strip("/").split("/"):
         if part != "**":
@@ -50,7 +50,7 @@ def pattern(text):
             blocks.append([])
     first, *rest = ["/".join(it) for it in blocks]
     body = first + "/" * bool(first and rest)
-    # `**` before a block: the first place where the block fits leaves the most for what follows, so no other one is tried.
+    # After `**`, the first match of a block leaves the most for the rest, so no other match is tried.
     body += "".join(f"(?>(?:[^/]+/)*?{it}/)" for it in rest[:-1])
     if rest:
         body += f"(?:[^/]+/)*?{rest[-1]}" if rest[-1] else ".+"
@@ -63,12 +63,12 @@ def is_anchored(text):
 
 
 def prefix(text):
-    """The literal beginning of each path that the pattern fits. It is empty if the pattern fits below any directory."""
+    """Returns the literal prefix of all matching paths. It is empty if the pattern matches below any directory."""
     return re.match(r"[^*?\\]*", text.strip("/"))[0] if is_anchored(text) else ""
 
 
 class Line:
-    """A pattern with its owner. The regular expression is made when a path first needs it."""
+    """A pattern with its owner. It compiles the regular expression on first use."""
 
     def __init__(self, text, owner):
         self.text, self.owner, self.prefix, self.form = text, owner, prefix(text), None
@@ -119,18 +119,18 @@ class Owners:
         return None
 
     def of_all(self):
-        """Of everything that no line names apart."""
+        """Returns the owner of all paths that no specific line names."""
         everything = [it.owner for it in self.lines if it.text in ("*", "/", "**", "/**")]
         return everything[-1] if everything else None
 
 
 def read_regular(directory, path, most=MOST_BYTES):
-    """The start of a file of a checkout. It raises `OSError` or `ValueError` if that is a link, or if a link leads out."""
+    """Returns the start of a file of a checkout. It raises `OSError` or `ValueError` if the path is a link, or if a link leads out."""
     mode = os.lstat(path).st_mode
     if stat.S_ISLNK(mode):
-        raise OSError("the path is a symbolic link, and gpulint-fleet follows none")
+        raise OSError("the path is a symbolic link, which gpulint-fleet does not follow")
     if not stat.S_ISREG(mode):
-        raise FileNotFoundError("the path is no file")
+        raise FileNotFoundError("the path is not a file")
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory)):
         raise OSError("a symbolic link leads out of the repository")
     with open(path, "rb") as file:
@@ -138,7 +138,7 @@ def read_regular(directory, path, most=MOST_BYTES):
 
 
 def read_inside(directory, path):
-    """The start of a file of a checkout. It is empty if gpulint-fleet cannot read the file or must not."""
+    """Returns the start of a file of a checkout, or nothing if gpulint-fleet cannot or must not read the file."""
     try:
         return read_regular(directory, path)
     except (OSError, ValueError):
@@ -146,7 +146,7 @@ def read_inside(directory, path):
 
 
 def in_repository(directory, warn=lambda line: None):
-    """The owners of a repository, from the first place that has a file. A file that is no good costs these owners alone."""
+    """Returns the owners of a repository, from the first place that has a file. An invalid file affects these owners only."""
     problems = []
     for place in PLACES:
         try:
@@ -168,7 +168,7 @@ def in_repository(directory, warn=lambda line: None):
 
 
 def find(directory, paths, warn=lambda line: None):
-    """The owner of everything in a repository, and path → owner."""
+    """Returns the owner of the whole repository, and a map from each path to its owner."""
     found = in_repository(directory, warn)
     try:
         return found.of_all(), {path: found.of(path) for path in paths}
@@ -178,5 +178,5 @@ def find(directory, paths, warn=lambda line: None):
 
 
 def catalogue(path):
-    """The owners that the user names. A file that is no good ends the run, because the file is the user's."""
+    """Returns the owners that the user names. An invalid file ends the run, because it is the user's own file."""
     return Owners(Path(path).read_text(encoding="utf-8"), str(path)) if path else Owners("")

@@ -1,6 +1,6 @@
-"""What is to be read on a date: repositories with their commits, and everything else that results depend on.
+"""Writes the plan of a date: repositories with their commits, and everything else on which results depend.
 
-Whoever scans later, twice, or in another order, finds the same answer: nothing that may differ is left open.
+The plan leaves nothing open, so a scan that is later, repeated or in another order has the same result.
 """
 
 import codecs
@@ -24,12 +24,12 @@ __all__ = ["identity", "plan", "read_list"]
 
 VERSION = 1
 
-# How long `gpulint --version` may take.
+# The time limit of `gpulint --version`, in seconds.
 VERSION_SECONDS = 30
 
 
 def entry(line):
-    """A line of a list in UTF-8: an address with a branch, `github.com/owner/name`, or an object as `gpulint-fleet list` writes it."""
+    """Parses a line of a list in UTF-8: an address with a branch, `github.com/owner/name`, or an object from `gpulint-fleet list`."""
     line = line.decode().strip()
     it = json.loads(line) if line.startswith("{") else dict(zip(("url", "ref"), line.split(maxsplit=1)))
     text = it.get("url")
@@ -39,26 +39,28 @@ def entry(line):
     ref, size, owner = it.get("ref"), it.get("size"), it.get("owner")
     if ref is not None and not is_ref(ref):
         raise Refused(
-            f"`{replace_controls(str(ref))[:100]}` is no name of a branch: write an address and one branch on a line"
+            f"`{replace_controls(str(ref))[:100]}` is not a valid branch name: write an address and one branch on a line"
         )
     if not (size is None or is_size(size)) or not (owner is None or is_text(owner)):
-        raise Refused("`size` is no number or `owner` is no string: write the line as `gpulint-fleet list` prints it")
+        raise Refused(
+            "`size` is not a number or `owner` is not a string: write the line as `gpulint-fleet list` prints it"
+        )
     return address, {"id": address.identity, "url": address.url, "ref": ref, "size": size, "owner": owner}
 
 
 def problem_of(error):
-    """What is wrong with a line of a list, and what to do."""
+    """Returns what is wrong with a line of a list, and what to do."""
     if isinstance(error, Refused):
         return str(error)
-    cause = {UnicodeDecodeError: "the line is no UTF-8", RecursionError: "the JSON of the line is too deep"}
-    said = cause.get(type(error)) or f"the line is no JSON ({error})"
+    cause = {UnicodeDecodeError: "the line is not UTF-8", RecursionError: "the JSON of the line is too deep"}
+    said = cause.get(type(error)) or f"the line is not JSON ({error})"
     return f"{said}: write an address, or the line as `gpulint-fleet list` prints it"
 
 
 def read_list(path, tell=lambda line: None):
-    """The repositories of a list, each once. It tells which addresses had a password, and which lines it leaves out.
+    """Returns the repositories of a list, each once. It reports addresses with a password, and lines that it leaves out.
 
-    A list with no valid line is refused.
+    It refuses a list without a valid line.
     """
     text = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     entries, problems = {}, []
@@ -73,7 +75,7 @@ def read_list(path, tell=lambda line: None):
             continue
         if address.had_secret:
             tell(
-                f"{path}:{number}: the address of {address.identity} holds a user name, a password or a query. gpulint-fleet "
+                f"{path}:{number}: the address of {address.identity} contains a user name, a password or a query. gpulint-fleet "
                 "removes that part and uses --token-env or --token-file instead. Revoke the part if it was a token."
             )
         entries[it["id"]] = it
@@ -85,7 +87,7 @@ def read_list(path, tell=lambda line: None):
 
 
 def keep(store, path):
-    """Copies an input of the results into the store, under its digest: whoever scans finds it there."""
+    """Copies an input of the results into the store under its digest, so that every scan finds it there."""
     kept = Path("inputs") / tree_digest(path)[:32]
     place = store.root / kept
     if not place.exists():
@@ -96,7 +98,7 @@ def keep(store, path):
             try:
                 os.replace(copy, place)
             except OSError:
-                # Another process kept the same input at the same time.
+                # Another process stored the same input at the same time.
                 if not place.exists():
                     raise
     return str(kept)
@@ -110,7 +112,7 @@ def header(store, gpulint, prices, policy):
     if policy not in ("own", "none"):
         directory = Path(policy)
         if directory.is_dir() and not (directory / "gpulint.toml").is_file():
-            raise Refused(f"`{policy}` has no gpulint.toml")
+            raise Refused(f"`{policy}` has no gpulint.toml: name another directory with --policy")
         policy = keep(store, directory) + ("/gpulint.toml" if directory.is_dir() else "")
     if prices != "embedded":
         prices = keep(store, prices)
@@ -125,11 +127,11 @@ def header(store, gpulint, prices, policy):
 
 
 def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="own", owners=None, jobs=16, git=None):
-    """Writes the plan of a date, and keeps one that is there. Gives the number of repositories."""
+    """Writes the plan of a date unless it exists. Returns the number of repositories."""
     if store.plan_path.exists():
         return len(store.plan()[1])
     if not repositories:
-        raise Refused("the list names no repository")
+        raise Refused("the list has no repository: add an address")
     head = header(store, gpulint, prices, policy)
     known = catalogue(owners)
     git = git or {}
@@ -141,12 +143,14 @@ def plan(store, repositories, *, gpulint="gpulint", prices="embedded", policy="o
         try:
             commit = Git(**git).tip(it["url"], it["ref"])
             return planned | (
-                {"commit": commit} if commit else {"commit": None, "status": "empty", "reason": "it has no commit"}
+                {"commit": commit}
+                if commit
+                else {"commit": None, "status": "empty", "reason": "the repository has no commit"}
             )
         except Failed as failed:
             return planned | {"commit": None, "status": failed.status, "reason": failed.reason}
         except OF_ONE_REPOSITORY as error:
-            reason = f"gpulint-fleet cannot ask for its commit: {replace_controls(cause_of(error))}"
+            reason = f"gpulint-fleet cannot get its commit: {replace_controls(cause_of(error))}"
             return planned | {"commit": None, "status": "crashed", "reason": reason}
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as threads:

@@ -1,6 +1,6 @@
-"""Which hosts take connections. A host that takes none is not asked again in the same run.
+"""Remembers which hosts accept connections. A run does not connect again to a host that refused.
 
-git waits minutes for such a host. Without this memory, the fleet would wait again for each of its repositories.
+git waits minutes for such a host. Without this memory, the fleet would wait again for each repository of the host.
 """
 
 import socket
@@ -11,7 +11,7 @@ from .address import DEFAULT_PORTS
 
 CONNECT_SECONDS = 5
 
-# (host, port) → why the host takes no connection; None if it took one. Each process has a memory of its own.
+# (host, port) → why the host accepts no connection, or None if it accepted one. Each process has its own memory.
 KNOWN = {}
 
 
@@ -24,13 +24,13 @@ def remember_silent(address, problem):
 
 
 def forget_open(address):
-    """Makes `find_problem` connect again: git failed to."""
+    """Makes `find_problem` connect again, because git failed to."""
     if not KNOWN.get((address.host, address.port), True):
         del KNOWN[address.host, address.port]
 
 
 def find_problem(address):
-    """Why the host of an address cannot be reached, or None. It takes `CONNECT_SECONDS` at most."""
+    """Returns why the host of an address cannot be reached, or None. It takes `CONNECT_SECONDS` at most."""
     key = address.host, address.port
     if key not in KNOWN and is_direct(address):
         KNOWN[key] = connect(address)
@@ -38,7 +38,7 @@ def find_problem(address):
 
 
 def is_direct(address):
-    """Whether git itself connects to the host: neither a proxy nor ssh, whose settings may rename the host."""
+    """Returns whether git itself connects to the host, without a proxy or ssh, whose settings can rename the host."""
     if address.scheme not in ("https", "http"):
         return False
     proxies = urllib.request.getproxies()
@@ -56,7 +56,7 @@ def connect(address):
         except OSError as error:
             problems.append(f"{host} port {port}: {error.strerror or error}")
 
-    # The system's resolver has no time limit. A thread that it keeps does not keep the process.
+    # The system's resolver has no time limit. A daemon thread that waits for it does not block the end of the process.
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(CONNECT_SECONDS)

@@ -1,6 +1,6 @@
-"""One page over all repositories of a date, and over the dates before it.
+"""Writes one page about all repositories of a date and the dates before it.
 
-Every sum is of integers in the tables; dollars are rounded here and nowhere else. `markup` escapes every string.
+All sums use the integers of the tables, and only this module rounds to dollars. `markup` escapes every string.
 """
 
 import json
@@ -15,7 +15,7 @@ from .tables import tables
 
 MOST = 25
 
-# Who pays: pods that run on pools elsewhere are not counted again.
+# The resources with a cost of their own: a pod on a pool of another repository does not count again.
 PAID = "adds_up and per = 'month' and coalesce(joined, '') not in ('pool', 'some pool')"
 
 
@@ -35,7 +35,7 @@ def bar(value, largest):
 
 
 def table(caption, columns, rows, money=(), picture=None, rest="rows"):
-    """Rows with the largest first, those beyond the limit in a sentence."""
+    """Returns a table of rows, the largest first, and a sentence with the number of rows beyond the limit."""
     if not rows:
         return join()
     shown, left = rows[:MOST], len(rows) - MOST
@@ -54,7 +54,7 @@ def table(caption, columns, rows, money=(), picture=None, rest="rows"):
         cells += [element("td", text(said[at]), class_=style[at]) for at in range(1, len(row))]
         cells += [element("td", bar(row[picture], largest), class_="bar")] if picture is not None else []
         body.append(element("tr", *cells))
-    more = [element("p", text(f"and {left:,} more {rest}, in the tables"), class_="quiet")] if left > 0 else []
+    more = [element("p", text(f"and {left:,} more {rest} in the Parquet tables"), class_="quiet")] if left > 0 else []
     parts = element("caption", text(caption)), element("thead", element("tr", *head)), element("tbody", *body)
     return join(element("div", element("table", *parts), class_="wide"), *more)
 
@@ -67,7 +67,7 @@ class Fleet:
     def __init__(self, store):
         self.store, self.database = store, duckdb.connect()
         if not store.summary_path.exists():
-            raise Refused(f"{store.date} is not merged: `gpulint-fleet merge` does it")
+            raise Refused(f"the rows of {store.date} are not merged: run `gpulint-fleet merge`")
         self.summary = json.loads(store.summary_path.read_text())
         for name in tables():
             path = str(store.table_path(name)).replace("'", "''")
@@ -77,7 +77,7 @@ class Fleet:
         return self.database.execute(query, list(values)).fetchall()
 
     def dates(self):
-        """Summaries up to this date, the earliest first. A date becomes a part of paths, so its form is checked."""
+        """Returns the summaries up to this date, the earliest first. It checks each date, because dates become parts of paths."""
         found = []
         for path in sorted(self.store.summary_path.parent.glob("date=*.json")):
             date = path.stem.removeprefix("date=")
@@ -90,8 +90,10 @@ def headline(it):
     said = it.summary
     left = said["planned"] - said["read"]
     once = said["combined_expected_micro_usd"] - said["counted_twice_micro_usd"]
-    gap = f"{left:,} of {said['planned']:,} repositories were not read: sums are at least what they say."
-    about = f"{said['date']}, {said['gpulint']}, prices {said['prices']}; expected, from text: nothing of it was billed"
+    gap = f"{left:,} of {said['planned']:,} repositories were not read: all totals are minimums."
+    about = (
+        f"{said['date']}, {said['gpulint']}, prices {said['prices']}; expected costs from the files, not billed amounts"
+    )
     return element(
         "header",
         element("h1", text(f"GPUs of {said['planned']:,} repositories: {usd(once)} a month")),
@@ -100,8 +102,8 @@ def headline(it):
         element(
             "p",
             text(
-                f"{said['resources']:,} resources; {said['findings']:,} findings that nobody accepted, "
-                f"up to {usd(said['waste_micro_usd'])} a month to save."
+                f"{said['resources']:,} resources; {said['findings']:,} findings that are not accepted, "
+                f"saving up to {usd(said['waste_micro_usd'])} a month."
             ),
         ),
     )
@@ -118,8 +120,8 @@ def payers(it):
             picture=2,
         )
         for caption, column in (
-            ("owner: by CODEOWNERS or the catalogue", "owner"),
-            ("team: by labels", "team"),
+            ("owner: from CODEOWNERS or the catalog", "owner"),
+            ("team: from labels", "team"),
             ("repository", "repository"),
             ("accelerator", "accelerator"),
             ("cloud", "provider"),
@@ -128,7 +130,7 @@ def payers(it):
     unknown = it.rows(f"select coalesce(sum(expected_micro_usd), 0) from resources where {PAID} and owner is null")[0][
         0
     ]
-    return section("payers", "Who pays", f"{usd(unknown)} a month have no owner.", *parts)
+    return section("payers", "Who pays", f"Resources for {usd(unknown)} a month have no owner.", *parts)
 
 
 def waste(it):
@@ -142,7 +144,7 @@ def waste(it):
     return section(
         "waste",
         "What is waste",
-        f"Up to {usd(it.summary['waste_micro_usd'])} a month can be saved; of each resource the largest saving counts, once.",
+        f"Up to {usd(it.summary['waste_micro_usd'])} a month can be saved. For each resource, only the largest saving counts.",
         table(
             "By rule",
             ["rule", "findings", "repositories", "a month"],
@@ -151,12 +153,12 @@ def waste(it):
             picture=3,
             rest="rules",
         ),
-        table("The largest", ["where", "rule", "owner", "a month"], it.rows(largest), money=(3,)),
+        table("The largest savings", ["where", "rule", "owner", "a month"], it.rows(largest), money=(3,)),
     )
 
 
 def trend(it):
-    """Dates with the same planned repositories are told from those with others: a new repository is no growth."""
+    """Shows the cost at each date, with the number of planned repositories, because a new repository also raises the cost."""
     rows, before = [], None
     for at in it.dates():
         once = at["combined_expected_micro_usd"] - at["counted_twice_micro_usd"]
@@ -169,10 +171,10 @@ def trend(it):
         if len(rows) < 2
         else f"From {usd(rows[0][3])} on {rows[0][0]} to {usd(rows[-1][3])} on {rows[-1][0]}."
     )
-    names = ["date", "planned", "read", "a month", "change", "to save", "findings"]
+    names = ["date", "planned", "read", "$/month", "change", "saves up to", "findings"]
     return section(
         "trend",
-        "Since when",
+        "How did the cost change?",
         answer,
         picture,
         moved(it, rows),
@@ -182,7 +184,7 @@ def trend(it):
 
 
 def moved(it, rows):
-    """Which repositories changed the sum since the date before."""
+    """Shows which repositories changed the total since the date before."""
     if len(rows) < 2:
         return join()
     earlier = it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet"
@@ -192,20 +194,20 @@ def moved(it, rows):
       coalesce(a.combined_expected_micro_usd, 0)::hugeint - coalesce(b.combined_expected_micro_usd, 0)::hugeint as change,
       case when b.repository is null then 'new' when a.repository is null then 'gone'
            when a.status not in ('ok', 'empty') then 'not read now' when b.status not in ('ok', 'empty') then 'not read before'
-           when a.commit = b.commit then 'prices or date' else 'text' end
+           when a.commit = b.commit then 'prices or date' else 'files' end
       from repositories as a full join read_parquet(?) as b using (repository) where change <> 0 order by abs(change) desc, name"""
-    names = ["repository", "before", "now", "change", "by"]
+    names = ["repository", "before", "now", "change", "cause"]
     return table(
-        f"What moved since {rows[-2][0]}", names, it.rows(query, str(earlier)), money=(1, 2, 3), rest="repositories"
+        f"Changes since {rows[-2][0]}", names, it.rows(query, str(earlier)), money=(1, 2, 3), rest="repositories"
     )
 
 
 def became(it, rows):
-    """What became of findings since the date before, in repositories that were read both times."""
+    """Shows new, gone and accepted findings since the date before, in repositories that were read both times."""
     earlier = it.store.root / "findings" / f"date={rows[-2][0]}" / "part.parquet" if len(rows) > 1 else None
     if earlier is None or not earlier.exists():
         return join()
-    # Texts may move: a finding is known by its fingerprint, which holds no line.
+    # Lines can move, so a fingerprint without a line number identifies a finding.
     query = """with twice as (select repository from repositories where status = 'ok' intersect
         select repository from read_parquet(?) where status = 'ok'),
       latest as (select *, suppressed or baseline is not null as accepted from findings where repository in (from twice)),
@@ -218,7 +220,7 @@ def became(it, rows):
     repositories = str(it.store.root / "repositories" / f"date={rows[-2][0]}" / "part.parquet")
     names = ["rule", "new", "gone", "accepted since", "no longer accepted"]
     return table(
-        f"What became of findings since {rows[-2][0]}, in repositories that were read both times",
+        f"Findings since {rows[-2][0]}, in repositories that were read both times",
         names,
         it.rows(query, repositories, str(earlier)),
         rest="rules",
@@ -253,12 +255,12 @@ def coverage(it):
     missing = [(name,) for name in it.summary["not_scanned"]]
     return section(
         "coverage",
-        "What was read",
-        f"{it.summary['read']:,} of {it.summary['planned']:,} repositories, {files[0]:,} of {files[1]:,} files that matter; {it.summary['unpriced']:,} resources have no price.",
+        "Was everything read?",
+        f"{it.summary['read']:,} of {it.summary['planned']:,} repositories, {files[0]:,} of {files[1]:,} relevant files; {it.summary['unpriced']:,} resources have no price.",
         table("Repositories", ["status", "repositories"], statuses),
-        table("Not read, and why", ["repository", "status", "why"], failed, rest="repositories"),
-        table("Not scanned", ["repository"], missing, rest="repositories"),
-        table("Not judged", ["why", "places", "repositories"], reasons, rest="reasons"),
+        table("Repositories that were not read", ["repository", "status", "why"], failed, rest="repositories"),
+        table("Repositories that were not scanned", ["repository"], missing, rest="repositories"),
+        table("Not evaluated", ["why", "places", "repositories"], reasons, rest="reasons"),
     )
 
 
@@ -280,20 +282,20 @@ def joins(it):
         "Across repositories",
         said if rows else "No settings say which files belong to one cluster.",
         table(
-            "Pods and pools: `pool` has the pod's accelerator, `some pool` where no text names one, `no pool` of the cluster has it",
+            "Pods and pools: `pool` has the pod's accelerator, `some pool` if the pod names none, `no pool` if none of the cluster has it",
             names,
             rows,
             money=(4,),
         ),
         table(
-            "Copies: the same tree in two repositories, counted in both",
+            "Copies: the same tree in two repositories, which counts in both",
             ["repository", "a copy of", "a month"],
             copies,
             money=(2,),
             rest="copies",
         ),
         table(
-            "The same file with the same resource, counted in both",
+            "The same file with the same resource, which counts in both",
             ["repository", "resources", "a month"],
             parts,
             money=(2,),
@@ -304,7 +306,7 @@ def joins(it):
 
 def adoption(it):
     n = "count(*) filter ({})"
-    # Each is a column by its name, or two of them.
+    # Each test is the name of a column, or two names.
     tests = ["hook or pipeline", "hook", "pipeline", "settings", "baseline"]
     counts = it.rows(
         f"select {', '.join(n.format(f'({test}) and resources > 0') for test in tests)}, count(*) filter (resources > 0) from repositories"
@@ -317,21 +319,21 @@ def adoption(it):
       where suppressed and suppressed_until <= ?::date + 30 order by suppressed_until, repository, path, line""",
         it.store.date,
     )
-    dearest = it.rows("""select repository, owner, combined_expected_micro_usd from repositories where not (hook or pipeline) and combined_expected_micro_usd > 0
+    costliest = it.rows("""select repository, owner, combined_expected_micro_usd from repositories where not (hook or pipeline) and combined_expected_micro_usd > 0
       order by combined_expected_micro_usd desc, repository""")
     return section(
         "adoption",
-        "Who uses it",
+        "Who uses gpulint?",
         f"{counts[0]:,} of {counts[-1]:,} repositories with accelerators run gpulint in a hook or a pipeline.",
         table("Repositories with accelerators", ["what they have", "repositories"], rows),
         table(
-            "Without a hook or a pipeline, the dearest first",
+            "Without a hook or a pipeline, the most expensive first",
             ["repository", "owner", "a month"],
-            dearest,
+            costliest,
             money=(2,),
             rest="repositories",
         ),
-        table("What is accepted", ["rule", "suppressed", "in a baseline", "the first ends"], accepted, rest="rules"),
+        table("Accepted findings", ["rule", "suppressed", "in a baseline", "next end date"], accepted, rest="rules"),
         table(
             "Suppressions that end within 30 days", ["where", "rule", "until", "reason"], ending, rest="suppressions"
         ),
@@ -344,10 +346,10 @@ def report(store):
     named = [
         ("payers", "Who pays"),
         ("waste", "What is waste"),
-        ("trend", "Since when"),
-        ("coverage", "What was read"),
+        ("trend", "How did the cost change?"),
+        ("coverage", "Was everything read?"),
         ("joins", "Across repositories"),
-        ("adoption", "Who uses it"),
+        ("adoption", "Who uses gpulint?"),
     ]
     sections = [build(it) for build in (payers, waste, trend, coverage, joins, adoption)]
     links = [element("a", text(title), href=f"#{name}") for (name, title), said in zip(named, sections) if said]

@@ -1,6 +1,6 @@
-"""Reads the repositories of a plan, each by itself, and writes a file of rows for each.
+"""Scans each repository of a plan separately, and writes a row file for each.
 
-A file that is there is kept: a run that was ended goes on where it stopped. A failure is a row as well.
+A scan skips a repository that has a row file, so a stopped scan continues where it stopped. A failure is a row, too.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from .git import Failed, Git
 from .store import Refused, Store, append, canonical, file_digest, write
 from .text import OF_ONE_REPOSITORY, cause_of, replace_controls
 
-# What says that a repository checks itself.
+# Files that show whether a repository runs gpulint itself.
 HOOKS = (".pre-commit-config.yaml", ".husky/pre-commit", "lefthook.yml")
 PIPELINES = (
     ".gitlab-ci.yml",
@@ -32,8 +32,8 @@ PIPELINES = (
 )
 
 FAILED = {
-    "timeout": "reading it took too long",
-    "bad_settings": "its settings are refused",
+    "timeout": "the scan took longer than the limit --seconds",
+    "bad_settings": "gpulint refuses the repository's settings",
     "crashed": "gpulint ended without a summary",
 }
 
@@ -46,24 +46,24 @@ def names_gpulint(directory, places):
 
 @functools.lru_cache
 def demand_binary(gpulint, wanted):
-    """The path of gpulint. Rows of another program would not be those of the plan."""
+    """Returns the path of gpulint, after a check that it is the program of the plan."""
     path = commands.find_program(gpulint)
     if file_digest(path) != wanted:
-        raise Refused(f"`{path}` is not the program of the plan: scan with the one that planned, or plan another date")
+        raise Refused(f"`{path}` is not the program of the plan: scan with the planned program, or plan another date")
     return path
 
 
 @functools.lru_cache
 def demand_private(cache):
-    """git does not check the objects that it finds in the cache, so others must not write there."""
+    """Refuses a cache that others can write to, because git does not check the objects in it."""
     Path(cache).mkdir(parents=True, exist_ok=True)
     it = os.stat(cache)
     if it.st_uid not in (os.geteuid(), 0) or it.st_mode & 0o002:
-        raise Refused(f"others can write into the cache `{cache}`: run `chmod o-w`, or name a directory of your own")
+        raise Refused(f"others can write into the cache `{cache}`: run `chmod o-w`, or name another directory")
 
 
 def check(store, head, directory, gpulint, seconds):
-    """The lines that gpulint prints about a checkout."""
+    """Returns the rows that gpulint prints about a checkout."""
     arguments = [
         gpulint,
         "check",
@@ -90,7 +90,7 @@ def check(store, head, directory, gpulint, seconds):
         except commands.TimedOut:
             raise Failed("timeout") from None
         out.seek(0)
-        # A name of a file may hold other line separators, so only the newline ends a row.
+        # A file name may contain other line separators, so only the newline ends a row.
         printed = out.read().decode(errors="replace").split("\n") if done.code in (0, 1, 3) else []
         lines = [json.loads(line) for line in printed if line]
     if not lines or lines[-1]["row"] != "summary":
@@ -100,7 +100,7 @@ def check(store, head, directory, gpulint, seconds):
 
 
 def within(end, rows):
-    """All rows, or none if the time of the repository ends first. A repository can have many rows and many owners."""
+    """Returns all rows, or fails if the time limit of the repository ends first. A repository can have many rows and owners."""
     found = []
     for row in rows:
         if time.monotonic() > end:
@@ -110,13 +110,13 @@ def within(end, rows):
 
 
 def dressed(entry, lines, directory, tree, blobs, warn):
-    """Rows with where they come from. The first one is the repository's own."""
+    """Yields the rows with their owner and blob. The first row is the one of the repository."""
     of_all, owner_of = owners.find(directory, [line["path"] for line in lines[:-1]], warn)
     summary = {k: v for k, v in lines[-1].items() if k not in ("row", "version", "today")}
     path = Path(directory)
     own = {
         "status": "empty" if summary["is_empty"] else "ok",
-        "reason": "no Terraform and no Kubernetes" if summary["is_empty"] else None,
+        "reason": "the repository has no Terraform and no Kubernetes files" if summary["is_empty"] else None,
         "tree": tree,
         "owner": entry["owner"] or of_all,
         "hook": names_gpulint(path, HOOKS),
@@ -139,7 +139,7 @@ def file_text(head, entry, rows):
 
 
 def read(store, head, entry, options, times):
-    """The rows of a repository."""
+    """Yields the rows of a repository."""
     if not entry["commit"]:
         yield {"status": entry["status"], "reason": entry["reason"], "owner": entry["owner"]}
         return
@@ -168,7 +168,7 @@ PREFIX = "gpulint-fleet-"
 
 
 def sweep():
-    """Takes away what killed processes of this user left: directories that carry the number of a process that is gone."""
+    """Removes the directories that killed processes of this user left. Each name has the number of its process."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         owner = path.name.removeprefix(PREFIX).partition("-")[0]
         try:
@@ -186,7 +186,7 @@ def remove(path):
 
 @contextlib.contextmanager
 def scratch():
-    """A directory that only this user can read, until the block ends."""
+    """Yields a directory that only this user can read, and removes it when the block ends."""
     path = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
     try:
         yield path
@@ -195,28 +195,28 @@ def scratch():
 
 
 def read_alone(store, head, entry, options, times):
-    """The rows of a repository and their text. An error that its files cause becomes its row, and ends no other scan."""
+    """Returns the rows of a repository and their text. An error from the repository's files becomes a row and stops no other scan."""
     try:
         rows = list(read(store, head, entry, options, times))
         text = file_text(head, entry, rows)
-        # A half of a character has no bytes.
+        # Half of a surrogate pair cannot be encoded, so this fails here and not later.
         text.encode()
         return rows, text
     except OF_ONE_REPOSITORY as error:
-        # The directory of the checkout differs from run to run, and a row must not.
+        # The checkout has another directory in each run, and a row must not differ.
         cause = replace_controls(re.sub(rf"/\S*{PREFIX}[^/\s]*/?", "", cause_of(error)))
         name = replace_controls(re.sub(rf"^.*/{PREFIX}[^/]*/?", "", str(getattr(error, "filename", None) or "")))
         where = f"`{name}`" if name else "it"
         times.setdefault("warnings", []).append(
             f"{name or 'its files'}: {cause}. gpulint-fleet has no result of this repository. "
-            "Correct the file, or report this line at https://github.com/gpulint/gpulint/issues."
+            "Fix the file, or report this line at https://github.com/gpulint/gpulint/issues."
         )
         rows = [{"status": "crashed", "reason": f"gpulint-fleet cannot read {where}: {cause}", "owner": entry["owner"]}]
         return rows, file_text(head, entry, rows)
 
 
 def scan_one(root, head, entry, options):
-    """One repository, start to end. Gives how it went: small, and no row."""
+    """Scans one repository. Returns a short outcome without rows."""
     store, times = Store(root, head["date"]), {}
     sweep()
     begun = time.monotonic()
@@ -241,13 +241,13 @@ def write_failure(store, head, entry, status, reason):
 
 
 def is_mine(entry, part):
-    """Of n parts, the one with this number: by the name alone, so that no two machines have to agree."""
+    """Returns whether a repository is in this part. Only its name decides, so machines need not agree on parts."""
     index, of = part
     return zlib.crc32(entry["id"].encode()) % of == index % of
 
 
 def status_of(path):
-    """The status that a file of rows starts with, or None if the file is damaged."""
+    """Returns the status in the first row of a row file, or None if the file is damaged."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.loads(file.readline())["status"]
@@ -256,7 +256,7 @@ def status_of(path):
 
 
 def remaining(store, head, entries, part, again):
-    """What has no rows yet, the largest first: the end of a run waits for nobody."""
+    """Returns the repositories without rows, the largest first, so that no large one starts last."""
     mine = [it for it in entries if is_mine(it, part)]
     left = []
     for it in mine:
@@ -279,7 +279,7 @@ def scan(
     cache=None,
     tell=print,
 ):
-    """Scans what the plan of the date names and nobody has scanned. `engine` is `here`, or an address of Ray (`auto`, `local`)."""
+    """Scans the planned repositories that have no rows. `engine` is `here`, or an address of Ray (`auto`, `local`)."""
     head, entries = store.plan()
     left = remaining(store, head, entries, part, again)
     options = {"gpulint": gpulint, "seconds": seconds, "git": dict(git or {}, seconds=seconds), "cache": cache}
@@ -298,5 +298,5 @@ def scan(
         for warning in result.get("warnings", ()):
             tell(f"{result['id']}: {warning}")
         if done % 100 == 0 or done == len(left):
-            tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} a second")
+            tell(f"{done} of {len(left)} repositories, {done / (time.monotonic() - begun):.1f} repositories/s")
     return counts

@@ -1,6 +1,6 @@
-"""Where things lie: a plan a date, a file of rows a repository, tables and a summary a date.
+"""The files of a store: for each date a plan, tables and a summary, and a row file for each repository.
 
-Everything is written beside its place and moved there, so that nobody reads half a file, and two writers of the same
+Every file is written next to its place and then moved, so no reader sees half a file, and two writers of the same
 bytes do no harm.
 """
 
@@ -16,7 +16,7 @@ from .address import parse
 from .git import is_commit, is_ref
 from .text import Refused, is_size, is_text, replace_controls
 
-# An input of a plan: the digest of a file or of a directory, and which file of the directory is meant.
+# An input of a plan: the digest of a file or a directory, and the file in that directory.
 INPUT = re.compile(r"inputs/([0-9a-f]{32})(/gpulint\.toml)?")
 
 
@@ -34,7 +34,7 @@ def file_digest(path):
 
 
 def tree_digest(path):
-    """Of a file, or of every file below a directory."""
+    """Returns the digest of a file, or of all files below a directory."""
     path = Path(path)
     if path.is_file():
         return file_digest(path)
@@ -44,7 +44,7 @@ def tree_digest(path):
 
 @functools.lru_cache
 def is_kept(path):
-    """Whether a file or a directory still has the content that its name is the digest of."""
+    """Returns whether a file or a directory still matches the digest in its name."""
     return path.exists() and tree_digest(path).startswith(path.name)
 
 
@@ -63,7 +63,7 @@ def write(path, text):
 
 
 def append(path, line):
-    """Adds a line to a log, which must not be a link to another file."""
+    """Appends a line to a log, and fails if the log is a link."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with os.fdopen(handle, "a", encoding="utf-8") as file:
@@ -71,7 +71,7 @@ def append(path, line):
 
 
 def is_entry(it):
-    """Whether this is a repository as `plan` writes it. Others may write into the store, and git gets these strings."""
+    """Returns whether this is a repository as `plan` writes it. Others may have written the store, and git gets these strings."""
     try:
         address = parse(it["url"])
     except (Refused, KeyError, TypeError):
@@ -89,7 +89,7 @@ def is_entry(it):
 class Store:
     def __init__(self, root, date):
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-            raise Refused(f"`{date}` is no date: write it as 2026-11-26")
+            raise Refused(f"`{date}` is not a date: write it as 2026-11-26")
         self.root, self.date = Path(root), date
 
     @property
@@ -108,32 +108,32 @@ class Store:
         return self.root / "summary" / f"date={self.date}.json"
 
     def runs_path(self):
-        """A file of its own for whoever ran: durations and attempts, which no result rests on."""
+        """Returns the path of this process's log of durations and attempts. No result uses it."""
         return self.root / "runs" / f"date={self.date}" / f"{os.uname().nodename}-{os.getpid()}.ndjson"
 
     def input_path(self, relative):
-        """The file or directory that a plan names, if its content is still the one that the plan was made with."""
+        """Returns the file or directory that a plan names, if its content is the same as when the plan was written."""
         named = INPUT.fullmatch(str(relative))
         if not named or not is_kept(self.root / "inputs" / named[1]):
             raise Refused(
-                f"`{replace_controls(str(relative))}` of {self.plan_path} is missing or changed: remove it and the plan, and plan again"
+                f"`{replace_controls(str(relative))}` of {self.plan_path} is missing or changed: remove it and the plan, then run `gpulint-fleet plan`"
             )
         return self.root / relative
 
     def plan(self):
-        """The header of the plan and its repositories."""
+        """Returns the header of the plan and its repositories."""
         if not self.plan_path.exists():
-            raise Refused(f"there is no plan of {self.date} in {self.root}: `gpulint-fleet plan` makes one")
+            raise Refused(f"there is no plan of {self.date} in {self.root}: run `gpulint-fleet plan`")
         try:
             head, *entries = map(json.loads, self.plan_path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
             is_whole = head["digest"] == digest({k: v for k, v in head.items() if k != "digest"})
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             is_whole = False
         if not is_whole or head["date"] != self.date:
-            raise Refused(f"{self.plan_path} is damaged or changed: remove it, and plan again")
+            raise Refused(f"{self.plan_path} is damaged or changed: remove it, then run `gpulint-fleet plan`")
         for number, it in enumerate(entries, 2):
             if not is_entry(it):
                 raise Refused(
-                    f"{self.plan_path}:{number}: gpulint-fleet writes no such line: remove the plan, and plan again"
+                    f"{self.plan_path}:{number}: gpulint-fleet did not write this line: remove the plan, then run `gpulint-fleet plan`"
                 )
         return head, entries

@@ -1,9 +1,9 @@
-"""The tables of a date: their columns are those of `schema/rows.json`, and what the fleet adds."""
+"""The tables of a date: the columns of `schema/rows.json` and those of gpulint-fleet."""
 
 import json
 from pathlib import Path
 
-# Moves when a column goes or means something else.
+# Increase this if a column disappears or changes its meaning.
 SCHEMA = 1
 
 WHERE = {"date": "DATE", "repository": "VARCHAR", "commit": "VARCHAR", "owner": "VARCHAR"}
@@ -20,7 +20,7 @@ REPOSITORY = {
     "plan": "VARCHAR",
 }
 
-# `joined`: pods on pools of another repository; `duplicate_of`: another repository has the same file with the same resource.
+# `joined` is for pods on pools of another repository. `duplicate_of` names another repository that has the same file with the same resource.
 RESOURCE = {
     "blob": "VARCHAR",
     "duplicate_of": "VARCHAR",
@@ -51,7 +51,7 @@ def described(row):
 
 
 def tables():
-    """Table → its columns with their types."""
+    """Returns each table with its columns and their types."""
     resource, finding, unjudged, summary = map(described, ("resource", "finding", "unjudged", "summary"))
     return {
         "repositories": WHERE | REPOSITORY | summary,
@@ -63,10 +63,10 @@ def tables():
 
 ROWS = {"repositories": "repository", "resources": "resource", "findings": "finding", "unjudged": "unjudged"}
 
-# What merging finds out.
+# The columns that `merge` computes.
 COMPUTED = ("duplicate_of", "cluster", "joined", "pools_in")
 
 
 def written(table):
-    """Columns as they stand in the files of rows."""
+    """Returns the columns of a table that row files contain."""
     return {name: kind for name, kind in tables()[table].items() if name not in COMPUTED}

@@ -1,4 +1,4 @@
-"""Generated repositories, real git, the built program, and a real Ray on this machine."""
+"""Provides generated repositories, real git, the built program, and a real Ray on this machine."""
 
 import os
 import subprocess
@@ -76,7 +76,7 @@ TEAMS = ("search", "vision", "speech", "ads", "core")
 
 
 def files_of(number):
-    """What a repository holds: pools, jobs, both, plain code."""
+    """Returns the files of a repository: pools, jobs, both, or plain code."""
     kind, team = number % 4, TEAMS[number % 5]
     files = {"README.md": f"repository {number}\n"}
     if kind in (0, 2):
@@ -96,7 +96,7 @@ def files_of(number):
 
 
 def make(directory, name, files, links=()):
-    """A bare repository with these files; its address."""
+    """Creates a bare repository with these files and returns its address."""
     work, bare = Path(directory) / f".{name}", Path(directory) / f"{name}.git"
     work.mkdir(parents=True)
     git("init", "-q", "-b", "main", ".", cwd=work)
@@ -131,7 +131,7 @@ def listing(tmp_path, fleet):
 
 
 def store_files(store, parts=("rows",)):
-    """Every file below, by its place: what must not differ."""
+    """Returns every file below by its path. These files must not differ between runs."""
     found = {}
     for part in parts:
         for path in sorted((store.root / part).rglob("*")):
@@ -145,7 +145,7 @@ TABLES = ("repositories", "resources", "findings", "unjudged", "summary")
 
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory, fleet, gpulint):
-    """Copies of one plan: every scan of them must find the same."""
+    """Returns copies of one plan. Every scan of them must have the same result."""
     from gpulint_fleet.plan import plan, read_list
     from gpulint_fleet.store import Store
 
@@ -165,7 +165,7 @@ def planned(tmp_path_factory, fleet, gpulint):
 
 @pytest.fixture(scope="session")
 def expected(planned, gpulint):
-    """The plan, scanned one after the other, here."""
+    """Scans the plan on this machine, one repository after the other."""
     from gpulint_fleet import scan
     from gpulint_fleet.merge import merge
 
@@ -184,7 +184,7 @@ QUICK = {
 
 @pytest.fixture
 def cluster():
-    """A head and two nodes, as processes."""
+    """Starts a Ray head and two nodes as processes."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
     from ray.cluster_utils import Cluster
 
@@ -200,7 +200,7 @@ def cluster():
 
 
 def pytest_runtest_logreport(report):
-    """What was skipped is counted where CI counts it."""
+    """Prints the skipped tests in the form that CI counts."""
     told = os.environ.get("GPULINT_SKIPPED")
     if told and report.skipped and report.when in ("setup", "call"):
         with open(told, "a", encoding="utf-8") as file:

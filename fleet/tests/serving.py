@@ -1,4 +1,4 @@
-"""A code host on the loopback address: git by its own http-backend, behind answers that hosts give when they are busy."""
+"""A code host on the loopback address: git's http-backend, behind the answers of busy hosts."""
 
 import base64
 import os
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Served:
-    """`refuse` sees each request first and may answer it: (code, headers, body), or None to let it pass."""
+    """`refuse` gets each request first. It returns an answer (code, headers, body), or None to let the request pass."""
 
     def __init__(self, refuse=lambda request: None, root=None, tls=None):
         served = self

@@ -1,4 +1,4 @@
-"""Addresses: which ones git gets, and what is left out of them."""
+"""Tests which addresses git gets, and which parts are removed from them."""
 
 import time
 
@@ -178,7 +178,7 @@ def test_an_odd_line_of_a_list_costs_its_repository_alone(tmp_path, line):
     assert said.startswith(f"{path}:2: ") and said.isprintable() and len(said) < 600
     assert "write" in said or "percent-encode" in said
     assert said.endswith("leaves this repository out of the plan.")
-    # A list without any valid line is an error of its own.
+    # A list without a valid line is a separate error.
     path.write_bytes(line + b"\n")
     with pytest.raises(Refused, match="list:1: "):
         read_list(path)

@@ -1,4 +1,4 @@
-"""git against hosts, repositories and machines that want more than to be read."""
+"""Tests git against hostile hosts, repositories and machines."""
 
 import os
 import socket
@@ -52,7 +52,7 @@ def test_a_token_goes_to_its_origin_only(tmp_path):
 
 
 def test_a_token_goes_by_https_to_a_certificate_that_the_user_trusts(tmp_path, monkeypatch):
-    """The way of every day, without the variable for tests."""
+    """Runs as in production, without the variable for tests."""
     made = subprocess.run(
         [
             "openssl",
@@ -185,7 +185,7 @@ def test_ssh_asks_nothing_and_trusts_no_new_host_unless_the_user_chose_otherwise
 
 
 def test_no_setting_of_the_machine_and_of_the_current_directory_is_read(tmp_path, monkeypatch):
-    """A home with helpers, rewritten addresses, filters and templates; a directory that holds the same in a repository."""
+    """Creates a home with helpers, rewritten addresses, filters and templates, and a repository with the same settings."""
     url = make(tmp_path, "r", {"a.tf": "x", ".gitattributes": "*.tf filter=evil\n"})
     ran = tmp_path / "ran"
     settings = (
@@ -217,7 +217,7 @@ def test_no_setting_of_the_machine_and_of_the_current_directory_is_read(tmp_path
     runner.checkout(url, runner.tip(url), str(work))
     assert (work / "a.tf").read_text() == "x" and not ran.exists()
     assert not (work / ".git/hooks").exists()
-    # Settings that the user names on purpose are read for the way to the host, but a repository still chooses no filter.
+    # git reads the settings that the user names when it connects to the host, but a repository still cannot choose a filter.
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
     with pytest.raises(Failed) as failed:
         Git(retries=0).tip(url)
@@ -326,7 +326,7 @@ def test_a_commit_or_a_branch_is_no_option(tmp_path):
 
 
 def test_a_cache_gives_objects_and_no_settings(tmp_path, gpulint):
-    """Somebody put repositories with settings where the cache of a repository is, now and in earlier versions."""
+    """Puts repositories with settings into the places of the cache, in this version and in earlier ones."""
     url = make(tmp_path / "hosts", "r", {"main.tf": POOL_TEXT})
     evil = make(tmp_path / "evil", "r", {"main.tf": POOL_TEXT})
     (tmp_path / "list").write_text(url)

@@ -1,4 +1,4 @@
-"""Repositories and stores that somebody made to break the run, to start a program or to read what is not theirs."""
+"""Tests hostile repositories and stores, which try to break the run, start a program or read foreign files."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def rows(store, name):
 
 
 def deep(directory, depth):
-    """A bare repository with one file below so many directories, which no file system is asked to hold."""
+    """Creates a bare repository with one file below many directories, without writing them to a file system."""
     bare = Path(directory) / "deep.git"
     git("init", "-q", "--bare", "-b", "main", str(bare))
 
@@ -50,7 +50,7 @@ def deep(directory, depth):
 
 
 def test_no_repository_ends_the_run_for_the_others(tmp_path, gpulint):
-    """Directories that are too deep for Python to remove, and names with characters that Python takes for ends of lines."""
+    """Tests directories that are too deep for Python to remove, and names with characters that Python treats as line ends."""
     names = {f"x{char}y/main.tf": POOL_TEXT for char in "\u2028\u2029\x85\x0b\x0c\x1c\x1e"}
     urls = [
         deep(tmp_path, 1500),
@@ -103,7 +103,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=[type(it).__name__ for it in ERRORS])
 def test_an_error_of_one_repository_is_its_row(tmp_path, gpulint, monkeypatch, error):
-    """Also an error that no test foresees."""
+    """Tests any other error, too."""
     urls = [make(tmp_path, name, {f"{name}.tf": POOL_TEXT}) for name in ("a-bad", "z-good")]
     store = planned_of(tmp_path, urls, gpulint)
     module = sys.modules["gpulint_fleet.scan"]
@@ -120,7 +120,7 @@ def test_an_error_of_one_repository_is_its_row(tmp_path, gpulint, monkeypatch, e
     (row,) = rows(store, "a-bad")
     assert row["status"] == "crashed" and "gpulint-fleet cannot read" in row["reason"] and "TMP" not in row["reason"]
     (warning,) = [it for it in told if "a-bad" in it]
-    assert "a-bad: " in warning and "has no result" in warning and "Correct the file" in warning
+    assert "a-bad: " in warning and "has no result" in warning and "Fix the file" in warning
     assert rows(store, "z-good")[0]["status"] == "ok"
     summary, complete = merge(store)
     assert not complete and summary["statuses"] == {"crashed": 1, "ok": 1}
@@ -179,7 +179,7 @@ def test_a_program_of_a_repository_is_not_started_in_the_place_of_gpulint_or_git
     program = f"#!/bin/sh\ntouch {ran}\n"
     url = make(tmp_path, "r", {"main.tf": POOL_TEXT, "tools/gpulint": program, "git": program, "bin/git": program})
     bare = url.removeprefix("file://")
-    # The three are programs in the repository.
+    # All three are programs in the repository.
     work = tmp_path / "work"
     git("clone", "-q", bare, str(work))
     for name in ("tools/gpulint", "git", "bin/git"):
@@ -196,7 +196,7 @@ def test_a_program_of_a_repository_is_not_started_in_the_place_of_gpulint_or_git
 
 
 def test_gpulint_gets_no_token(tmp_path, monkeypatch):
-    from gpulint_fleet.fix import mended
+    from gpulint_fleet.fix import apply_fix
 
     seen = tmp_path / "seen"
     program = tmp_path / "gpulint"
@@ -204,13 +204,13 @@ def test_gpulint_gets_no_token(tmp_path, monkeypatch):
     program.chmod(0o755)
     monkeypatch.setenv("FLEET_TOKEN", "THESECRET")
     monkeypatch.setenv("GIT_SSH_COMMAND", "THESECRET")
-    mended(str(program), str(tmp_path), "missing-labels", None, "embedded", DATE, False)
+    apply_fix(str(program), str(tmp_path), "missing-labels", None, "embedded", DATE, False)
     assert "THESECRET" not in seen.read_text()
     assert "THESECRET" not in str(commands.environment()) + str(commands.gpulint_environment("/x"))
 
 
 def change(store, at, **more):
-    """Writes into a line of the plan, and makes the header whole again, as somebody who knows the form can."""
+    """Changes a line of the plan and corrects the header, as an attacker who knows the format can."""
     lines = [json.loads(line) for line in store.plan_path.read_text().splitlines()]
     lines[at] |= more
     head = {k: v for k, v in lines[0].items() if k != "digest"}
@@ -245,7 +245,7 @@ def test_a_plan_that_somebody_else_wrote_starts_nothing(tmp_path, gpulint, chang
     monkeypatch.chdir(tmp_path)
     store = planned_of(tmp_path, [make(tmp_path / "hosts", "r", {"main.tf": POOL_TEXT})], gpulint)
     change(store, at, **fields)
-    with pytest.raises(Refused, match="plan again"):
+    with pytest.raises(Refused, match="run `gpulint-fleet plan`"):
         scan(store, gpulint=gpulint, **QUIET)
     assert not ran.exists() and not (store.root / "rows").exists()
 
@@ -255,7 +255,7 @@ def test_a_plan_that_is_cut_or_no_json_is_refused(tmp_path, gpulint):
     text = store.plan_path.read_text()
     for damaged in ("", text[:40], text.replace("embedded", "embeddeD", 1), text + "[]\n", "7\n", "[]\n" + text):
         store.plan_path.write_text(damaged)
-        with pytest.raises(Refused, match="plan again"):
+        with pytest.raises(Refused, match="run `gpulint-fleet plan`"):
             store.plan()
 
 
@@ -336,14 +336,14 @@ def test_a_terminal_gets_no_control_character(tmp_path, gpulint):
 
 
 def test_an_app_answers_for_its_code_host_alone(tmp_path):
-    """git asks every helper of its settings, for every host that it talks with."""
+    """Tests that a helper answers for its own host only, because git asks each helper for every host."""
     arguments = ["credential", "--app", "1", "--app-key", tmp_path / "none.pem", "--installation", "2"]
     for asked in ("protocol=https\nhost=evil.example\n\n", "protocol=http\nhost=github.com\n\n", "", "host=github.com"):
         done = command(*arguments, "get", input=asked)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    # For its own host, it goes on to the key, which is missing here.
+    # For its own host, the helper continues to the key, which is missing here.
     done = command(*arguments, "get", input="protocol=https\nhost=github.com\n\n")
-    assert done.returncode == 2 and "is no private key" in done.stderr
+    assert done.returncode == 2 and "is not a private key" in done.stderr
     done = command(
         *arguments, "--api", "https://git.example.com/api/v3", "get", input="protocol=https\nhost=github.com\n"
     )

@@ -1,4 +1,4 @@
-"""Listing: page after page, as slowly as the host wants, to that host alone; and as its published description says."""
+"""Tests listing: all pages, at the speed that the host allows, from that host only, and as in its published API description."""
 
 import json
 import os
@@ -72,7 +72,7 @@ FORKS = {
 
 
 def paged(kind, items, url, per_page=2):
-    """The answer to a request in the host's own way of paging."""
+    """Returns the answer to a request, in the host's form of paging."""
     asked = parse_qs(urlsplit(url).query)
     at = int(asked.get("page", ["1"])[0])
     page = items[(at - 1) * per_page : at * per_page] if kind != "azure" else items
@@ -251,7 +251,7 @@ ODD = [
 
 @pytest.mark.parametrize("odd", ODD, ids=[str(it)[:60] for it in ODD])
 def test_an_odd_repository_of_a_listing_is_left_out_alone(odd):
-    """The name of one repository ends no listing: others may write that name."""
+    """Tests that the name of one repository cannot stop a listing, because others may write that name."""
     items, told = [github(1), github(2, **odd), github(3)], []
     with Served(lambda request: (200, {}, json.dumps(items).encode())) as host:
         found = list(listed("github", "acme", host.url, "t", tell=told.append))
@@ -347,7 +347,7 @@ def test_a_pull_request_is_opened_where_the_host_has_them(kind):
     assert "gpulint/x" in json.dumps(json.loads(sent))
 
 
-# Where each description has what we ask: the listing, and the request that opens a change.
+# The paths of our requests in each description: the listing, and the request that opens a pull request.
 DESCRIBED = {
     "github": ("github.json", "/orgs/{org}/repos", "/repos/{owner}/{repo}/pulls", "minimal-repository"),
     "gitea": ("gitea.json", "/orgs/{org}/repos", "/repos/{owner}/{repo}/pulls", "Repository"),
@@ -371,7 +371,7 @@ DESCRIBED = {
     ),
 }
 
-# Fields that are read of each item; of these, `links`, `mainbranch` and `statistics` hold what is read.
+# The fields that we read from each item. `links`, `mainbranch` and `statistics` contain the values.
 READ = {
     "github": ("clone_url", "default_branch", "archived", "disabled", "fork", "size"),
     "gitea": ("clone_url", "default_branch", "archived", "fork", "size"),
@@ -395,7 +395,7 @@ def description(name):
 
 
 def operations(whole, path):
-    """What the description has at a path; what stands in braces is called otherwise now and then."""
+    """Returns the description of a path. The names in braces differ between versions."""
     form = re.sub(r"\{[^}]*\}", "{}", path)
     return next(it for name, it in whole["paths"].items() if re.sub(r"\{[^}]*\}", "{}", name) == form)
 
@@ -430,7 +430,7 @@ def test_what_is_asked_and_read_is_what_the_published_description_has(kind):
     name, listing, opening, schema = DESCRIBED[kind]
     whole = description(name)
     asked = set(parse_qs(urlsplit("x" + HOSTS[kind].first).query))
-    # Paging and versions are described once for all requests of these two.
+    # The descriptions of these two hosts define paging and versions once for all requests.
     general = {"bitbucket": {"pagelen"}, "azure": {"api-version"}}.get(kind, set())
     assert asked <= parameters(whole, listing, "get") | general, asked
     schemas = whole.get("definitions") or whole["components"]["schemas"]
@@ -438,7 +438,7 @@ def test_what_is_asked_and_read_is_what_the_published_description_has(kind):
     assert set(READ[kind]) <= set(properties(whole, named))
     assert "post" in operations(whole, opening)
     _, body, _ = HOSTS[kind].opens("", URLS[kind], "b", "main", "t", "d")
-    # Bitbucket takes a description and answers it as `summary`; its published text names only the latter.
+    # Bitbucket accepts `description` and returns `summary`. Its published description has only `summary`.
     untold = {"bitbucket": {"description"}}.get(kind, set())
     assert set(body) <= opened_fields(whole, opening) | untold
 

@@ -1,4 +1,4 @@
-"""The page: hostile names change its words and nothing else."""
+"""Tests that hostile names change only the text of the page."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ from gpulint_fleet.tables import tables
 
 QUIET = {"tell": lambda _: None}
 
-# Strings that the queries of the page compare, so another value would choose other rows.
+# Strings that the queries of the page compare. Another value would select other rows.
 COMPARED = {"date", "commit", "per", "saves_per", "role", "counted", "joined", "fingerprint"}
 
 HOSTILE = [
@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 class Tree(HTMLParser):
-    """The elements with their attributes, where they stand, and the words apart."""
+    """Collects the elements with attributes and positions, and the text separately."""
 
     def __init__(self, markup):
         super().__init__()
@@ -71,7 +71,7 @@ class Tree(HTMLParser):
 
 
 def renamed(store, root, name):
-    """A store with the tables and the summaries of another, in which `name` changes every string that a person wrote."""
+    """Copies the tables and summaries of a store. `name` replaces every string that a person wrote."""
     copy = Store(root, store.date)
     for table, columns in tables().items():
         source = store.root / table
@@ -98,7 +98,7 @@ def renamed(store, root, name):
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory, gpulint):
-    """Two nights with every section of the page: joins, copies, suppressions, failures, moves."""
+    """Two dates with every section of the page: pod-to-pool matches, copies, suppressions, failures, changes."""
     place = tmp_path_factory.mktemp("nights")
     pool = POOL.format(name="p0", machine="p4d.24xlarge", team="search", size=1, most=1)
     accepted = "# gpulint: ignore[missing-auto-shutdown] until=2026-12-10 -- agreed\n" + POOL.format(
@@ -133,7 +133,7 @@ def test_hostile_names_of_every_field_leave_the_tree_of_the_page(nights, tmp_pat
     expected, found = Tree(harmless), Tree(attacked)
     assert found.nodes == expected.nodes and found.depth == expected.depth == 0
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]", attacked)
-    # Every field arrived on the page, as words.
+    # Every field is on the page, as text.
     shown = "".join(expected.words)
     assert shown.count("harmless") > 40
     for section in ("payers", "waste", "trend", "coverage", "joins", "adoption"):

@@ -1,4 +1,4 @@
-"""Tables: what they refuse, what they tell, that money adds up, and that every reader reads the same."""
+"""Tests the tables: what they refuse and report, that money adds up, and that every reader reads the same."""
 
 import json
 import random
@@ -20,7 +20,7 @@ QUIET = {"tell": lambda _: None}
 
 @pytest.fixture
 def scanned(planned, expected):
-    """A copy of the expected rows, to be damaged."""
+    """Returns a copy of the expected rows, which a test can damage."""
     store = planned()
     for name, text in store_files(expected).items():
         path = store.root / name
@@ -85,13 +85,13 @@ LARGEST = (1 << 63) - 1
 
 
 def change_rows(path, kind, **more):
-    """Writes into all rows of a kind in a file of rows."""
+    """Changes all rows of a kind in a row file."""
     found = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps(it | more if it["row"] == kind else it) + "\n" for it in found))
 
 
 def test_sums_beyond_64_bits_end_nothing(scanned):
-    """gpulint prints at most the largest number of 64 bits. Two of them are more."""
+    """Tests sums beyond 64 bits: gpulint prints at most the largest 64-bit number, and two of them exceed it."""
     from gpulint_fleet.report import report
 
     money = ("rented_expected_micro_usd", "requested_expected_micro_usd", "combined_expected_micro_usd")
@@ -109,7 +109,7 @@ def test_sums_beyond_64_bits_end_nothing(scanned):
         assert summary[name] == sum(row.get(name) or 0 for row in rows) > LARGEST
     assert json.loads(scanned.summary_path.read_text())["waste_micro_usd"] == summary["waste_micro_usd"]
     assert "@large" in report(scanned)
-    # The date after it: differences of such numbers, in both directions.
+    # The next date has differences of such numbers, in both directions.
     before = scanned.root / "repositories/date=2026-11-25"
     before.mkdir()
     duckdb.sql(
@@ -117,7 +117,7 @@ def test_sums_beyond_64_bits_end_nothing(scanned):
         f"to '{before / 'part.parquet'}' (format parquet)"
     )
     scanned.summary_path.with_name("date=2026-11-25.json").write_text(json.dumps(summary | {"date": "2026-11-25"}))
-    assert "What moved since 2026-11-25" in report(scanned)
+    assert "Changes since 2026-11-25" in report(scanned)
 
 
 UNFIT = [
@@ -163,7 +163,7 @@ def lines(store, kind):
 
 
 def test_sums_of_any_parts_are_the_sum_of_all(expected):
-    """Integers: no order and no split shows."""
+    """Tests that neither order nor split changes a sum, because amounts are integers."""
     rows = [row["combined_expected_micro_usd"] for row in lines(expected, "repository")]
     total = json.loads(expected.summary_path.read_text())["combined_expected_micro_usd"]
     shuffled = random.Random(1)
@@ -249,7 +249,7 @@ pods = ["*/app-*:*"]
 
 
 def test_pods_are_joined_to_pools_of_another_repository_as_gpulint_joins_them_in_one_tree(tmp_path, gpulint):
-    """The judge is gpulint itself: both repositories in one directory."""
+    """Compares with gpulint itself, on both repositories in one directory."""
     pools = {
         "infra": {
             "main.tf": "\n".join(

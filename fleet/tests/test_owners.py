@@ -1,4 +1,4 @@
-"""Patterns of owners, which the author of a repository writes."""
+"""Tests patterns of owners, which the author of a repository writes."""
 
 import itertools
 import time
@@ -64,7 +64,7 @@ def test_a_codeowners_beyond_a_limit_costs_its_owners_alone(tmp_path, text):
 
 
 def test_the_work_of_all_patterns_and_paths_has_an_end(tmp_path):
-    """Each line, and each path, is short enough. Only their number times their length is not."""
+    """Tests the limit on work: each line and path is short enough, but there are too many."""
     (tmp_path / "CODEOWNERS").write_text("".join(f"{'*a' * 900}{n} @x\n" for n in range(1500)))
     warnings, begun = [], time.monotonic()
     assert find(tmp_path, [f"{n}/" + "a" * 3000 for n in range(1000)], warnings.append) == (None, {})
@@ -128,7 +128,7 @@ def test_a_codeowners_behind_an_odd_link_costs_its_owners_alone(tmp_path, links,
     (warning,) = warnings
     assert warning.startswith(next(iter(links))) and cause in warning and "Commit a regular file" in warning
     assert str(tmp_path) not in warning
-    # The next place has the owners, as for a link that leads to that place.
+    # The next place has the owners, as with a link to that place.
     (tmp_path / ".gitlab").mkdir()
     (tmp_path / ".gitlab/CODEOWNERS").write_text("* @mine\n")
     assert find(tmp_path, ["main.tf"], pytest.fail) == ("@mine", {"main.tf": "@mine"})

@@ -1,4 +1,4 @@
-"""Owners, the page over all repositories, branches and patches, and the manifests."""
+"""Tests owners, the page about all repositories, branches and patches, and the manifests."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from gpulint_fleet.store import Refused, Store
 QUIET = {"tell": lambda _: None}
 
 
-# The examples of GitHub's page "About code owners", read in November 2026, with what it says of each.
+# The examples of GitHub's page "About code owners", read in November 2026, with its expected results.
 CODEOWNERS = """# a comment
 *       @global-owner1 @global-owner2
 *.js    @js-owner #This is an inline comment.
@@ -80,7 +80,7 @@ def test_a_repository_is_one_however_it_is_written(url):
 
 
 class Page(HTMLParser):
-    """Tags that are open, and the words between them."""
+    """Collects open tags and the text between them."""
 
     def __init__(self, text):
         super().__init__()
@@ -108,7 +108,7 @@ class Page(HTMLParser):
 
 
 def two_nights(tmp_path, gpulint):
-    """A second night with a change, a repository that is gone, and one that is new."""
+    """A second date with a change, a removed repository, and a new one."""
     hostile = {
         "main.tf": POOL.format(name="p", machine="g5.xlarge", team="<script>alert(1)</script>", size=1, most=1),
         "CODEOWNERS": "* @<b>x</b>\n",
@@ -164,7 +164,7 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     assert f"${round(summary['combined_expected_micro_usd'] / 1e6):,} a month" in page.text
     for words in (
         "1 of 5 repositories were not read",
-        "there is no such repository",
+        "the repository does not exist",
         "not read now",
         "new",
         "@<b>x</b>",
@@ -174,7 +174,7 @@ def test_the_page_tells_money_waste_moves_and_what_is_missing(tmp_path, gpulint)
     ):
         assert words in page.text, words
     assert "1 of 4 repositories with accelerators run gpulint" in page.text
-    fates = page.text.split("What became of findings since 2026-11-25")[1].split("Dates, the latest first")[0]
+    fates = page.text.split("Findings since 2026-11-25")[1].split("Dates, the latest first")[0]
     assert re.search(r"missing-labels ?0 ?1 ?0 ?0", fates), fates
     assert "This is the first date." in Page(report(first)).text
     assert report(second) == text
@@ -231,7 +231,7 @@ def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
     assert len(patches) == 2
     for url in urls:
         assert git("branch", "--list", cwd=url.removeprefix("file://")) == "* main"
-    # What is printed is what somebody runs.
+    # The printed commands work as they are.
     for step in [part for part in said.split("# ") if "git am" in part]:
         commands = step.split("\n", 1)[1].replace("git push", ": git push")
         place = tmp_path / "hand"
@@ -254,7 +254,7 @@ def test_patches_apply_and_cure_and_nothing_is_pushed(tmp_path, gpulint):
         assert '"4711"' in (place / "work/main.tf").read_text()
         assert "Owner: @team-" in git("log", "-1", "--format=%B", cwd=place / "work")
         shutil.rmtree(place)
-    # The day's limit holds over several runs, and nobody is asked twice.
+    # The day's limit holds over several runs, and no repository gets a patch twice.
     count, _ = mend(store, tmp_path, gpulint, limit=2)
     assert count == 2 and len(list((tmp_path / "patches").glob("*.patch"))) == 2
     count, _ = mend(store, tmp_path, gpulint, limit=10)
@@ -278,12 +278,12 @@ def test_with_yes_branches_are_pushed_and_pull_requests_opened(tmp_path, gpulint
         assert "gpulint/missing-labels" in git("branch", "--list", cwd=url.removeprefix("file://"))
     bodies = [json.loads(body) for _, _, _, body in host.requests]
     assert all(it["head"] == "gpulint/missing-labels" and it["base"] == "main" for it in bodies)
-    # A repository of another origin than the token's is left alone, whatever its path is at the code host.
+    # `fix` leaves out a repository of another origin than the token's, whatever its path is.
     with Served(lambda request: (201, {}, b"{}")) as host:
         elsewhere = {"retries": 0, "access": {"origin": "https://github.com", "variable": "NONE"}}
         _, said = mend(store, tmp_path, gpulint, open_with=("github", host.url, "token"), git=elsewhere, limit=20)
     assert host.requests == [] and said.count("the token is valid for https://github.com only") == 2
-    # A branch that is there already is left alone.
+    # `fix` leaves an existing branch alone.
     (store.root / "fixes").joinpath(f"date={DATE}.ndjson").unlink()
     count, said = mend(store, tmp_path, gpulint)
     assert count == 0 and "already" in said
@@ -326,7 +326,7 @@ def test_the_rayjob_is_valid_by_the_crd_of_kuberay(tmp_path):
 
 
 def closed(schema):
-    """A CRD prunes what it does not name: for us that is a misspelling."""
+    """Returns the schema without unknown fields: a CRD removes them, so a test treats them as misspellings."""
     if isinstance(schema, list):
         return [closed(it) for it in schema]
     if not isinstance(schema, dict):
@@ -427,7 +427,7 @@ def test_help_of_every_verb_is_there():
 
 
 def test_a_first_night_goes_as_the_page_of_the_book_says(tmp_path, fleet, gpulint):
-    """What somebody types who has the page and nothing else; repositories of ours stand for theirs."""
+    """Runs the commands of the page, with generated repositories instead of the reader's."""
     pytest.importorskip("ray", reason="ray is not installed")
     night = (ROOT / "docs/fleet.md").read_text().split("## A first night")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh not-run=program\n(.*?)```", night, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Repositories that are broken, hostile or gone: one failed row each, and no other row changes."""
+"""Tests broken, hostile and missing repositories: each has one failed row, and no other row changes."""
 
 import json
 import os
@@ -129,7 +129,7 @@ def test_each_poison_is_a_row_and_the_others_stay(tmp_path, gpulint):
         settings: "bad_settings",
         hooks: "ok",
     }
-    # What hangs is planned by hand: asking for its commit would hang as well.
+    # The test writes this plan itself, because asking the hanging host for a commit would hang, too.
     store = planned_of(tmp_path, [*good, *(url for url in poison if url != hanging.url)], gpulint)
     header, *lines = store.plan_path.read_text().splitlines()
     entry = {"id": "127.0.0.1/hangs", "url": hanging.url, "ref": None, "size": None, "owner": None, "commit": "1" * 40}
@@ -175,7 +175,7 @@ def test_what_failed_is_tried_again_when_asked(tmp_path, gpulint):
 
 
 def test_a_busy_host_is_waited_for_and_a_new_token_is_asked_for(tmp_path, gpulint):
-    """429, then a secondary limit, then a token that ended: a file that somebody renews is read by each fetch."""
+    """Answers with 429, a secondary limit, and an expired token. Each fetch reads the renewed token file."""
     make(tmp_path, "held", {"main.tf": POOL_TEXT})
     token = tmp_path / "token"
     token.write_text("good-secret-1\n")
@@ -212,7 +212,7 @@ SECRET = "ghp_0123456789abcdefTHESECRET"
 
 
 def test_the_token_stands_nowhere(tmp_path, gpulint, monkeypatch):
-    """In the environment of nodes, as a mounted secret is: no row, table, log, task or session of Ray repeats it."""
+    """Tests a token in the environment of nodes: no row, table, log, task or session of Ray contains it."""
     ray = pytest.importorskip("ray", reason="ray is not installed")
     for n in range(6):
         make(tmp_path, f"private{n}", {"main.tf": POOL_TEXT})

@@ -1,4 +1,4 @@
-"""The same bytes, however the work is split, on which engine, with which accidents."""
+"""Tests that the bytes are the same for each split, engine and accident."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def test_ray_finds_the_same(planned, expected, gpulint, cpus):
 
 
 def in_background(store, gpulint, **more):
-    """A scan in a thread of its own; what it raised, if anything."""
+    """Runs a scan in a thread and stores its exception."""
     raised = []
 
     def work():
@@ -108,7 +108,7 @@ def processes(word):
 
 
 def in_checkouts():
-    """Processes that work in a checkout: git and gpulint, whoever started them."""
+    """Returns the processes of git and gpulint that work in a checkout."""
     places = {}
     for path in Path("/proc").glob("[0-9]*/cwd"):
         try:
@@ -153,7 +153,7 @@ def test_calls_that_fail_on_purpose_change_nothing(planned, expected, gpulint, m
 
 
 def counting_git(directory):
-    """A `git` that notes each fetch and goes on with the real one."""
+    """Creates a `git` that logs each fetch and then runs the real one."""
     real = subprocess.run(["which", "git"], capture_output=True, text=True).stdout.strip()
     script = directory / "git"
     script.write_text(
@@ -180,7 +180,7 @@ def test_a_driver_that_was_killed_goes_on_with_the_rest(planned, expected, gpuli
     until(lambda: done_of(store) >= count // 2, 120)
     driver.kill()
     driver.wait()
-    # Ray ends its processes when the driver is gone; what still runs may write a file more.
+    # Ray ends its processes after the driver. A process that still runs may write one more file.
     until(lambda: not [it for it in processes("ray::scan_one") if f":{driver.pid}" in it[2]], 30)
     time.sleep(2)
     before, _ = done_of(store), fetches.unlink()

@@ -98,7 +98,7 @@ const MEANS: &[Means] = &[
         ..NONE
     },
     Means {
-        name: "a page of the same name",
+        name: "a rule file of the same name",
         settings: "rules-dir = [\"own\"]\n",
         files: &[("own/too-many.md", PAGE)],
         ..NONE

@@ -1,4 +1,4 @@
--- For Neovim 0.11 and newer: a directory `lsp` of the runtime path holds this file, `vim.lsp.enable('gpulint')` starts it.
+-- For Neovim 0.11 and newer: put this file into a directory `lsp` of the runtime path, and start it with `vim.lsp.enable('gpulint')`.
 
 ---@type vim.lsp.Config
 return {

@@ -1,4 +1,4 @@
-// Starts `gpulint server` and hands it to the editor. Everything that is said of a file is decided there.
+// Starts `gpulint server` and connects it to the editor. The server computes all prices and findings.
 
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -7,7 +7,7 @@ import { LanguageClient, LanguageClientOptions } from "vscode-languageclient/nod
 
 const SECTION = "gpulint";
 
-// By name and not by language: languages have names only where an extension brings them, and a server goes by the path anyway.
+// Patterns instead of languages: a language has a name only if an extension defines it, and the server uses the path anyway.
 const PATTERNS = [
   "**/*.{tf,tofu,tfvars,hcl}",
   "**/*.{yaml,yml,json,tpl,tmpl,gotmpl,j2,jinja,jinja2,template}",
@@ -18,7 +18,7 @@ const PATTERNS = [
 ];
 
 let client: LanguageClient | undefined;
-// One start or stop at a time: settings may change while a server starts.
+// The chain allows one start or stop at a time, because settings can change while a server starts.
 let last: Promise<void> = Promise.resolve();
 
 export function activate(context: ExtensionContext): Promise<void> {
@@ -32,7 +32,7 @@ export function activate(context: ExtensionContext): Promise<void> {
     commands.registerCommand("gpulint.restart", again),
     commands.registerCommand("gpulint.showOutput", () => output.show()),
     workspace.onDidChangeConfiguration((change) => {
-      // The server is told of all others while it runs.
+      // The running server receives all other changes.
       if (change.affectsConfiguration(`${SECTION}.path`)) void again();
     }),
     workspace.onDidGrantWorkspaceTrust(again),
@@ -69,7 +69,7 @@ async function start(context: ExtensionContext, output: LogOutputChannel): Promi
   try {
     await client.start();
   } catch (error) {
-    // The client has said why; it must not be stopped again.
+    // The client has already reported the reason, and a second stop would fail.
     output.error(`${command} did not start: ${String(error)}`);
     client = undefined;
   }
@@ -81,8 +81,8 @@ async function stop(): Promise<void> {
   await running?.dispose();
 }
 
-/** The program that the extension brings, unless the settings of this machine name another. Never what lies on the path: on Windows
- *  that begins with the directory in which somebody else's text lies. */
+/** Returns the extension's own program, unless the settings of this machine name another. It never uses the search path, because on
+ *  Windows the path begins with the current directory, which can be an untrusted folder. */
 function program(context: ExtensionContext): string {
   const named = workspace.getConfiguration(SECTION).get<string>("path", "").trim();
   const brought = process.platform === "win32" ? "gpulint.exe" : "gpulint";
@@ -90,11 +90,11 @@ function program(context: ExtensionContext): string {
 }
 
 function trouble(command: string): string | undefined {
-  if (!path.isAbsolute(command)) return `gpulint.path is ${command}: it has to be a full path`;
+  if (!path.isAbsolute(command)) return `gpulint.path is ${command}: set a full path`;
   try {
     fs.accessSync(command, fs.constants.X_OK);
   } catch {
-    return `${command} cannot be run: the setting gpulint.path names another program`;
+    return `cannot run ${command}: set gpulint.path to another program`;
   }
   return undefined;
 }
@@ -107,7 +107,7 @@ async function complain(wrong: string): Promise<void> {
   if (answer === install) await env.openExternal(Uri.parse("https://gpulint.github.io/gpulint/install.html"));
 }
 
-/** What belongs to a person. What belongs to a repository stands in its `gpulint.toml`. */
+/** Returns the user's settings. The settings of a repository are in its `gpulint.toml`. */
 function personal(): Record<string, string | boolean> {
   const settings = workspace.getConfiguration(SECTION);
   const names = ["prices", "level", "config", "environment", "workspace", "render"];

@@ -1,4 +1,4 @@
-//! Tells Zed how to start `gpulint server`. The program is the one of the settings `lsp.gpulint.binary`, or on the path.
+//! Starts `gpulint server` in Zed. The program is the one in the setting `lsp.gpulint.binary`, otherwise the one on the search path.
 
 use zed_extension_api::settings::LspSettings;
 use zed_extension_api::{self as zed, serde_json, LanguageServerId, Result, Worktree};
@@ -17,7 +17,7 @@ impl zed::Extension for Gpulint {
         let (path, arguments) = binary.map_or((None, None), |it| (it.path, it.arguments));
         let command = path
             .or_else(|| worktree.which(NAME))
-            .ok_or("gpulint is not on the path: `pip install gpulint`, or name it in lsp.gpulint.binary.path")?;
+            .ok_or("gpulint is not on the search path: run `pip install gpulint`, or set lsp.gpulint.binary.path")?;
         let args = arguments.unwrap_or_else(|| vec!["server".to_owned()]);
         Ok(zed::Command { command, args, env: worktree.shell_env() })
     }
@@ -36,7 +36,7 @@ impl zed::Extension for Gpulint {
         worktree: &Worktree,
     ) -> Result<Option<serde_json::Value>> {
         let settings = LspSettings::for_worktree(NAME, worktree)?.settings;
-        // The server asks for the section of its name.
+        // The server requests the section with its own name.
         Ok(settings.map(|it| serde_json::json!({ NAME: it })))
     }
 }

@@ -140,7 +140,7 @@ fn a_label_approves_in_the_workflow_that_the_page_gives() {
 
 #[test]
 fn a_trial_tells_and_stops_nobody() {
-    let heading = "Told, and never stopped";
+    let heading = "Comment only, never fail";
     let (runs, situation) = runs(heading, &[("a.tf", CLEAN)], &[("a.tf", &wasteful())]);
     assert_eq!(failed(&runs), [true], "the step has failed,");
     assert!(asked(&workflow(heading)).iter().all(|it| it.step["continue-on-error"] == true), "and the job goes on");

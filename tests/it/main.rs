@@ -51,6 +51,7 @@ mod own_facts;
 mod pages;
 mod paid;
 mod paid_oracle;
+mod phrases;
 mod plan;
 mod policy;
 mod precommit;

@@ -68,11 +68,11 @@ fn read_all(directory: &Path) -> Result<toml::Table, Box<dyn Error>> {
             let (toml::Value::Table(rows), toml::Value::Table(known)) =
                 (rows, all.entry(section).or_insert_with(|| toml::Table::new().into()))
             else {
-                return Err(format!("{}: rows stand in sections", path.display()).into());
+                return Err(format!("{}: resource definitions must be in sections", path.display()).into());
             };
             for (name, row) in rows {
                 if known.insert(name.clone(), row).is_some() {
-                    return Err(format!("{}: another file has rows of `{name}`", path.display()).into());
+                    return Err(format!("{}: another file also defines `{name}`", path.display()).into());
                 }
             }
         }

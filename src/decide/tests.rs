@@ -168,7 +168,7 @@ fn comments_cover_their_line_their_block_their_call_or_their_file() {
         complaints,
         [
             "17:broken-suppression there is no rule `mispelt`",
-            "18:broken-suppression the rules to ignore stand in brackets",
+            "18:broken-suppression name the rules in brackets: `# gpulint: ignore[RULE]`",
             "4:stale-suppression nothing here needs `unneeded` to be ignored",
             "7:stale-suppression this suppression ended on 2020-01-01",
         ]

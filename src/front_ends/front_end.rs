@@ -52,11 +52,11 @@ pub(super) trait FrontEnd: Sync {
     }
 
     fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("this language is not written".to_owned()))
+        Err(Declined::LeftAlone("gpulint does not edit files in this language".to_owned()))
     }
 
     fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("labels are not written into templates".to_owned()))
+        Err(Declined::LeftAlone("gpulint does not add labels to templates".to_owned()))
     }
 }
 

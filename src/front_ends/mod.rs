@@ -42,7 +42,8 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings, cac
 }
 
 fn of(resource: &Resource) -> Result<&'static dyn FrontEnd, Declined> {
-    let made_from_text = || Declined::LeftAlone("a plan is made from text: change that".to_owned());
+    let made_from_text =
+        || Declined::LeftAlone("gpulint cannot edit a plan: change the configuration that it was made from".to_owned());
     FRONT_ENDS.into_iter().find(|it| it.reads(resource)).ok_or_else(made_from_text)
 }
 

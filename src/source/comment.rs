@@ -66,7 +66,7 @@ impl Reader<'_> {
             },
         };
         let Some((names, rest)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-            return Err(self.mistake("the rules to ignore stand in brackets".to_owned()));
+            return Err(self.mistake("name the rules in brackets: `# gpulint: ignore[RULE]`".to_owned()));
         };
         let rules = self.rules(names)?;
         let mut until = None;
@@ -74,9 +74,7 @@ impl Reader<'_> {
             match word.strip_prefix("until=") {
                 Some(date) if until.is_none() => until = Some(date.parse().map_err(|why| self.mistake(why))?),
                 _ => {
-                    return Err(
-                        self.mistake(format!("`{}` is not understood; a reason follows after `--`", first(word)))
-                    );
+                    return Err(self.mistake(format!("`{}` is not valid here; write a reason after `--`", first(word))));
                 }
             }
         }
@@ -89,7 +87,7 @@ impl Reader<'_> {
             let is_name =
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
             if !is_name {
-                return Err(self.mistake(format!("`{}` is no name of a rule", first(name))));
+                return Err(self.mistake(format!("`{}` is not a valid rule name", first(name))));
             }
             rules.push((name.to_owned(), self.place(name)));
         }

@@ -84,7 +84,7 @@ impl FromStr for Date {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{}` is no date; write it as 2027-03-31", text.chars().take(40).collect::<String>());
+        let wrong = || format!("`{}` is not a date; write it as 2027-03-31", text.chars().take(40).collect::<String>());
         let digits = |text: &str, count: usize| {
             (text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse::<u16>().ok())?
         };

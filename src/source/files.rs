@@ -427,9 +427,9 @@ pub fn from_utf16(bytes: &[u8]) -> Option<Result<Arc<str>, ReadError>> {
     let unit: fn([u8; 2]) -> u16 = match mark {
         [0xff, 0xfe] if !rest.starts_with(&[0, 0]) => u16::from_le_bytes,
         [0xfe, 0xff] => u16::from_be_bytes,
-        [0xff, 0xfe] => return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned()))),
+        [0xff, 0xfe] => return Some(Err(ReadError::Other("gpulint does not read UTF-32 text".to_owned()))),
         [0, 0] if rest.starts_with(&[0xfe, 0xff]) => {
-            return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned())));
+            return Some(Err(ReadError::Other("gpulint does not read UTF-32 text".to_owned())));
         }
         _ => return None,
     };

@@ -60,12 +60,12 @@ pub fn demand_text(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Missing => write!(f, "no such file"),
-            ReadError::Outside => write!(f, "the path leads out of the tree"),
+            ReadError::Missing => write!(f, "the file does not exist"),
+            ReadError::Outside => write!(f, "the path is outside the checkout"),
             ReadError::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
+                write!(f, "the file has {bytes} bytes, and the limit is {limit} (`bounds.file-mib`)")
             }
-            ReadError::Pointer(_) => write!(f, "it is a pointer of Git LFS, and its text is not here"),
+            ReadError::Pointer(_) => write!(f, "the file is a Git LFS pointer, and its content is not downloaded"),
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }

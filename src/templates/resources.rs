@@ -65,12 +65,12 @@ impl Applied<'_> {
 
 /// A document that another one makes a part of itself, and that is not in the tree.
 fn not_at_hand(block: &Block) -> Diagnostic {
-    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("not known");
-    let message = format!("the template of `{}` is not here (its location is {source})", block.address);
-    let help = "name the directory that it lies in, beside this one";
+    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("unknown");
+    let message = format!("the template of `{}` is not in this repository (its location is {source})", block.address);
+    let help = "add the directory that contains the template to the command";
     Diagnostic::note(message, block.span)
         .with_help(help)
-        .skipping(SkipKind::MissingTemplate, "a template that is not here")
+        .skipping(SkipKind::MissingTemplate, "template not in this repository")
 }
 
 /// What a resource says in its metadata to gpulint.
@@ -83,6 +83,6 @@ fn add_remarks(resource: &mut Resource, declared: &DocResource) {
 fn remark(doc: &DocValue) -> Fact<Arc<str>> {
     match doc.value().as_text() {
         Some(text) => Fact::written(text.as_ref().into(), doc.at),
-        None => Fact::unknown("the remark is no text", doc.at),
+        None => Fact::unknown("the comment is not plain text", doc.at),
     }
 }

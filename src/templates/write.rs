@@ -15,7 +15,7 @@ pub fn write(
     writer: &terraform::Writer<'_>,
 ) -> Result<Vec<Edit>, Declined> {
     if sources.editable(resource.span) != Some(resource.span) {
-        return left_alone("a program made this template: change the program");
+        return left_alone("a program generates this template: change the program");
     }
     let places = writer.scalars(resource, wish)?;
     places.into_iter().map(|(span, text)| edit(sources, span, &text)).collect()
@@ -33,7 +33,7 @@ fn edit(sources: &Sources, span: Span, new: &str) -> Result<Edit, Declined> {
         Some('"') => yaml::quoted(new),
         Some('\'') => format!("'{}'", new.replace('\'', "''")),
         Some(first) if plain(first) && !old.contains('\n') && new.chars().all(plain) => new.to_owned(),
-        _ => return left_alone("what stands there is no plain value on one line"),
+        _ => return left_alone("the value is not a plain value on one line"),
     };
     Ok(Edit { span, replacement })
 }

@@ -114,7 +114,7 @@ pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
 
 fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     if let Some(cause) = a.cause().or(b.cause()) {
         unknown.get_or_insert_with(|| cause.clone());

@@ -129,7 +129,7 @@ impl<'a> Evaluator<'a> {
             }
             None => {
                 self.steps.set(0);
-                Err(TemplateFailure::Budget("it takes more steps than any chart"))
+                Err(TemplateFailure::Budget("rendering exceeds the step limit"))
             }
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Evaluator<'a> {
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         self.depth += 1;
         let done = match self.depth > DEEPEST {
-            true => Err(TemplateFailure::Budget("its templates nest deeper than those of any chart")),
+            true => Err(TemplateFailure::Budget("templates are nested too deeply")),
             false => inner(self),
         };
         self.depth -= 1;
@@ -667,7 +667,7 @@ impl<'a> Evaluator<'a> {
         if function.makes_numbers
             && let Some(text) = arguments.iter().filter_map(GoValue::as_str).find(|text| is_filled_in_elsewhere(text))
         {
-            let cause = Cause::new("number", format!("`{text}` is filled in elsewhere"));
+            let cause = Cause::new("number", format!("another program fills in `{text}`"));
             return Ok(GoValue { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(GoValue::place) });
         }
         let origin = match function.keeps_origin {

@@ -27,7 +27,7 @@ pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), Templ
 
 fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     match &value.kind {
         Kind::List(list) => {

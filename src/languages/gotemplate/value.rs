@@ -168,7 +168,7 @@ impl Heap {
             }
             None => {
                 self.left.set(0);
-                Err(TemplateFailure::Budget("what it makes is larger than any chart's"))
+                Err(TemplateFailure::Budget("the output exceeds the size limit"))
             }
         }
     }
@@ -195,7 +195,7 @@ impl Heap {
         });
         let depth = inner.max().unwrap_or(1);
         if depth > DEEPEST {
-            return Err(TemplateFailure::Budget("it nests lists deeper than any chart does"));
+            return Err(TemplateFailure::Budget("lists are nested too deeply"));
         }
         Ok(Kind::List(List { items: items.into(), depth }).into())
     }

@@ -45,7 +45,7 @@ impl BlockWriter<GoValue> for Emitter<'_> {
             _ => return Ok(None),
         };
         match depth > DEEPEST {
-            true => Err(TemplateFailure::Budget("values hold each other deeper than any chart's")),
+            true => Err(TemplateFailure::Budget("values are nested too deeply")),
             false => Ok(Some(members)),
         }
     }
@@ -180,7 +180,7 @@ impl Json<'_> {
 
     fn value(&self, value: &GoValue, depth: usize, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
         if depth > DEEPEST {
-            return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+            return Err(TemplateFailure::Budget("values are nested too deeply"));
         }
         self.heap.spend(2 * depth + 8)?;
         match &value.kind {

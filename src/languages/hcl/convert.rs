@@ -51,7 +51,7 @@ impl Type {
 
     fn misfit(&self, value: &Value) -> Value {
         let from = Type::of(value).name();
-        Value::refused(format!("a {from} is no {}", self.name()), value.span)
+        Value::refused(format!("a {from} is not a {}", self.name()), value.span)
     }
 
     /// Members of one collection: `any` is the type that they have in common.

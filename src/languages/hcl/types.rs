@@ -60,12 +60,12 @@ impl Type {
                     },
                     "object" => match &argument.kind {
                         HclKind::Object(items) => Type::fields(items, constant)?,
-                        _ => return Err("`object` takes an object of types".into()),
+                        _ => return Err("`object` takes a map of types".into()),
                     },
-                    other => return Err(format!("`{other}` is no type")),
+                    other => return Err(format!("`{other}` is not a type")),
                 })
             }
-            _ => Err("this is no type".into()),
+            _ => Err("this is not a type".into()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Type {
             "list" => Type::List(Box::new(Type::Any)),
             "set" => Type::Set(Box::new(Type::Any)),
             "map" => Type::Map(Box::new(Type::Any)),
-            other => return Err(format!("`{other}` is no type")),
+            other => return Err(format!("`{other}` is not a type")),
         })
     }
 
@@ -87,7 +87,7 @@ impl Type {
         for item in items {
             let name = match &item.key.kind {
                 HclKind::Name(name) | HclKind::Text(name) => name.clone(),
-                _ => return Err("the name of a field must be written out".into()),
+                _ => return Err("the name of a field must be a literal".into()),
             };
             let field = match &item.value.kind {
                 HclKind::Call(call) if &*call.name.text == "optional" => {

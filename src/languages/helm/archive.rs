@@ -21,9 +21,9 @@ const PREFIX: std::ops::Range<usize> = 345..500;
 pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut bytes = Vec::new();
     let mut decoder = GzDecoder::new(packed).take(MOST_BYTES + 1);
-    decoder.read_to_end(&mut bytes).map_err(|why| format!("it cannot be unpacked: {why}"))?;
+    decoder.read_to_end(&mut bytes).map_err(|why| format!("the archive cannot be unpacked: {why}"))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("it holds more than {} MiB", MOST_BYTES >> 20));
+        return Err(format!("the archive contains more than {} MiB", MOST_BYTES >> 20));
     }
     let mut files = Vec::new();
     let mut rest = bytes.as_slice();
@@ -32,8 +32,8 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         if header.iter().all(|byte| *byte == 0) {
             break;
         }
-        let size = size(header).ok_or("one of its headers gives no size")?;
-        let (content, _) = behind.split_at_checked(size).ok_or("it ends within a file")?;
+        let size = size(header).ok_or("a header of the archive has no size")?;
+        let (content, _) = behind.split_at_checked(size).ok_or("the archive ends within a file")?;
         rest = behind.get(size.next_multiple_of(BLOCK)..).unwrap_or_default();
         match header.get(KIND) {
             Some(b'0' | 0) => {
@@ -46,7 +46,7 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
             _ => long_name = None,
         }
         if files.len() > MOST_FILES {
-            return Err(format!("it holds more than {MOST_FILES} files"));
+            return Err(format!("the archive contains more than {MOST_FILES} files"));
         }
     }
     files.sort();

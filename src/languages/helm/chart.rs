@@ -161,7 +161,7 @@ impl Loader<'_> {
                 out.push(name);
             }
             if out.len() > MOST_FILES {
-                return Err(format!("it has more than {MOST_FILES} files"));
+                return Err(format!("the chart has more than {MOST_FILES} files"));
             }
         }
         Ok(())
@@ -181,11 +181,11 @@ impl Loader<'_> {
         self.charts += 1;
         if depth > DEEPEST || self.charts > MOST_CHARTS {
             return Err(format!(
-                "the charts that it depends on are more than {MOST_CHARTS}, or nest deeper than {DEEPEST}"
+                "the chart has more than {MOST_CHARTS} dependencies, or they are nested more than {DEEPEST} levels deep"
             ));
         }
         let about = self.document(&at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")??;
-        let name = about.text_at("name").map(ToString::to_string).ok_or("its Chart.yaml gives it no name")?;
+        let name = about.text_at("name").map(ToString::to_string).ok_or("its Chart.yaml has no `name`")?;
         let mut chart = Chart {
             name,
             directory: directory.to_owned(),
@@ -251,8 +251,7 @@ impl Loader<'_> {
             }
             let inside = at(&chart.directory, &format!("charts/{first}"));
             if names.iter().any(|name| name == "Chart.yaml") {
-                let found =
-                    self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
+                let found = self.chart(&inside, names, depth + 1).map_err(|why| format!("chart `{inside}`: {why}"))?;
                 chart.inputs.extend(found.inputs.iter().cloned());
                 chart.inside.push(found);
             } else if first.ends_with(".tgz") {
@@ -274,7 +273,7 @@ impl Loader<'_> {
         let files = archive::unpack(&packed)?;
         self.bytes += files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         if self.bytes > MOST_BYTES {
-            return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
+            return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
         }
         let hold = |(name, bytes): (String, Vec<u8>)| {
             let _ = self.sources.hold(&at(path, &name), Ok(decoded(&bytes)));
@@ -290,7 +289,7 @@ impl Loader<'_> {
             let Ok(file) = self.sources.open(&path) else { continue };
             self.bytes += self.sources.text(file).len();
             if self.bytes > MOST_BYTES {
-                return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
+                return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
             }
             chart.files.push((name, file));
         }
@@ -316,16 +315,15 @@ impl Loader<'_> {
                             let rules = Ignored::of(self.sources, &real);
                             let mut names = Vec::new();
                             self.below(&real, "", &rules, 0, &mut names)?;
-                            let found = self
-                                .chart(&real, names, depth + 1)
-                                .map_err(|why| format!("the chart `{real}`: {why}"))?;
+                            let found =
+                                self.chart(&real, names, depth + 1).map_err(|why| format!("chart `{real}`: {why}"))?;
                             chart.inputs.extend(found.inputs.iter().cloned());
                             chart.inside.push(found);
                         }
                         Some(Err(why)) => dependency.missing = Some(why),
                         None => {
                             let packed = archives.iter().find(|(it, _)| it.starts_with(&format!("{name}-")));
-                            let why = packed.map(|(it, why)| format!("the chart `{name}`, packed in `{it}`: {why}"));
+                            let why = packed.map(|(it, why)| format!("chart `{name}`, packed in `{it}`: {why}"));
                             let absent = || format!("the chart `{name}` is not in its directory");
                             dependency.missing = Some(why.unwrap_or_else(absent));
                         }
@@ -342,10 +340,10 @@ impl Loader<'_> {
         let path = wanted.text_at("repository")?.strip_prefix(BESIDE)?.to_owned();
         // An absolute path is one of the machine, not of the tree.
         let real = Some(&path).filter(|path| !path.starts_with('/')).and_then(|path| join(directory, path));
-        let Some(real) = real else { return Some(Err(format!("`{path}` leads out of the tree"))) };
+        let Some(real) = real else { return Some(Err(format!("`{path}` is outside the checkout"))) };
         match self.sources.tree().read(&at(&real, "Chart.yaml")) {
             Ok(_) => Some(Ok(real)),
-            Err(_) => Some(Err(format!("`{path}` holds no chart"))),
+            Err(_) => Some(Err(format!("`{path}` contains no chart"))),
         }
     }
 }

@@ -72,8 +72,8 @@ pub(crate) fn render(
     std::thread::scope(|scope| {
         let run = || Renderer { sources, release }.run(chart, layers);
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
-        let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-        thread.join().unwrap_or_else(|_| Err("rendering it failed".to_owned()))
+        let thread = thread.map_err(|error| format!("no thread could be started to render the chart: {error}"))?;
+        thread.join().unwrap_or_else(|_| Err("rendering the chart failed".to_owned()))
     })
 }
 
@@ -126,7 +126,7 @@ impl Renderer<'_> {
                 Ok(all) => define(&mut templates, all.into_iter()),
                 Err(refused) => {
                     let line = self.sources.line(Span::new(job.file, refused.at, refused.at));
-                    return Err(format!("`{}` line {line} is no template: {}", job.path, refused.why));
+                    return Err(format!("`{}` line {line} is not a valid template: {}", job.path, refused.why));
                 }
             }
         }
@@ -218,7 +218,7 @@ impl Renderer<'_> {
         Ok((missing, shared.refused.into_inner()))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what a level of charts passes to the next")]
+    #[allow(clippy::too_many_arguments, reason = "the values that a chart passes to its subcharts")]
     fn contexts(
         &self,
         chart: &Chart<'_>,

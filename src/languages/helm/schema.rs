@@ -44,7 +44,7 @@ impl<'s> Judge<'s> {
         let mut say = |what: String| broken.push(format!("{}: {what}", if path.is_empty() { "/" } else { path }));
         let Schema::Object(words) = schema else {
             if *schema == Schema::Bool(false) {
-                say("nothing is allowed here".to_owned());
+                say("no value is allowed here".to_owned());
             }
             return;
         };
@@ -52,22 +52,22 @@ impl<'s> Judge<'s> {
             && !texts(types).any(|name| is_of(value, name))
         {
             let names: Vec<&str> = texts(types).collect();
-            return say(format!("it is to be {}", names.join(" or ")));
+            return say(format!("the type must be {}", names.join(" or ")));
         }
         if let Some(all) = words.get("enum").and_then(Schema::as_array)
             && !all.iter().any(|it| equal(it, value))
         {
-            say("it is none of the values that are allowed".to_owned());
+            say("the value is not one of the allowed values".to_owned());
         }
         if words.get("const").is_some_and(|it| !equal(it, value)) {
-            say("it is not the one value that is allowed".to_owned());
+            say("the value is not the only allowed value".to_owned());
         }
         numbers(words, value).into_iter().for_each(&mut say);
         sizes(words, value).into_iter().for_each(&mut say);
         if let (Some(text), Some(pattern)) = (value.as_str(), words.get("pattern").and_then(Schema::as_str))
             && self.pattern(pattern).is_some_and(|it| !it.is_match(text))
         {
-            say(format!("it does not match `{pattern}`"));
+            say(format!("the value does not match `{pattern}`"));
         }
         self.several(words, value, path, depth, broken);
         match &value.kind {
@@ -120,7 +120,7 @@ impl<'s> Judge<'s> {
                 self.judge(schema, value, &path, depth + 1, broken);
             }
             match words.get("additionalProperties").filter(|_| !is_named) {
-                Some(Schema::Bool(false)) => broken.push(format!("{path}: no such value is known")),
+                Some(Schema::Bool(false)) => broken.push(format!("{path}: additional properties are not allowed")),
                 Some(schema) => self.judge(schema, value, &path, depth + 1, broken),
                 None => {}
             }
@@ -147,17 +147,17 @@ impl<'s> Judge<'s> {
         if let Some(any) = list("anyOf")
             && !any.iter().any(|schema| self.holds(schema, value, depth))
         {
-            broken.push(format!("{at}: it fits none of the forms that are allowed"));
+            broken.push(format!("{at}: the value matches none of the allowed schemas"));
         }
         if let Some(one) = list("oneOf") {
             let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
             // What is not known fits all of them.
             if fits == 0 || fits > 1 && self.is_known(value) {
-                broken.push(format!("{at}: it fits {fits} of the forms of which it is to fit one"));
+                broken.push(format!("{at}: the value matches {fits} schemas, and must match exactly one"));
             }
         }
         if words.get("not").is_some_and(|schema| self.holds(schema, value, depth)) && self.is_known(value) {
-            broken.push(format!("{at}: it has the form that is not allowed"));
+            broken.push(format!("{at}: the value matches a schema that is not allowed"));
         }
         if let Some(schema) = words.get("if") {
             let then = if self.holds(schema, value, depth) { "then" } else { "else" };
@@ -255,7 +255,7 @@ fn numbers(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
         bound("exclusiveMaximum").filter(|most| number >= *most).map(|most| format!("{number} is not below {most}")),
         bound("multipleOf")
             .filter(|of| *of > 0.0 && (number / of).fract() != 0.0)
-            .map(|of| format!("{number} is no multiple of {of}")),
+            .map(|of| format!("{number} is not a multiple of {of}")),
     ];
     bounds.into_iter().flatten().collect()
 }
@@ -268,7 +268,10 @@ fn sizes(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
         Kind::Map(map) => (map.borrow().len(), "minProperties", "maxProperties"),
         _ => return Vec::new(),
     };
-    let few = bound(least).filter(|least| size < *least).map(|least| format!("its size is {size}, at least {least}"));
-    let many = bound(most).filter(|most| size > *most).map(|most| format!("its size is {size}, at most {most}"));
+    let few = bound(least)
+        .filter(|least| size < *least)
+        .map(|least| format!("its size is {size}, and the minimum is {least}"));
+    let many =
+        bound(most).filter(|most| size > *most).map(|most| format!("its size is {size}, and the maximum is {most}"));
     few.into_iter().chain(many).collect()
 }

@@ -158,7 +158,10 @@ fn both_ways_of_an_unknown_condition_are_taken() {
     assert_eq!(text(&format!("a: {condition}1{{{{ else }}}}2{{{{ end }}}}\n"), ""), "a: ${lookup Secret s}\n");
     let one_of_two = format!("{condition}a: 1{{{{ else }}}}a: 2{{{{ end }}}}\n");
     let (_, done) = rendered(&[("templates/a.yaml", &one_of_two)]);
-    assert_eq!(done.unwrap().undecided.iter().map(|(_, it)| &*it.why).collect::<Vec<_>>(), ["`lookup` asks a cluster"]);
+    assert_eq!(
+        done.unwrap().undecided.iter().map(|(_, it)| &*it.why).collect::<Vec<_>>(),
+        ["`lookup` reads from a cluster"]
+    );
     let (_, done) = rendered(&[("templates/a.yaml", &format!("a: 1\n{condition}\nb: 2\n{{{{ end }}}}\n"))]);
     let done = done.unwrap();
     assert!(done.documents[0].text.contains("b: 2") && done.documents[0].doubts.len() == 1, "{done:?}");

@@ -90,7 +90,7 @@ impl Fields {
                     self.add(&section.key, FieldSpec::written(written))
                 };
                 if !added {
-                    let message = "whether this field is made where it is not there is said in two ways";
+                    let message = "`create` is set in two places with different values";
                     return Err(Trouble::refused(message, written.at));
                 }
             }
@@ -198,7 +198,7 @@ fn visit(
             }
         }
         ObjectData::Scalar { .. } => {
-            Err(Trouble::refused(format!("`{first}` is looked for in what holds no fields"), at))
+            Err(Trouble::refused(format!("`{first}` is looked up in a value that has no fields"), at))
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn one(
     let own = entry.get("options");
     let both = || options.into_iter().chain(own);
     let named = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
-    let name = named("name").ok_or_else(|| Trouble::refused("what is generated needs a name", at))?;
+    let name = named("name").ok_or_else(|| Trouble::refused("the generator has no `name`", at))?;
     let mut value = ObjectValue::map(at);
     value.set("apiVersion", ObjectValue::string("v1", at));
     value.set("kind", ObjectValue::string(kind, at));
@@ -99,14 +99,14 @@ fn fill(
             .raw()
             .split_once('=')
             .filter(|(key, _)| !key.is_empty())
-            .ok_or_else(|| Trouble::refused("a literal is written as key=value", literal.at))?;
+            .ok_or_else(|| Trouble::refused("a literal must have the form key=value", literal.at))?;
         all.push(Pair { key: key.to_owned(), content: unquoted(text).as_bytes().to_vec(), at: literal.at });
     }
     for file in list("files") {
         let (key, path) = match file.raw().split_once('=') {
             None => (file.raw().rsplit('/').next().unwrap_or_default(), file.raw()),
             Some((key, path)) if !key.is_empty() && !path.is_empty() && !path.contains('=') => (key, path),
-            Some(_) => return Err(Trouble::refused("a file is written as path or as key=path", file.at)),
+            Some(_) => return Err(Trouble::refused("a file must have the form path or key=path", file.at)),
         };
         let content = maker.bytes(directory, path, file.at)?;
         all.push(Pair { key: key.to_owned(), content, at: file.at });
@@ -121,11 +121,11 @@ fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Troub
     let Pair { key, content, at } = pair;
     let known = |field: &str| value.get(field).is_some_and(|data| data.get(&key).is_some());
     if known("data") || known("binaryData") {
-        return Err(Trouble::refused(format!("the key `{key}` is there twice"), at));
+        return Err(Trouble::refused(format!("the key `{key}` is set twice"), at));
     }
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if key.is_empty() || key.len() > 253 || !key.chars().all(valid) || matches!(key.as_str(), "." | "..") {
-        return Err(Trouble::refused(format!("`{key}` cannot be a key"), at));
+        return Err(Trouble::refused(format!("`{key}` is not a valid key"), at));
     }
     let (field, text) = match String::from_utf8(content) {
         Ok(text) if is_secret => ("data", in_lines(&to_base64(text.as_bytes()))),
@@ -155,7 +155,7 @@ fn in_lines(digits: &str) -> String {
 
 /// The lines of a file of variables.
 fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is no text", at))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is not text", at))?;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {
@@ -163,7 +163,7 @@ fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble>
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if key.is_empty() || key.contains(char::is_whitespace) {
-            return Err(Trouble::refused(format!("`{key}` cannot be the name of a variable"), at));
+            return Err(Trouble::refused(format!("`{key}` is not a valid variable name"), at));
         }
         all.push(Pair { key: key.to_owned(), content: value.as_bytes().to_vec(), at });
     }
@@ -182,11 +182,11 @@ pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<()
     match (known.as_slice(), resource.behavior) {
         ([], Behavior::Create) => resources.append(resource)?,
         ([], _) => {
-            let message = format!("there is no {} to merge with or to replace", id.told());
+            let message = format!("there is no {} to merge or replace", id.told());
             return Err(Trouble::refused(message, resource.head));
         }
         ([_], Behavior::Create) => {
-            let message = format!("{} is there already: say `behavior: merge` or `replace`", id.told());
+            let message = format!("{} already exists: set `behavior: merge` or `replace`", id.told());
             return Err(Trouble::refused(message, resource.head));
         }
         ([place], _) => {

@@ -14,7 +14,7 @@ pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[Field
     let Ok(pattern) = pattern(&text, entry.at) else { return Ok(()) };
     let mut change = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("an image is no collection", value.at));
+            return Err(Trouble::refused("an image must not be a list or a map", value.at));
         }
         if pattern.is_match(value.raw()) {
             let (text, at) = changed(value, entry);

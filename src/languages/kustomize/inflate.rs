@@ -72,22 +72,22 @@ pub(super) fn one(
 ) -> Result<Vec<Resource>, Trouble> {
     let at = entry.at;
     let said = |keys: &[&str]| keys.iter().find_map(|key| entry.text_at(key));
-    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("a chart needs a name", at))?;
+    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("the chart has no `name`", at))?;
     let home = entry.get("chartHome").or(home).map_or(HOME, ObjectValue::raw);
     let repository = said(&["repo", "chartRepoUrl"]);
     let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
     let chart = place(directory, home, name, version)
-        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` lies elsewhere"), at))?;
+        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` is outside this repository"), at))?;
     let is_there = join(&chart, "Chart.yaml").is_some_and(|path| maker.sources.tree().read(&path).is_ok());
     if !is_there {
         let why = match repository {
-            Some(_) => format!("the chart `{name}` of its `helmCharts` would be fetched"),
-            None => format!("the chart `{name}` of its `helmCharts` is not in `{chart}`"),
+            Some(_) => format!("gpulint does not download the chart `{name}` of `helmCharts`"),
+            None => format!("the chart `{name}` of `helmCharts` is not in `{chart}`"),
         };
         return Err(Trouble::not_at_hand(why, at));
     }
     maker.budget.spend(STEPS_OF_A_CHART)?;
-    let refused = |why: String| Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at);
+    let refused = |why: String| Trouble::not_at_hand(format!("chart `{name}`: {why}"), at);
     let loaded = helm::load(maker.sources, &chart).map_err(refused)?;
     let layers = layers(maker, directory, entry, &chart)?;
     let release = Release {
@@ -153,19 +153,19 @@ fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> R
     let failed = rendering.failed.iter().filter(|(path, _)| !is_idle(path));
     let failed = failed.map(|(path, why)| format!("`{path}`: {why}"));
     let missing = rendering.missing.iter().map(|it| it.why.clone());
-    let refused = rendering.refused.iter().map(|why| format!("helm would refuse its values: {why}"));
+    let refused = rendering.refused.iter().map(|why| format!("helm would refuse the values: {why}"));
     let wanted = rendering.wanted.iter().filter(|(path, _)| !is_idle(path));
-    let wanted = wanted.map(|(_, what)| format!("it requires a value: {what}"));
+    let wanted = wanted.map(|(_, what)| format!("the chart requires a value: {what}"));
     let undecided = rendering.undecided.iter().filter(|(path, _)| !is_idle(path)).map(|(_, it)| {
         let place = maker.sources.locate(it.at);
-        format!("`{}`, line {}, is rendered one way of two: {}", place.path, place.line, it.why)
+        format!("an unknown value decides how `{}`, line {}, is rendered: {}", place.path, place.line, it.why)
     });
     let is_missing = |why: &String| rendering.missing.iter().any(|it| it.why == *why);
     let gaps = rendering.documents.iter().flat_map(|it| &it.gaps).filter(|why| !is_missing(why));
-    let gaps = gaps.map(|why| format!("rendered without what a pod has in one place: {why}"));
+    let gaps = gaps.map(|why| format!("part of a pod is not rendered: {why}"));
     let all: Vec<String> = failed.chain(missing).chain(refused).chain(wanted).chain(undecided).chain(gaps).collect();
     for why in all {
-        maker.tolerate(Err(Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at)))?;
+        maker.tolerate(Err(Trouble::not_at_hand(format!("chart `{name}`: {why}"), at)))?;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &s
             ("merge", Some(file)) => laid(inline, &file),
             ("override", Some(file)) => laid(file, &inline),
             (other, _) => {
-                let message = format!("`valuesMerge` is override, merge or replace, not `{other}`");
+                let message = format!("`valuesMerge` must be override, merge or replace, not `{other}`");
                 return Err(Trouble::refused(message, entry.at));
             }
         });

@@ -35,7 +35,7 @@ fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) 
     let path = named("path").ok_or_else(|| wrong("the operation has no `path` that begins with a slash".into()))?;
     let value = || operation.get("value").cloned().unwrap_or_else(|| ObjectValue::plain("null", operation.at));
     let source = || named("from").ok_or_else(|| wrong("the operation has no `from`".into()));
-    let missing = |path: &str| wrong(format!("there is nothing at `{path}`"));
+    let missing = |path: &str| wrong(format!("the object has nothing at `{path}`"));
     match operation.get("op").map(ObjectValue::raw).unwrap_or_default() {
         "add" => {
             let value = value();
@@ -75,9 +75,9 @@ fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) 
                 Some(found) => found.equals(&wanted),
                 None => wanted.is_null(),
             };
-            same.then_some(()).ok_or_else(|| wrong(format!("the test of `{path}` fails")))
+            same.then_some(()).ok_or_else(|| wrong(format!("the JSON patch's test of `{path}` fails")))
         }
-        other => Err(wrong(format!("`{other}` is no operation of a JSON patch"))),
+        other => Err(wrong(format!("`{other}` is not an operation of a JSON patch"))),
     }
 }
 

@@ -74,7 +74,7 @@ impl Kustomization {
         let root = root.map_or_else(|| ObjectValue::map(at), |root| ObjectValue::from_node(&root, sources));
         let more = found.len() > 1;
         Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
-            true => Err(Trouble::refused("two files here say what the kustomization is", at)),
+            true => Err(Trouble::refused("the directory has two kustomization files", at)),
             false => Ok(it),
         }))
     }
@@ -82,25 +82,25 @@ impl Kustomization {
     fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, Trouble> {
         for field in root.fields() {
             if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
-                let message = format!("`{}` is no field of a kustomization", field.key);
+                let message = format!("`{}` is not a field of a kustomization", field.key);
                 return Err(Trouble::refused(message, field.key_at));
             }
         }
         let kind = root.text_at("kind").unwrap_or_default();
         let is_component = kind == "Component";
         if !matches!(kind, "" | "Kustomization" | "Component") {
-            return Err(Trouble::refused(format!("a kustomization is no `{kind}`"), at));
+            return Err(Trouble::refused(format!("a file of kind `{kind}` is not a kustomization"), at));
         }
         let version = root.text_at("apiVersion").unwrap_or_default();
         let known = if is_component { "kustomize.config.k8s.io/v1alpha1" } else { "kustomize.config.k8s.io/v1beta1" };
         if !version.is_empty() && version != known {
-            return Err(Trouble::refused(format!("`apiVersion` has to be {known}"), at));
+            return Err(Trouble::refused(format!("`apiVersion` must be {known}"), at));
         }
         // an empty list is something, an empty text is not: as kustomize counts it
         let says = |value: &ObjectValue| !value.is_null() && value.text() != Some("");
         let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
         if !about.clone().any(|field| says(&field.value)) {
-            return Err(Trouble::refused("the kustomization says nothing", at));
+            return Err(Trouble::refused("the kustomization is empty", at));
         }
         Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
     }

@@ -45,7 +45,7 @@ impl Merger<'_> {
     ) -> Result<Merged, Trouble> {
         self.budget.spend(1)?;
         if depth > DEEPEST {
-            return Err(Trouble::beyond("a patch nests too deep"));
+            return Err(Trouble::beyond("the patch is nested too deeply"));
         }
         let place = place.or_else(|| [&own, &patch].into_iter().flatten().find_map(|it| self.schema.of_kind(it)));
         let given = [own.as_ref(), patch.as_ref()].into_iter().flatten().filter(|it| !it.is_null());
@@ -53,8 +53,8 @@ impl Merger<'_> {
         if let [a, b] = kinds.as_slice()
             && std::mem::discriminant(&a.data) != std::mem::discriminant(&b.data)
         {
-            let message = "the patch puts a value of another form here";
-            return Err(Trouble::refused(message, b.at).with_note(a.at, "what is patched stands here"));
+            let message = "the patch sets a value of another type here";
+            return Err(Trouble::refused(message, b.at).with_note(a.at, "the patched value is defined here"));
         }
         match kinds.first().map(|it| &it.data) {
             None | Some(ObjectData::Map(_)) => self.maps(own, patch, place, depth),
@@ -370,6 +370,6 @@ fn strategy(value: &ObjectValue) -> Result<Strategy, Trouble> {
         "delete" => Ok(Strategy::Delete),
         "replace" => Ok(Strategy::Replace),
         "merge" => Ok(Strategy::Merge),
-        other => Err(Trouble::refused(format!("`{other}` is no strategy of a patch"), value.at)),
+        other => Err(Trouble::refused(format!("`{other}` is not a patch strategy"), value.at)),
     }
 }

@@ -165,7 +165,8 @@ impl BuildBudget {
     fn spend(&self, steps: usize) -> Result<(), Trouble> {
         let rest = self.steps.get().checked_sub(steps as u64);
         self.steps.set(rest.unwrap_or(0));
-        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it takes more than {} steps to build", self.all)))
+        rest.map(|_| ())
+            .ok_or_else(|| Trouble::beyond(format!("building the kustomization exceeds {} steps", self.all)))
     }
 }
 
@@ -173,11 +174,13 @@ impl BuildBudget {
     /// Before a value is copied to a place that is so deep already.
     fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), Trouble> {
         if depth.saturating_add(value.depth()) > Self::DEEPEST {
-            return Err(Trouble::beyond(format!("its objects nest more than {} deep", Self::DEEPEST)));
+            return Err(Trouble::beyond(format!("its objects are nested more than {} levels deep", Self::DEEPEST)));
         }
         let rest = self.copies.get().checked_sub(value.weight() as u64);
         self.copies.set(rest.unwrap_or(0));
-        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it copies more than {} values", Self::COPIES)))
+        rest.map(|_| ()).ok_or_else(|| {
+            Trouble::beyond(format!("building the kustomization copies more than {} values", Self::COPIES))
+        })
     }
 }
 
@@ -216,7 +219,7 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble>
         let emitted = emit::Emitted::of(&resource.value, resource.head);
         bytes += emitted.text.len() as u64;
         if bytes > sources.limits().file_bytes {
-            return Err(Trouble::beyond(format!("it makes more than {} bytes", sources.limits().file_bytes)));
+            return Err(Trouble::beyond(format!("the build output exceeds {} bytes", sources.limits().file_bytes)));
         }
         documents.push(Document { value: resource.value, emitted });
     }

@@ -98,7 +98,7 @@ pub(super) fn set_namespace(
 ) -> Result<(), Trouble> {
     let mut set = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("a namespace stands in no collection", value.at));
+            return Err(Trouble::refused("a namespace cannot be in a list or a map", value.at));
         }
         if !(how.unset_only && value.text().is_some_and(|text| !text.is_empty())) {
             put(value, namespace.to_owned(), at);
@@ -162,8 +162,8 @@ fn no_twins(resources: &Resources, at: Span) -> Result<(), Trouble> {
         let id = resource.id();
         let key = (id.gvk.clone(), id.name.clone(), id.effective_namespace().to_owned());
         if let Some(first) = known.insert(key, resource.head) {
-            let message = format!("with this namespace there are two {}", id.told());
-            return Err(Trouble::refused(message, at).with_note(first, "one is written here"));
+            let message = format!("with this namespace, there are two {}", id.told());
+            return Err(Trouble::refused(message, at).with_note(first, "one is defined here"));
         }
     }
     Ok(())

@@ -65,11 +65,11 @@ pub(super) fn apply(
             match <[Resource; 1]>::try_from(patches) {
                 Ok([patch]) => merge_into_selected(maker, resources, patch, &selector),
                 Err(many) if many.is_empty() => Ok(()),
-                Err(_) => Err(Trouble::refused("of several patches in one text none may have a target", target.at)),
+                Err(_) => Err(Trouble::refused("a file with several patches must not have a target", target.at)),
             }
         }
         Patch::Operations(operations) => {
-            let missing = || Trouble::refused("a JSON patch needs a target", entry.at);
+            let missing = || Trouble::refused("a JSON patch must have a target", entry.at);
             operate(maker, target.ok_or_else(missing)?, &operations, resources, true)
         }
     }
@@ -86,7 +86,7 @@ pub(super) fn apply_json(
     let target = target.ok_or_else(|| Trouble::refused("the patch does not name its target", entry.at))?;
     match load(maker, directory, entry)? {
         Patch::Operations(operations) => operate(maker, target, &operations, resources, false),
-        Patch::Merged(_) => Err(Trouble::refused("this is no JSON patch", entry.at)),
+        Patch::Merged(_) => Err(Trouble::refused("this is not a JSON patch", entry.at)),
     }
 }
 
@@ -99,8 +99,10 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<P
             let (file, read) = inline::derive(maker.sources, text);
             maker.read(file, &read, text.at)?
         }
-        (Some(both), Some(_)) => return Err(Trouble::refused("a patch is a text or a file, not both", both.at)),
-        (None, None) => return Err(Trouble::refused("the patch is missing", entry.at)),
+        (Some(both), Some(_)) => {
+            return Err(Trouble::refused("a patch must be inline or in a file, not both", both.at));
+        }
+        (None, None) => return Err(Trouble::refused("the patch is empty", entry.at)),
     };
     let at = path.or(text).map_or(entry.at, |it| it.at);
     match documents.first().map(|it| &it.data) {
@@ -133,7 +135,8 @@ fn operate(
 /// The object is found by what the patch calls it.
 fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Resource, at: Span) -> Result<(), Trouble> {
     let place = resources.one(&patch.original_id()).map_err(|why| {
-        Trouble::refused(format!("{why} for this patch to change"), patch.head).with_note(at, "the patch is named here")
+        Trouble::refused(format!("{why} for this patch to change"), patch.head)
+            .with_note(at, "the patch is defined here")
     })?;
     if let Some(known) = resources.all.get_mut(place)
         && !merge(maker, known, patch)?

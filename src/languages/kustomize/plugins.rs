@@ -42,7 +42,7 @@ pub(super) fn transform(
 
 fn foreign(plugin: &Resource) -> Trouble {
     let kind = plugin.value.text_at("kind").unwrap_or_default();
-    Trouble::not_at_hand(format!("the plugin {kind} would run a program"), plugin.head)
+    Trouble::not_at_hand(format!("the plugin {kind} runs a program, which gpulint does not start"), plugin.head)
 }
 
 /// The plugin's fields, with its name and namespace among them.

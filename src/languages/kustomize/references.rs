@@ -88,7 +88,7 @@ impl Referrer<'_> {
         }
         match &mut value.data {
             ObjectData::List(items) => items.iter_mut().try_for_each(|item| match item.is_list() {
-                true => Err(Trouble::refused("names do not stand in lists of lists", item.at)),
+                true => Err(Trouble::refused("a name reference cannot be in a list of lists", item.at)),
                 false => self.set(item),
             }),
             ObjectData::Map(_) => self.set_in_map(value),
@@ -104,7 +104,7 @@ impl Referrer<'_> {
 
     fn set_in_map(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
         let Some(name) = value.get("name").cloned() else {
-            return Err(Trouble::refused("this should name an object, and has no name", value.at));
+            return Err(Trouble::refused("this reference has no name", value.at));
         };
         let namespace = value.get("namespace").map(|it| it.raw().to_owned());
         let Some(found) = self.select(name.raw(), namespace.as_deref(), value)? else { return Ok(()) };
@@ -146,7 +146,7 @@ impl Referrer<'_> {
             |it: &&Candidate| it.id.name == first.id.name && (!place.is_map() || it.id.namespace == first.id.namespace);
         match rest.iter().all(same) {
             true => Ok(Some(first)),
-            false => Err(Trouble::refused(format!("`{name}` may be any of {} objects", found.len()), place.at)),
+            false => Err(Trouble::refused(format!("`{name}` matches {} objects", found.len()), place.at)),
         }
     }
 

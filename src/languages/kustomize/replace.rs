@@ -63,8 +63,8 @@ fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValu
     let found: Vec<&Resource> = resources.all.iter().filter(|resource| resource.any_id(is_it)).collect();
     let found = match found.as_slice() {
         [one] => one,
-        [] => return Err(Trouble::refused("there is no object for this source", source.at)),
-        many => return Err(Trouble::refused(format!("{} objects fit this source", many.len()), source.at)),
+        [] => return Err(Trouble::refused("no object matches this source", source.at)),
+        many => return Err(Trouble::refused(format!("{} objects match this source", many.len()), source.at)),
     };
     let path = source.text_at("fieldPath").unwrap_or("metadata.name");
     let value = look(&found.value, &parts(path)).filter(|value| !is_nothing(value));
@@ -88,7 +88,7 @@ fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Tro
         (ObjectData::Scalar { plain, .. }, Some(piece)) => {
             Ok(ObjectValue { at: value.at, data: ObjectData::Scalar { text: piece.into(), plain: *plain } })
         }
-        _ => Err(Trouble::refused("the source has no such piece", source.at)),
+        _ => Err(Trouble::refused("the source has no part with this index", source.at)),
     }
 }
 
@@ -105,7 +105,7 @@ fn put(
     budget: &BuildBudget,
 ) -> Result<(), Trouble> {
     let Some(select) = target.get("select") else {
-        return Err(Trouble::refused("the target selects no objects", target.at));
+        return Err(Trouble::refused("the target matches no object", target.at));
     };
     let selector = Selector::written(select)?;
     let rejected = target.get("reject").map(ObjectValue::items).unwrap_or_default();
@@ -139,7 +139,7 @@ fn set_at(
     copying()?;
     let parts = parts(path.raw());
     if inside_of_text(object, &parts) {
-        return Err(Trouble::not_at_hand("a replacement inside of a text is not followed", path.at));
+        return Err(Trouble::not_at_hand("gpulint does not support a replacement within a string", path.at));
     }
     let create = options.is_some_and(|it| it.flag_at("create"));
     let mut set = |found: &mut ObjectValue, made: bool| {
@@ -148,7 +148,7 @@ fn set_at(
     };
     let walk = Walk { create: create.then_some(value), at: path };
     match walk.visit(object, &parts, false, &mut set)? {
-        0 => Err(Trouble::refused(format!("a target has no `{}`", path.raw()), path.at)),
+        0 => Err(Trouble::refused(format!("the target has no `{}`", path.raw()), path.at)),
         _ => Ok(()),
     }
 }
@@ -170,7 +170,7 @@ fn set_one(
     let mut text: Arc<str> = value.raw().into();
     if let Some((mark, index)) = cutting(options) {
         if found.is_map() || found.is_list() {
-            return Err(Trouble::refused("only texts have pieces", found.at));
+            return Err(Trouble::refused("only strings can be split into parts", found.at));
         }
         let mut pieces: Vec<&str> = found.raw().split(mark).collect();
         match usize::try_from(index) {
@@ -210,11 +210,11 @@ impl Walk<'_> {
         };
         let next = || rest.first().map(String::as_str);
         if part == "*" {
-            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
             return items.iter_mut().try_fold(0, |sum, item| Ok(sum + self.visit(item, rest, false, set)?));
         }
         if let Ok(index) = part.parse::<usize>() {
-            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
             let is_new = items.len() == index && self.create.is_some();
             if is_new {
                 items.push(self.empty(next()));
@@ -230,7 +230,7 @@ impl Walk<'_> {
             return Ok(0);
         }
         if !value.is_map() {
-            return Err(self.wrong("this holds no fields"));
+            return Err(self.wrong("this value has no fields"));
         }
         let is_new = value.get(part).is_none() && self.create.is_some();
         if is_new {
@@ -251,7 +251,7 @@ impl Walk<'_> {
         set: Set<'_>,
     ) -> Result<usize, Trouble> {
         let at = self.at.at;
-        let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+        let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
         let fits = pattern(wanted, at)?;
         let is_it = |item: &ObjectValue| match key {
             "" => fits.is_match(item.raw()),

@@ -129,8 +129,8 @@ impl Resources {
     pub(super) fn append(&mut self, resource: Resource) -> Result<(), Trouble> {
         let id = resource.id();
         if let Some(known) = self.all.iter().find(|it| it.id().same(&id)) {
-            let message = format!("{} is there already", id.told());
-            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is written here too"));
+            let message = format!("{} already exists", id.told());
+            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is also defined here"));
         }
         self.all.push(resource);
         Ok(())
@@ -147,8 +147,8 @@ impl Resources {
         known.extend(self.all.iter().map(|it| (key(it), it.head)));
         for resource in others {
             if let Some(first) = known.insert(key(&resource), resource.head) {
-                let message = format!("{} is there already", resource.id().told());
-                return Err(Trouble::refused(message, resource.head).with_note(first, "it is written here too"));
+                let message = format!("{} already exists", resource.id().told());
+                return Err(Trouble::refused(message, resource.head).with_note(first, "it is also defined here"));
             }
             self.all.push(resource);
         }
@@ -161,7 +161,7 @@ impl Resources {
         match found.as_slice() {
             [one] => Ok(*one),
             [] => Err(format!("there is no {}", id.told())),
-            many => Err(format!("{} objects are or were called {}", many.len(), id.told())),
+            many => Err(format!("{} objects have or had the name {}", many.len(), id.told())),
         }
     }
 

@@ -90,7 +90,7 @@ fn whole(pattern: &str, at: Span) -> Result<Regex, Trouble> {
 
 pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, Trouble> {
     let built = RegexBuilder::new(text).size_limit(LARGEST_PATTERN).build();
-    built.map_err(|_| Trouble::refused("this is no pattern that kustomize can read", at))
+    built.map_err(|_| Trouble::refused("this is not a pattern that kustomize can read", at))
 }
 
 fn holds(requirements: &[Requirement], resource: &Resource, key: &str) -> bool {
@@ -131,7 +131,7 @@ impl Requirement {
 
     fn all(text: &str, at: Span) -> Result<Vec<Requirement>, Trouble> {
         let parts = outside_of_brackets(text).into_iter().map(str::trim).filter(|part| !part.is_empty());
-        let wrong = |part: &str| Trouble::refused(format!("`{part}` is no part of a label selector"), at);
+        let wrong = |part: &str| Trouble::refused(format!("`{part}` is not part of a label selector"), at);
         parts.map(|part| Requirement::one(part).ok_or_else(|| wrong(part))).collect()
     }
 

@@ -77,7 +77,7 @@ impl<'m> Maker<'m> {
     pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), Trouble> {
         let kustomization = match Kustomization::read(self.sources, directory) {
             Some(read) => read?,
-            None => return Err(Trouble::beyond(format!("`{directory}` holds no kustomization"))),
+            None => return Err(Trouble::beyond(format!("`{directory}` contains no kustomization"))),
         };
         let options = kustomization.get("sortOptions").cloned();
         let mut gathered = self.gather(&kustomization, Gathered::new())?;
@@ -97,7 +97,7 @@ impl<'m> Maker<'m> {
     fn gather(&mut self, kustomization: &Kustomization, start: Gathered) -> Result<Gathered, Trouble> {
         let directory = &kustomization.directory;
         if self.open.len() >= DEEPEST {
-            return Err(Trouble::beyond(format!("bases nest more than {DEEPEST} deep")));
+            return Err(Trouble::beyond(format!("bases are nested more than {DEEPEST} levels deep")));
         }
         self.open.push(directory.clone());
         self.parts.insert(directory.clone());
@@ -137,7 +137,7 @@ impl<'m> Maker<'m> {
         let marked = variables::gather(kustomization, &mut gathered);
         self.tolerate(marked)?;
         if gathered.resources.all.len() > MOST_OBJECTS {
-            return Err(Trouble::beyond(format!("it makes more than {MOST_OBJECTS} objects")));
+            return Err(Trouble::beyond(format!("the kustomization creates more than {MOST_OBJECTS} objects")));
         }
         Ok(gathered)
     }
@@ -228,7 +228,7 @@ impl<'m> Maker<'m> {
         {
             let base = self.opened(base?, entry)?;
             if base.is_component {
-                return Err(Trouble::refused("a component is named among `components`, not here", entry.at));
+                return Err(Trouble::refused("list a component under `components`, not here", entry.at));
             }
             let inner = self.gather(&base, Gathered::new()).map_err(|trouble| trouble.or_at(entry.at))?;
             gathered.resources.append_all(inner.resources.all)?;
@@ -247,18 +247,20 @@ impl<'m> Maker<'m> {
             Some(component) => {
                 let component = self.opened(component?, entry)?;
                 if !component.is_component {
-                    return Err(Trouble::refused("this is no component", entry.at));
+                    return Err(Trouble::refused("this is not a component", entry.at));
                 }
                 Ok(component)
             }
-            None if is_remote(text) => Err(Trouble::not_at_hand(format!("`{text}` would be fetched"), entry.at)),
-            None => Err(Trouble::absent(format!("`{text}` holds no component"), entry.at)),
+            None if is_remote(text) => {
+                Err(Trouble::not_at_hand(format!("gpulint does not download `{text}`"), entry.at))
+            }
+            None => Err(Trouble::absent(format!("`{text}` contains no component"), entry.at)),
         }
     }
 
     fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
         match self.open.contains(&base.directory) {
-            true => Err(Trouble::refused("the kustomization is a part of itself", entry.at)),
+            true => Err(Trouble::refused("the kustomization includes itself", entry.at)),
             false => Ok(base),
         }
     }
@@ -295,14 +297,14 @@ impl<'m> Maker<'m> {
     }
 
     fn path(&self, directory: &str, name: &str, at: Span) -> Result<String, Trouble> {
-        let outside = || Trouble::not_at_hand(format!("`{name}` leads out of the tree"), at);
+        let outside = || Trouble::not_at_hand(format!("`{name}` is outside the checkout"), at);
         if name.starts_with('/') {
             return Err(outside());
         }
         let path = join(directory, name);
         let missing = |path: &String| matches!(self.sources.tree().read(path), Err(ReadError::Missing));
         if is_remote(name) && path.as_ref().is_none_or(missing) {
-            return Err(Trouble::not_at_hand(format!("`{name}` would be fetched"), at));
+            return Err(Trouble::not_at_hand(format!("gpulint does not download `{name}`"), at));
         }
         path.ok_or_else(outside)
     }
@@ -337,7 +339,7 @@ pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resou
             return Err(Trouble::refused("this object has no name", at));
         }
         if let Some(empty) = null_in_list(&document) {
-            return Err(Trouble::refused("an entry of this list is empty", empty));
+            return Err(Trouble::refused("this list has an empty entry", empty));
         }
         match document.get("items").filter(|_| is_list) {
             Some(items) => waiting.extend(items.items().to_vec()),

@@ -62,7 +62,7 @@ fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, T
     let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
     let mut add = |more: &[FieldSpec]| match more.iter().all(|spec| fields::add(&mut specs, spec.clone())) {
         true => Ok(()),
-        false => Err(Trouble::refused("whether a field is made where it is not there is said in two ways", entry.at)),
+        false => Err(Trouble::refused("`create` is set in two places with different values", entry.at)),
     };
     add(known.of("labels"))?;
     if entry.flag_at("includeSelectors") {
@@ -100,7 +100,7 @@ fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<()
         return Ok(());
     }
     if !value.is_map() {
-        return Err(Trouble::refused("no labels can stand in what holds no fields", value.at));
+        return Err(Trouble::refused("labels cannot be set in a value that has no fields", value.at));
     }
     value.set(key, text.clone());
     Ok(())
@@ -123,7 +123,7 @@ pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs
             }
         }
     }
-    let message = || format!("there is nothing called `{name}` that has a number of replicas");
+    let message = || format!("no object with a number of replicas has the name `{name}`");
     if found { Ok(()) } else { Err(Trouble::refused(message(), entry.at)) }
 }
 

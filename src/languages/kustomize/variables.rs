@@ -53,8 +53,8 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
 pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVariable>) -> Result<(), Trouble> {
     for variable in more {
         if let Some(first) = known.iter().find(|it| it.name == variable.name) {
-            let message = format!("the variable `{}` is there already", variable.name);
-            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is written here too"));
+            let message = format!("the variable `{}` already exists", variable.name);
+            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is also defined here"));
         }
         known.push(variable);
     }
@@ -69,9 +69,8 @@ pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(
         let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
         let path: Vec<String> = parts(&variable.path).into_iter().flat_map(indexed).collect();
         let value = object.and_then(|object| look(&object.value, &path));
-        let value = value.ok_or_else(|| {
-            Trouble::refused(format!("nothing gives the variable `{}` its value", variable.name), variable.at)
-        })?;
+        let value = value
+            .ok_or_else(|| Trouble::refused(format!("no object sets the variable `{}`", variable.name), variable.at))?;
         values.insert(&variable.name, value.clone());
     }
     if values.is_empty() {
@@ -102,7 +101,7 @@ fn fill(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) -> Result<
             if let Some(other) =
                 items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != ScalarKind::Text)
             {
-                return Err(Trouble::refused("a text is expected here", other.at));
+                return Err(Trouble::refused("expected a string", other.at));
             }
             items.iter_mut().for_each(|item| fill_text(item, values));
         }

@@ -99,7 +99,7 @@ impl ProgramRun<'_> {
         let (left, depth) = (self.left.get(), self.depth.get());
         self.left.set(left.saturating_sub(1));
         if left == 0 || depth >= DEEPEST {
-            return DocValue::made(Value::unknown("the program takes more steps than its budget has", at), at);
+            return DocValue::made(Value::unknown("evaluating the program exceeds the step limit", at), at);
         }
         self.depth.set(depth + 1);
         let made = self.made(node);
@@ -176,17 +176,19 @@ impl ProgramRun<'_> {
     fn access(&self, path: &str, at: Span) -> Value {
         let steps = path.split(['.', '[', ']']).map(|it| it.trim_matches('"')).filter(|it| !it.is_empty());
         let steps: Vec<&str> = steps.collect();
-        let Some((name, rest)) = steps.split_first() else { return Value::refused("`${}` names nothing", at) };
+        let Some((name, rest)) = steps.split_first() else {
+            return Value::refused("`${}` does not refer to a value", at);
+        };
         let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
         if let Some(entry) = resource {
             return self.of_resource(entry, rest, at);
         }
         match (*name, rest) {
             ("pulumi", ["stack"]) => {
-                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is not known", at))
+                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is unknown", at))
             }
             ("pulumi", ["project"]) => Value::text(self.program.project.clone(), at),
-            ("pulumi", _) => Value::unknown("it is known where the program runs", at),
+            ("pulumi", _) => Value::unknown("the value is unknown before the program runs", at),
             _ => match self.named(name, at).find(rest) {
                 PathTarget::Value(value) => value.clone(),
                 PathTarget::Unknown(cause) => Value::because(&cause, at),
@@ -203,7 +205,7 @@ impl ProgramRun<'_> {
             return self.once(&entry.key, at, &|| self.value(node));
         }
         let computed_by = Some(Computed { address: entry.key.clone(), attribute: path.join(".").into() });
-        let why = format!("`{}` is known once the program ran", entry.key);
+        let why = format!("`{}` is unknown before the program runs", entry.key);
         Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
@@ -224,9 +226,9 @@ impl ProgramRun<'_> {
             Some(node) if !node.is_map() && node.text().is_some() => self.value(node),
             Some(node) => match node.get("default").or_else(|| node.get("value")) {
                 Some(default) => self.value(default),
-                None => Value::unknown(format!("the configuration `{name}` has no value"), at),
+                None => Value::unknown(format!("the configuration value `{name}` is not set"), at),
             },
-            None => Value::refused(format!("nothing is called `{name}` here"), at),
+            None => Value::refused(format!("`{name}` is not defined here"), at),
         }
     }
 
@@ -249,7 +251,7 @@ impl ProgramRun<'_> {
             name.as_str(),
             "invoke" | "stackreference" | "readfile" | "remoteasset" | "fileasset" | "filearchive"
         ) {
-            return Value::unknown("it is known where the program runs", at);
+            return Value::unknown("the value is unknown before the program runs", at);
         }
         let given = self.value(&entry.value);
         if let Some(cause) = given.cause() {
@@ -273,11 +275,11 @@ impl ProgramRun<'_> {
             }
             ("secret", _) => Some(given.clone().marked(true)),
             ("stringasset", _) => Some(given.clone()),
-            _ => Some(Value::unknown("a provider says it where the program runs", at)),
+            _ => Some(Value::unknown("a provider sets this value when the program runs", at)),
         };
         made.unwrap_or_else(|| match given.any_cause() {
             Some(cause) => Value::because(cause, at),
-            None => Value::refused(format!("`fn::{name}` is given what it does not take"), at),
+            None => Value::refused(format!("the arguments of `fn::{name}` are invalid"), at),
         })
     }
 }

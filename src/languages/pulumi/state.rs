@@ -103,7 +103,7 @@ impl StateReader {
             NodeData::Map(entries)
                 if !outermost && entries.iter().any(|it| &*it.key == "4dabf18193072939515e22adb298388d") =>
             {
-                DocValue::made(Value::unknown("a secret, which is kept sealed", at), at)
+                DocValue::made(Value::unknown("the value is an encrypted secret", at), at)
             }
             NodeData::Map(entries) => {
                 let members = entries.iter().filter(|it| !it.key.starts_with("__"));
@@ -116,7 +116,7 @@ impl StateReader {
     fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> Value {
         let at = node.span;
         if UNKNOWN.contains(&&**text) {
-            return Value::unknown("it is known once the program ran", at);
+            return Value::unknown("the value is unknown before the program runs", at);
         }
         if let Some(address) = self.by_id.get(text) {
             self.referred.borrow_mut().push((address.clone(), at));

@@ -186,7 +186,7 @@ mod tests {
         let json = r#"{"Description": "az vm create", "Resources": {"A": {"Type": "AWS::EC2::Instance"}}}"#;
         assert_eq!(data("a.json", json), Some("CloudFormation"));
         let arm = r#"{"$schema": "https://a/deploymentTemplate.json#", "metadata": {"note": "az vm create"}}"#;
-        assert_eq!(data("a.json", arm), Some("a template of Azure"));
+        assert_eq!(data("a.json", arm), Some("an Azure template"));
         assert_eq!(data("ci.yaml", "steps:\n  - az vm create\n"), Some("a pipeline that creates machines"));
         let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {"a": "AWS::EC2"}}}"#;
         assert_eq!(data("pod.json", pod), None);

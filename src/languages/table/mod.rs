@@ -65,7 +65,7 @@ const PLAIN: Language = Language {
     is_script: false,
     by_names_alone: false,
     asks: None,
-    cure: "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml",
+    cure: "gpulint does not evaluate this file: check its cost another way, or list it under `exclude` in gpulint.toml",
 };
 
 /// Endings of programs that describe machines.
@@ -96,20 +96,20 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a script or a file that others use",
+        name: "a script or shared file",
         names: &[".mk", "/Makefile", "/makefile", "/GNUmakefile", "/justfile", "/Justfile", "/Jenkinsfile"],
         reader: Reader::Companion,
         is_script: true,
         ..PLAIN
     },
-    Language { name: "settings of a server", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
+    Language { name: "server settings", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
     Language {
         name: "Pulumi",
         names: &["/Pulumi.yaml", "/Pulumi.yml"],
         reader: Reader::Pulumi,
         beside: PROGRAMS,
         writes_into: Some(""),
-        cure: "run `pulumi preview --json > preview.json`, and name what it wrote: `gpulint check preview.json`",
+        cure: "run `pulumi preview --json > preview.json`, then `gpulint check preview.json`",
         ..PLAIN
     },
     Language {
@@ -129,14 +129,14 @@ pub(super) static LANGUAGES: &[Language] = &[
         names: &["/cdk.json"],
         beside: PROGRAMS,
         writes_into: Some("cdk.out"),
-        cure: "run `cdk synth`, and name what it wrote: `gpulint check cdk.out`",
+        cure: "run `cdk synth`, then `gpulint check cdk.out`",
         ..PLAIN
     },
     Language {
         name: "CDK for Terraform",
         names: &["/cdktf.json"],
         beside: PROGRAMS,
-        cure: "run `cdktf synth`, and name what it wrote: `gpulint check cdktf.out`",
+        cure: "run `cdktf synth`, then `gpulint check cdktf.out`",
         ..PLAIN
     },
     Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
@@ -148,7 +148,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
     Language { name: "Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
     Language {
-        name: "a call of Slurm",
+        name: "a Slurm command",
         names: BATCH_SCRIPTS,
         marks: SLURM_COMMANDS,
         reader: Reader::Slurm,
@@ -204,9 +204,9 @@ pub(super) static LANGUAGES: &[Language] = &[
         reader: Reader::CloudFormation,
         ..PLAIN
     },
-    Language { name: "what Pulumi wrote", marks: &["urn:pulumi:"], reader: Reader::Pulumi, ..PLAIN },
+    Language { name: "the output of Pulumi", marks: &["urn:pulumi:"], reader: Reader::Pulumi, ..PLAIN },
     Language {
-        name: "a template of Azure",
+        name: "an Azure template",
         root_keys: &["$schema"],
         marks: &["/deploymentTemplate.json", "DeploymentTemplate.json"],
         reader: Reader::Azure,
@@ -217,7 +217,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         marks: &["compute.v1.instance", "compute.beta.instance", "container.v1.cluster"],
         ..PLAIN
     },
-    Language { name: "a cluster of Ray", marks: &["available_node_types"], ..PLAIN },
+    Language { name: "a Ray cluster", marks: &["available_node_types"], ..PLAIN },
     Language {
         name: "ParallelCluster",
         root_keys: &["Scheduling", "HeadNode"],
@@ -225,7 +225,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         reader: Reader::Kubernetes,
         ..PLAIN
     },
-    Language { name: "a blueprint of Cluster Toolkit", marks: &["blueprint_name"], ..PLAIN },
+    Language { name: "a Cluster Toolkit blueprint", marks: &["blueprint_name"], ..PLAIN },
     Language { name: "Azure ML", marks: &["azuremlschemas"], by_names_alone: true, ..PLAIN },
     Language { name: "Vertex AI", marks: &["workerPoolSpecs", "worker_pool_specs"], ..PLAIN },
     Language {
@@ -242,10 +242,10 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a state of Terraform",
+        name: "a Terraform state",
         names: &[".tfstate"],
         by_names_alone: true,
-        cure: "a state is what runs and no source: check the configuration that it was made from",
+        cure: "check the configuration instead: a state records what runs and is not a source",
         ..PLAIN
     },
     Language { name: "Cerebrium", names: &["/cerebrium.toml"], asks: Some(&CEREBRIUM), ..PLAIN },
@@ -278,7 +278,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a pipeline of Kubeflow in Python",
+        name: "a Kubeflow pipeline in Python",
         names: PYTHON,
         marks: &["import kfp", "from kfp"],
         asks: Some(&KUBEFLOW),
@@ -288,8 +288,8 @@ pub(super) static LANGUAGES: &[Language] = &[
 
 /// A template of CloudFormation that is not what is deployed.
 pub(crate) static MADE_BY_MACRO: Language = Language {
-    name: "what a macro makes of this template",
-    cure: "check what it made: `aws cloudformation get-template --template-stage Processed`",
+    name: "the output of a macro for this template",
+    cure: "check the processed template: `aws cloudformation get-template --template-stage Processed`",
     ..PLAIN
 };
 

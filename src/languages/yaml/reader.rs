@@ -283,7 +283,7 @@ impl<'s> Builder<'s> {
                     ErrorKind::RecursionLimitExceeded => {
                         format!("this is nested more than {nesting} levels deep (`bounds.nesting`)")
                     }
-                    _ => format!("this is no valid YAML: {}", error.info()),
+                    _ => format!("this is not valid YAML: {}", error.info()),
                 };
                 Diagnostic::unreadable(message, self.span(at, at))
             })?;
@@ -300,7 +300,7 @@ impl<'s> Builder<'s> {
             self.take(event, start, end, piece)?;
         }
         if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
-            let message = "this is no valid YAML: a line ends within quotes (U+0085, U+2028 or U+2029)";
+            let message = "this is not valid YAML: a line ends within quotes (U+0085, U+2028 or U+2029)";
             return Err(Diagnostic::unreadable(message, self.span(0, 0)));
         }
         Ok(self.root.take())
@@ -345,7 +345,7 @@ impl<'s> Builder<'s> {
                 let span = self.span(start, end);
                 match self.anchors.get(&id).cloned() {
                     Some(node) => self.finish(Node { span, ..node }, 0)?,
-                    None => return Err(Diagnostic::unreadable("an alias stands inside its own anchor", span)),
+                    None => return Err(Diagnostic::unreadable("an alias is inside its own anchor", span)),
                 }
             }
             Event::UnresolvedAlias(name) => {
@@ -364,7 +364,7 @@ impl<'s> Builder<'s> {
         let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
         match from_base64(digits.take_while(|byte| *byte != b'=')) {
             Some(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-            None => Err(Diagnostic::unreadable("`!!binary` stands before what is no base64", self.span(start, end))),
+            None => Err(Diagnostic::unreadable("the value after `!!binary` is not base64", self.span(start, end))),
         }
     }
 
@@ -444,7 +444,7 @@ impl<'s> Builder<'s> {
         let most = self.limits.yaml_nodes;
         if self.spent > most {
             let message =
-                format!("the document has more than {most} nodes when its aliases are followed (`bounds.yaml-nodes`)");
+                format!("with its aliases resolved, the document has more than {most} nodes (`bounds.yaml-nodes`)");
             return Err(Diagnostic::unreadable(message, node.span));
         }
         if anchor != 0 {
@@ -491,7 +491,7 @@ impl<'s> Builder<'s> {
 
     fn merge_keys(&self) -> Option<Diagnostic> {
         let (&first, rest) = self.taking_over.split_first()?;
-        let message = "this merge key takes over keys that stand before it, as kubectl reads it; put it before them";
+        let message = "kubectl lets this merge key override the keys before it: move the merge key above them";
         let note = Diagnostic::note(message, first);
         Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
     }
@@ -499,8 +499,8 @@ impl<'s> Builder<'s> {
     fn repeated_keys(&self) -> Option<Diagnostic> {
         let (&first, rest) = self.repeated.split_first()?;
         let message = match rest.len() {
-            0 => "this key is written twice; the last one counts".to_owned(),
-            more => format!("this key and {more} others are written twice; the last ones count"),
+            0 => "this key is set twice; the last one counts".to_owned(),
+            more => format!("this key and {more} others are set twice; the last ones count"),
         };
         let note = Diagnostic::note(message, first);
         Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))

@@ -62,7 +62,7 @@ fn pair(item: &Node) -> Option<(Arc<str>, Value)> {
     }
     let value = item
         .get("ParameterValue")
-        .map_or_else(|| Value::unknown("the stack keeps the value that it has", item.span), given);
+        .map_or_else(|| Value::unknown("the stack keeps its current value", item.span), given);
     Some((item.text_at("ParameterKey")?.clone(), value))
 }
 
@@ -71,7 +71,7 @@ fn given(node: &Node) -> Value {
     match (node.text(), parts.filter(|it| !it.is_empty())) {
         (Some(text), _) => Value::text(text.clone(), node.span),
         (None, Some(parts)) => Value::text(parts.join(","), node.span),
-        (None, None) => Value::unknown("the file of parameters says it in a way that is not read", node.span),
+        (None, None) => Value::unknown("gpulint does not support this form of the parameter file", node.span),
     }
 }
 

@@ -95,7 +95,7 @@ fn stacks<'p>(
 fn configured(node: &Node) -> Value {
     use crate::languages::hcl::value::{Data, Entries, Number};
     match (node.entries(), node.items()) {
-        ([only], _) if &*only.key == "secure" => Value::unknown("a secret, which is kept sealed", node.span),
+        ([only], _) if &*only.key == "secure" => Value::unknown("the value is an encrypted secret", node.span),
         (entries @ [_, ..], _) => {
             let known = entries.iter().map(|entry| (entry.key.clone(), configured(&entry.value))).collect();
             Value::new(Data::Object(Arc::new(Entries { known, rest: None })), node.span)

@@ -146,7 +146,7 @@ fn plain_toml(value: &GoValue, depth: usize) -> Result<serde_json::Value, Templa
     use serde_json::Value as Json;
     const DEEPEST: usize = 64;
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     Ok(match &value.kind {
         Kind::Flag(flag) => Json::Bool(*flag),

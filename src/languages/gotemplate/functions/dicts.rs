@@ -139,7 +139,7 @@ fn merge(
     depth: usize,
 ) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     if into.is_same(from) {
         return Ok(());
@@ -174,7 +174,7 @@ fn merge(
 /// The same value with mappings of its own.
 pub(crate) fn copied(value: &GoValue, heap: &Heap, depth: usize) -> FunctionOutcome {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     let copy = match &value.kind {
         Kind::Map(map) => {

@@ -34,7 +34,7 @@ pub(super) const TABLE: &[Row] = &[
     ("fail", "s", Careful, |c| Err(TemplateFailure::Refused(c.str(0).to_owned()))),
     ("lookup", "ssss", Careful, |c| {
         let what = [c.str(1), c.str(3)].join(" ");
-        unknown(&format!("lookup {}", what.trim()), "`lookup` asks a cluster")
+        unknown(&format!("lookup {}", what.trim()), "`lookup` reads from a cluster")
     }),
     ("hello", "", Plain, |_| Ok("Hello!".into())),
 ];

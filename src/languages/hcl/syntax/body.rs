@@ -53,7 +53,7 @@ impl Parser<'_> {
         if self.peek() == b'=' && self.byte(1) != b'=' {
             self.at += 1;
             if quoted {
-                self.report(format!("the name of an argument is not quoted: write `{}`", name.text), name.span);
+                self.report(format!("an argument name must not be quoted: write `{}`", name.text), name.span);
             }
             return self.parse_attribute(name, body);
         }
@@ -244,7 +244,7 @@ fn note_repeated(parser: &mut Parser<'_>, body: &mut Body) {
     let repeated: Vec<HclName> =
         body.attributes.iter().filter(|a| !seen.insert(a.name.text.clone())).map(|a| a.name.clone()).collect();
     for name in &repeated {
-        parser.report(format!("the argument `{}` is written twice", name.text), name.span);
+        parser.report(format!("the argument `{}` is set twice", name.text), name.span);
     }
     if !repeated.is_empty() {
         let mut seen = HashSet::new();

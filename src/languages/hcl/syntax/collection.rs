@@ -93,7 +93,7 @@ impl Parser<'_> {
             })
             .collect();
         for (text, span) in repeated {
-            self.note(format!("the key `{text}` is written twice: the last one counts"), span);
+            self.note(format!("the key `{text}` is set twice: the last one counts"), span);
         }
     }
 

@@ -250,7 +250,7 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         if self.nodes == MOST_NODES + 1 {
-            let message = format!("this file holds more than {MOST_NODES} blocks, arguments and expressions");
+            let message = format!("this file contains more than {MOST_NODES} blocks, arguments and expressions");
             // The first error of a file is the one to tell.
             self.errors.insert(0, SyntaxError { message, span: self.span(self.at) });
         }

@@ -68,7 +68,7 @@ impl Parser<'_> {
         parts: &mut Vec<TemplatePart>,
     ) -> Parse<()> {
         let Some(frame) = stack.pop() else {
-            return self.fail_in("this template directive closes nothing", span);
+            return self.fail_in("no template directive is open here", span);
         };
         let inner = std::mem::replace(parts, frame.before);
         let part = match (frame.open, token) {
@@ -82,7 +82,7 @@ impl Parser<'_> {
             (Open::For { key_name, value_name, collection }, HclToken::EndFor(_)) => {
                 TemplatePart::For { key_name, value_name, collection, body: inner }
             }
-            _ => return self.fail_in("this template directive does not fit the one that is open", span),
+            _ => return self.fail_in("this template directive does not match the open one", span),
         };
         parts.push(part);
         Ok(())

@@ -36,7 +36,9 @@ impl Parser<'_> {
         match (parsed, self.errors.into_iter().next()) {
             (Ok(expression), None) => Ok(expression),
             (_, Some(error)) => Err(error),
-            (Err(_), None) => Err(SyntaxError { message: "this is no expression".into(), span: self.place.span(0, 0) }),
+            (Err(_), None) => {
+                Err(SyntaxError { message: "this is not an expression".into(), span: self.place.span(0, 0) })
+            }
         }
     }
 
@@ -126,7 +128,7 @@ impl Parser<'_> {
             let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
             self.at += digits;
             let Some(number) = Number::parse(self.slice(digits_at, self.at)) else {
-                return self.fail("this is no index");
+                return self.fail("this is not an index");
             };
             let span = self.span(digits_at);
             let index = Expression { kind: HclKind::Number(number), span };

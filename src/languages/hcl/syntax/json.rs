@@ -110,7 +110,7 @@ impl Reader<'_> {
         self.skip_blank();
         self.nodes += 1;
         if self.nodes > MOST_NODES {
-            return Err(self.error(&format!("this file holds more than {MOST_NODES} values")));
+            return Err(self.error(&format!("this file contains more than {MOST_NODES} values")));
         }
         let start = self.at;
         let kind = match self.peek() {
@@ -198,7 +198,7 @@ impl Reader<'_> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         let Some(number) = Number::parse(&self.text[self.at..self.at + length]) else {
-            return Err(self.error("this is no number"));
+            return Err(self.error("this is not a number"));
         };
         self.at += length;
         Ok(JsonKind::Number(number))
@@ -208,7 +208,7 @@ impl Reader<'_> {
         let start = self.at + 1;
         let rest = &self.text.as_bytes()[start..];
         let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
-            return Err(self.error("this string has no end"));
+            return Err(self.error("this string has no closing quote"));
         };
         if rest[length] == b'"' {
             self.at = start + length + 1;
@@ -219,7 +219,7 @@ impl Reader<'_> {
         loop {
             let rest = &self.text[self.at..];
             let Some(length) = memchr::memchr2(b'"', b'\\', rest.as_bytes()) else {
-                return Err(self.error("this string has no end"));
+                return Err(self.error("this string has no closing quote"));
             };
             text.push_str(&rest[..length]);
             self.at += length + 1;
@@ -239,7 +239,7 @@ impl Reader<'_> {
             b'f' => Some('\u{c}'),
             itself @ (b'"' | b'\\' | b'/') => Some(char::from(itself)),
             b'u' => None,
-            _ => return Err(self.error("this is no escape of JSON")),
+            _ => return Err(self.error("this is not a valid JSON escape")),
         };
         self.at += 1;
         if let Some(one) = one {
@@ -320,7 +320,7 @@ fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let is_body = |it: &&Json| matches!(it.kind, JsonKind::Object(_));
     let is_array = matches!(json.kind, JsonKind::List(_));
     for misplaced in bodies.clone().skip(usize::from(is_array)).filter(|it| !is_body(it)) {
-        let message = "what a file holds is an object, or an array of objects".to_owned();
+        let message = "the file must contain an object or an array of objects".to_owned();
         errors.push(SyntaxError { message, span: misplaced.span });
     }
     for (keyword, value) in bodies.flat_map(Json::entries) {
@@ -328,7 +328,7 @@ fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
             Some(labels) => blocks(keyword, value, labels, &mut Vec::new(), &mut body.blocks, errors),
             None if &*keyword.text == "//" => {}
             None => errors.push(SyntaxError {
-                message: format!("`{}` is no block of Terraform", keyword.text),
+                message: format!("`{}` is not a Terraform block", keyword.text),
                 span: keyword.span,
             }),
         }

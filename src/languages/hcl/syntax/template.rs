@@ -47,7 +47,9 @@ impl Parser<'_> {
         match (parsed, self.errors.into_iter().next()) {
             (Ok(expression), None) => Ok(expression),
             (_, Some(error)) => Err(error),
-            (Err(_), None) => Err(SyntaxError { message: "this is no template".into(), span: self.place.span(0, 0) }),
+            (Err(_), None) => {
+                Err(SyntaxError { message: "this is not a template".into(), span: self.place.span(0, 0) })
+            }
         }
     }
 
@@ -72,7 +74,7 @@ impl Parser<'_> {
         let expression = self.parse_quoted()?;
         match expression.kind {
             HclKind::Text(text) => Ok(text),
-            _ => self.fail_at("a template is not possible here", start, self.at),
+            _ => self.fail_at("a template is not allowed here", start, self.at),
         }
     }
 
@@ -194,7 +196,7 @@ impl Parser<'_> {
                 if end == End::Text {
                     return Ok((text, true));
                 }
-                return self.fail_at("this string has no end", start, start + 1);
+                return self.fail_at("this string has no closing quote", start, start + 1);
             }
             match self.peek() {
                 b'"' if end == End::Quote => {
@@ -203,7 +205,7 @@ impl Parser<'_> {
                     return Ok((text, true));
                 }
                 b'\n' if end == End::Quote => {
-                    return self.fail_at("this string does not end on its line", start, self.at);
+                    return self.fail_at("this string has no closing quote on its line", start, self.at);
                 }
                 b'\n' => {
                     self.at += 1;
@@ -258,11 +260,7 @@ impl Parser<'_> {
             Some(b'u') => 4,
             Some(b'U') => 8,
             _ => {
-                return self.fail_at(
-                    "this escape is none of \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN",
-                    start,
-                    start + 1,
-                );
+                return self.fail_at("invalid escape: use \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN", start, start + 1);
             }
         };
         let hex = self.slice(self.at, self.at + digits);
@@ -272,7 +270,7 @@ impl Parser<'_> {
                 self.at += digits;
                 Ok(c)
             }
-            None => self.fail_at("this escape names no character", start, start + 2),
+            None => self.fail_at("this escape does not name a character", start, start + 2),
         }
     }
 
@@ -300,7 +298,7 @@ impl Parser<'_> {
                 HclToken::For { key_name, value_name, collection, span: self.span(opened) }
             }
             other => {
-                let message = format!("`{other}` is none of `if`, `else`, `endif`, `for`, `endfor`");
+                let message = format!("`{other}` is not a directive: use `if`, `else`, `endif`, `for` or `endfor`");
                 return self.fail_in(message, keyword.span);
             }
         })

@@ -1,25 +1,25 @@
-//! `values.schema.json`: what a chart demands of its values. Helm installs nothing that breaks it.
+//! `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
 //!
-//! What JSON Schema knows beyond the words below, and what lies elsewhere (`$ref` to another file), breaks nothing here.
+//! Keywords of JSON Schema that are not supported below, and a `$ref` to another file, are ignored.
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
 use crate::languages::gotemplate::{GoValue, Kind};
 
-/// Comparisons of one value with one schema, of all values of a chart together.
+/// Limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;
-/// Schemas within schemas.
+/// Limit on nested schemas.
 const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
-/// A pattern that takes more is none that a person wrote.
+/// Limit on the size of a pattern, above any real one.
 const PATTERN_BYTES: usize = 64 << 10;
-/// What compiling one counts, in comparisons.
+/// Cost of compiling a pattern, in comparisons.
 const PATTERN_COUNTS: usize = 500;
-/// Told of one chart.
+/// Limit on reported violations per chart.
 const TOLD: usize = 3;
 
-/// What the values of a chart break of the schema beside it, each with the path of the value.
+/// Returns the violations of a chart's schema, each with the path of the value.
 pub(super) fn broken(schema: Option<&str>, values: &GoValue) -> Vec<String> {
     let Some(schema) = schema.and_then(|text| serde_json::from_str::<Schema>(text).ok()) else { return Vec::new() };
     let mut judge = Judge { root: &schema, left: MOST };
@@ -35,7 +35,7 @@ struct Judge<'s> {
 }
 
 impl<'s> Judge<'s> {
-    /// Adds what is broken at the path and below.
+    /// Adds the violations at a path and below.
     fn judge(&mut self, schema: &'s Schema, value: &GoValue, path: &str, depth: usize, broken: &mut Vec<String>) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, Kind::Unknown(_)) {
@@ -127,7 +127,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Schemas that hold together, one of several, or not at all.
+    /// Checks `allOf`, `oneOf`, `anyOf` and `not`.
     fn several(
         &mut self,
         words: &'s Json<String, Schema>,
@@ -151,7 +151,7 @@ impl<'s> Judge<'s> {
         }
         if let Some(one) = list("oneOf") {
             let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
-            // What is not known fits all of them.
+            // An unknown value matches all of them.
             if fits == 0 || fits > 1 && self.is_known(value) {
                 broken.push(format!("{at}: the value matches {fits} schemas, and must match exactly one"));
             }
@@ -173,7 +173,7 @@ impl<'s> Judge<'s> {
         broken.is_empty()
     }
 
-    /// Nothing in it is unknown.
+    /// Whether no part of it is unknown.
     fn is_known(&mut self, value: &GoValue) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
@@ -185,14 +185,14 @@ impl<'s> Judge<'s> {
             }
     }
 
-    /// A pattern of a reasonable size; compiling it counts.
+    /// Compiles a pattern of limited size, and counts its cost.
     fn pattern(&mut self, pattern: &str) -> Option<Regex> {
         self.left = self.left.saturating_sub(PATTERN_COUNTS);
         let is_usual = self.left > 0 && pattern.len() <= LONGEST_PATTERN;
         RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build().ok().filter(|_| is_usual)
     }
 
-    /// `#/definitions/resources`
+    /// Resolves `#/definitions/resources`.
     fn referenced(&self, reference: &str) -> Option<&'s Schema> {
         self.root.pointer(reference.strip_prefix('#')?)
     }

@@ -14,7 +14,7 @@ fn rendered(files: &[(&str, &str)]) -> (Sources, Result<Rendering, String>) {
     (sources, done)
 }
 
-/// The text of the only document.
+/// Returns the text of the only document.
 fn text(template: &str, values: &str) -> String {
     let (_, done) = rendered(&[("templates/a.yaml", template), ("values.yaml", values)]);
     let done = done.unwrap();
@@ -61,7 +61,7 @@ fn templates_that_grow_without_end_are_ended() {
     }
 }
 
-/// Two mappings in a mapping, and so on: few bytes that are more than any memory when somebody goes through them.
+/// Mappings that contain the previous mapping twice: a few bytes exceed any memory when they are walked.
 #[test]
 fn values_that_double_are_read_by_no_function() {
     let doubled = "{{ $d := dict \"a\" \"x\" }}{{ $e := dict \"a\" \"x\" }}{{ range until 60 }}{{ $d = dict \"a\" $d \"b\" $d }}\
@@ -200,7 +200,7 @@ fn every_part_leads_back_to_the_line_that_a_person_changes() {
     assert_eq!(place(at("i: "), 1), "c/templates/a.yaml:6:1");
     assert_eq!(place(at("foo-x"), 3), "c/values.yaml:1:7");
     assert_eq!(place(at("-x"), 2), "c/templates/_h.tpl:2:20");
-    // A number that is written so can be written anew.
+    // The number is written literally, so a fix can replace it.
     let count = at("n: 4") + 3;
     let edit = sources.editable(Span::new(file, count, count + 1)).unwrap();
     assert_eq!(sources.snippet(edit), "4");

@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a kustomization makes of files and literals.
+//! ConfigMaps and Secrets that a kustomization generates from files and literals.
 
 use crate::source::{Span, to_base64};
 
@@ -8,7 +8,7 @@ use super::resource::{Behavior, Resource, Resources};
 use super::target::Maker;
 use super::value::{Field, ObjectData, ObjectValue};
 
-/// The objects of `configMapGenerator` and `secretGenerator`.
+/// Returns the objects of `configMapGenerator` and `secretGenerator`.
 pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
     let options = kustomization.get("generatorOptions");
     let mut made = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
     Ok(made)
 }
 
-/// One entry; `options` are those of the whole kustomization.
+/// Returns the object of one entry; `options` are those of the whole kustomization.
 pub(super) fn one(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -139,7 +139,7 @@ fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Troub
     Ok(())
 }
 
-/// Base64 as kustomize writes it: lines of 70 digits.
+/// Writes base64 as kustomize does: in lines of 70 characters.
 fn in_lines(digits: &str) -> String {
     const LINE: usize = 70;
     if digits.len() < LINE {
@@ -153,7 +153,7 @@ fn in_lines(digits: &str) -> String {
     text
 }
 
-/// The lines of a file of variables.
+/// Parses the lines of a file of variables.
 fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble> {
     let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is not text", at))?;
     for line in text.trim_start_matches('\u{feff}').lines() {
@@ -175,7 +175,7 @@ fn unquoted(text: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// Puts a generated object among the others: as a new one, or in the place of that which it names.
+/// Adds a generated object, merges it or replaces the one with the same name.
 pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<(), Trouble> {
     let id = resource.id();
     let known = resources.indices(|it| it.any_id(|other| other.same(&id)));
@@ -229,7 +229,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     joined
 }
 
-/// What was there before stays, unless the new one says it too.
+/// Earlier entries stay unless the new object sets them.
 fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[Field], at: Span) {
     let mut all: Vec<Field> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Patches of both kinds, on the objects that they are for.
+//! Applies both kinds of patches to their targets.
 
 use crate::source::Span;
 
@@ -15,7 +15,7 @@ enum Patch {
     Operations(ObjectValue),
 }
 
-/// `patchesStrategicMerge`: files or texts.
+/// Applies `patchesStrategicMerge`: files or inline patches.
 pub(super) fn merge_all(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -43,7 +43,7 @@ pub(super) fn merge_all(
     Ok(())
 }
 
-/// One entry of `patches`.
+/// Applies one entry of `patches`.
 pub(super) fn apply(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -75,7 +75,7 @@ pub(super) fn apply(
     }
 }
 
-/// One entry of `patchesJson6902`.
+/// Applies one entry of `patchesJson6902`.
 pub(super) fn apply_json(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -132,7 +132,7 @@ fn operate(
     Ok(())
 }
 
-/// The object is found by what the patch calls it.
+/// The name and kind in the patch identify the object.
 fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Resource, at: Span) -> Result<(), Trouble> {
     let place = resources.one(&patch.original_id()).map_err(|why| {
         Trouble::refused(format!("{why} for this patch to change"), patch.head)
@@ -172,7 +172,7 @@ fn merge_into_selected(
     resources.append_all(kept)
 }
 
-/// Labels and annotations of a patch with a target, and of `patchesStrategicMerge`, are texts, whatever is written: `null` too.
+/// Converts labels and annotations to strings, even `null`, in patches with a target and in `patchesStrategicMerge`.
 fn stringify(patch: &mut ObjectValue) {
     let Some(metadata) = patch.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {
@@ -189,7 +189,7 @@ fn stringify(patch: &mut ObjectValue) {
     }
 }
 
-/// Says whether the object is still there.
+/// Returns whether the object still exists.
 fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<bool, Trouble> {
     let before = resource.id();
     if patch.renames || patch.changes_kind {
@@ -217,7 +217,7 @@ fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<
     Ok(true)
 }
 
-/// All patches of a kustomization that come before what changes names.
+/// Applies all patches of a kustomization that precede name changes.
 pub(super) fn before_names(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,

@@ -1,4 +1,4 @@
-//! `replacements`: a value of one object, copied into fields of others.
+//! `replacements`: copies a value of one object to fields of others.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn all(
     Ok(())
 }
 
-/// The value that is copied.
+/// Returns the value to copy.
 fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValue, Trouble> {
     if let Some(value) = replacement.get("sourceValue").filter(|it| !it.is_null()) {
         return Ok(ObjectValue::plain(value.raw(), value.at));
@@ -80,7 +80,7 @@ fn is_nothing(value: &ObjectValue) -> bool {
     }
 }
 
-/// A piece of the value, where one is wanted.
+/// Returns a part of the value, if the source selects one.
 fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Trouble> {
     let Some((mark, index)) = cutting(source.get("options")) else { return Ok(value.clone()) };
     let piece = usize::try_from(index).ok().and_then(|index| value.raw().split(mark).nth(index));
@@ -128,7 +128,7 @@ fn put(
     Ok(())
 }
 
-/// `copying` is asked before each copy.
+/// `copying` is called before each copy.
 fn set_at(
     object: &mut ObjectValue,
     path: &ObjectValue,
@@ -153,7 +153,7 @@ fn set_at(
     }
 }
 
-/// The path goes on behind a text.
+/// Whether the path continues inside a string.
 fn inside_of_text(object: &ObjectValue, parts: &[String]) -> bool {
     (1..parts.len()).any(|length| {
         let found = parts.get(..length).and_then(|head| look(object, head));
@@ -183,7 +183,7 @@ fn set_one(
         text = pieces.join(mark).into();
     }
     match &mut found.data {
-        // What a scalar is stays what it was: a number put into a text is a text.
+        // A scalar keeps its type: a number that replaces a string becomes a string.
         ObjectData::Scalar { .. } if !value.is_map() && !value.is_list() => {
             let plain = made || found.kind() != ScalarKind::Text;
             *found = ObjectValue { at: value.at, data: ObjectData::Scalar { text, plain } };
@@ -193,7 +193,7 @@ fn set_one(
     Ok(())
 }
 
-/// A way along a path that may fork, and that is made where it is wanted.
+/// A walk along a path that may branch, and that creates missing fields on request.
 struct Walk<'w> {
     create: Option<&'w ObjectValue>,
     at: &'w ObjectValue,
@@ -202,7 +202,7 @@ struct Walk<'w> {
 type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), Trouble>;
 
 impl Walk<'_> {
-    /// How many places there are.
+    /// Returns the number of visited places.
     fn visit(&self, value: &mut ObjectValue, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
         let Some((part, rest)) = parts.split_first() else {
             set(value, made)?;
@@ -273,7 +273,7 @@ impl Walk<'_> {
         items.last_mut().map_or(Ok(0), |item| self.visit(item, rest, false, set))
     }
 
-    /// What is made for the next part of the path to stand in.
+    /// Returns the collection to create for the next part of the path.
     fn empty(&self, next: Option<&str>) -> ObjectValue {
         let at = self.at.at;
         match next {
@@ -292,12 +292,12 @@ impl Walk<'_> {
     }
 }
 
-/// `[name=a]`
+/// Parses `[name=a]`.
 fn entry(part: &str) -> Option<(&str, &str)> {
     part.strip_prefix('[')?.strip_suffix(']')?.split_once('=')
 }
 
-/// The parts of a path: `a.b.[name=c.d].e`, `a.[b.c]`.
+/// Splits a path into parts: `a.b.[name=c.d].e`, `a.[b.c]`.
 pub(super) fn parts(path: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut pieces = split(path, '.').into_iter();
@@ -319,7 +319,7 @@ pub(super) fn parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// The one value at a path.
+/// Returns the single value at a path.
 pub(super) fn look<'v>(value: &'v ObjectValue, parts: &[String]) -> Option<&'v ObjectValue> {
     let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
     parts.into_iter().try_fold(value, |value, part| {

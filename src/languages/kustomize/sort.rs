@@ -1,4 +1,4 @@
-//! The order in which objects are printed.
+//! Sorts objects into kustomize's output order.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a kustomization says about all of its objects, in the order in which kustomize does it.
+//! Applies the transformations of a kustomization to all its objects, in kustomize's order.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(super) fn all(
     maker.tolerate(transformed)
 }
 
-/// In which fields an entry of `labels` puts its pairs.
+/// Returns the fields in which an entry of `labels` sets its pairs.
 fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
     let own = entry.get("fields").map(ObjectValue::items).unwrap_or_default();
     let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
@@ -79,7 +79,7 @@ fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, T
     Ok(specs)
 }
 
-/// Labels or annotations.
+/// Sets labels or annotations.
 pub(super) fn label(
     resources: &mut Resources,
     pairs: &[(Arc<str>, ObjectValue)],
@@ -127,7 +127,7 @@ pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs
     if found { Ok(()) } else { Err(Trouble::refused(message(), entry.at)) }
 }
 
-/// A text that takes the place of another one, at its own place.
+/// Replaces a string by one with its own place.
 pub(super) fn put(value: &mut ObjectValue, text: String, at: Span) {
     *value = ObjectValue::string(text, at);
 }

@@ -1,4 +1,4 @@
-//! `vars`: `$(NAME)` in fields that may hold it, and the values that stand for it.
+//! `vars`: replaces `$(NAME)` in fields that may contain it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(super) struct KustomizeVariable {
     at: Span,
 }
 
-/// Marks the objects from which the variables of a kustomization take their values.
+/// Marks the objects that provide values of variables.
 pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> Result<(), Trouble> {
     for entry in kustomization.list("vars") {
         let name = entry.text_at("name").unwrap_or_default().to_owned();
@@ -61,7 +61,7 @@ pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVaria
     Ok(())
 }
 
-/// Puts the values in.
+/// Replaces the variables by their values.
 pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
     let mut values: HashMap<&str, ObjectValue> = HashMap::new();
     for variable in &gathered.variables {
@@ -86,7 +86,7 @@ pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(
     Ok(())
 }
 
-/// `containers[0]` is `containers` and `0`.
+/// Splits `containers[0]` into `containers` and `0`.
 fn indexed(part: String) -> Vec<String> {
     match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
         Some((name, index)) if !name.is_empty() => vec![name.to_owned(), index.to_owned()],

@@ -1,4 +1,4 @@
-//! Functions whose answer is not in the text: chance, time, the network, and keys that are made.
+//! Functions whose result is not in the files: random values, time, the network, and generated keys.
 
 use super::How::{Careful, Plain};
 use super::{FunctionOutcome, Row, unknown};

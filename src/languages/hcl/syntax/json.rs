@@ -1,4 +1,4 @@
-//! JSON with spans, and JSON as the other spelling of HCL: `.tf.json`, `.tfvars.json`.
+//! Parses JSON with spans, and HCL in JSON syntax: `.tf.json`, `.tfvars.json`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) enum JsonKind {
     Null,
     Bool(bool),
     Number(Number),
-    /// The text, and whether it stands in the file byte for byte.
+    /// String, and whether the file contains it byte for byte.
     Text(Arc<str>, bool),
     List(Vec<Json>),
     Object(Vec<(HclName, Json)>),
@@ -64,7 +64,7 @@ pub(crate) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> 
     parse_json_within(file, text, NESTING_LIMIT)
 }
 
-/// The same, with another limit of nesting.
+/// Parses with another limit on nesting.
 pub(crate) fn parse_json_within(file: FileId, text: &str, nesting: u32) -> Result<Json, SyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader { text, at, file, depth: 0, deepest: nesting.min(NESTING_LIMIT), nodes: 0 };
@@ -96,7 +96,7 @@ impl Reader<'_> {
         }
     }
 
-    /// At the next letter, or at the end.
+    /// Returns an error at the next letter, or at the end.
     fn error(&self, message: &str) -> SyntaxError {
         let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         SyntaxError { message: message.into(), span: Span::new(self.file, self.at, self.at + width) }
@@ -279,7 +279,7 @@ pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed 
     Parsed { body, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
-/// Parses a file of another program: the blocks of this table, with the number of labels that they have.
+/// Parses a file of another program. `labels` returns the number of labels of each kind of block.
 pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl Fn(&str) -> Option<usize>) -> Parsed {
     let mut errors = Vec::new();
     let mut result = Body::empty(Span::new(file, 0, text.len()));
@@ -303,7 +303,7 @@ pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl
     Parsed { body: result, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
-/// How many labels the blocks of Terraform have.
+/// Returns the number of labels of a Terraform block.
 fn label_count(keyword: &str) -> Option<usize> {
     Some(match keyword {
         "resource" | "data" | "ephemeral" => 2,
@@ -315,7 +315,7 @@ fn label_count(keyword: &str) -> Option<usize> {
 
 fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut body = Body::empty(json.span);
-    // An array holds bodies, as it does for a block.
+    // An array contains several bodies of a block.
     let bodies = std::slice::from_ref(json).iter().chain(json.items());
     let is_body = |it: &&Json| matches!(it.kind, JsonKind::Object(_));
     let is_array = matches!(json.kind, JsonKind::List(_));
@@ -359,7 +359,8 @@ fn blocks(
     }
 }
 
-/// The body of a block. JSON does not tell a nested block from an argument that is an object: it becomes both.
+/// Parses the body of a block. JSON does not distinguish a nested block from an argument with an object, so it becomes
+/// both.
 fn body(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut result = Body::empty(json.span);
     for (name, value) in json.entries() {
@@ -380,12 +381,12 @@ fn body(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     result
 }
 
-/// A value as an expression: its strings are templates.
+/// Converts a value to an expression; its strings are templates.
 pub(crate) fn expression(json: &Json, errors: &mut Vec<SyntaxError>) -> Expression {
     convert(json, &mut |text, verbatim, span| template(text, verbatim, span, errors))
 }
 
-/// A value as an expression: its strings are what they are, as in `.tfvars.json`.
+/// Converts a value to an expression; its strings are literals, as in `.tfvars.json`.
 pub(crate) fn literal(json: &Json) -> Expression {
     convert(json, &mut |text, _, _| HclKind::Text(text.clone()))
 }

@@ -1,4 +1,4 @@
-//! Templates: quoted strings and heredocs with `${ }` and `%{ }`.
+//! Parses templates: quoted strings and heredocs with `${ }` and `%{ }`.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use super::cursor::{Failed, Parse, Parser};
 use super::directives::{remove_indentation, template};
 use super::{Expression, HclKind, HclName, SyntaxError};
 
-/// Each heredoc without an end costs a look through the rest of the file; a file has one, unless it is hostile.
+/// Limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
+/// several.
 const LOST_HEREDOCS: u32 = 16;
 
-/// What a template consists of before `%{ if }` and `%{ for }` are matched with their ends. Literals are cut at line
-/// breaks, as Terraform cuts them: `~` trims no further than to the end of a line, and `<<-` counts blanks by line.
+/// Parts of a template before `%{ if }` and `%{ for }` are matched with their ends. Literals are split at line breaks
+/// as in Terraform: `~` trims only to the end of a line, and `<<-` counts spaces per line.
 pub(super) enum HclToken {
     Literal(String),
     Interpolation(Expression),
@@ -26,17 +27,17 @@ pub(super) enum HclToken {
 #[derive(Clone, Copy, PartialEq)]
 enum End<'m> {
     Quote,
-    /// The line that consists of this word.
+    /// A line that contains only this word.
     Marker(&'m str),
     Text,
 }
 
-/// The extent of a heredoc.
+/// Extent of a heredoc.
 pub(super) struct Heredoc {
     marker: (usize, usize),
     indented: bool,
     body: usize,
-    /// The first byte after the closing word.
+    /// First byte after the closing word.
     pub(super) after: usize,
 }
 
@@ -53,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A string in quotes.
+    /// Parses a quoted string.
     pub(super) fn parse_quoted(&mut self) -> Parse<Expression> {
         let start = self.at;
         let plain = self.rest().iter().skip(1).position(|b| matches!(b, b'"' | b'\\' | b'$' | b'%' | b'\n'));
@@ -68,7 +69,7 @@ impl Parser<'_> {
         self.nested(|parser| parser.parse_template_until(End::Quote, start, false))
     }
 
-    /// A quoted string without templates, for labels.
+    /// Parses a quoted string without templates, for labels.
     pub(super) fn parse_plain_string(&mut self) -> Parse<Arc<str>> {
         let start = self.at;
         let expression = self.parse_quoted()?;
@@ -89,7 +90,7 @@ impl Parser<'_> {
         self.nested(|parser| parser.parse_template_until(End::Marker(marker), start, heredoc.indented))
     }
 
-    /// Finds where the heredoc that begins here ends, if it has an end.
+    /// Finds the end of the heredoc that begins here; `None` without an end.
     pub(super) fn heredoc(&mut self) -> Option<Heredoc> {
         if self.lost_heredocs > LOST_HEREDOCS {
             return None;
@@ -179,7 +180,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Literal text up to a template, the end of a line (which it includes) or the end of all (then `true`).
+    /// Parses literal text up to a template, to the end of a line (inclusive), or to the end of the template (then
+    /// `true`).
     fn parse_literal(&mut self, end: End<'_>, start: usize) -> Parse<(String, bool)> {
         let mut text = String::new();
         if let End::Marker(marker) = end
@@ -232,7 +234,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this line closes the heredoc; then it is read up to the end of the word.
+    /// Whether this line closes the heredoc; if so, it consumes the word.
     fn eat_marker(&mut self, marker: &str) -> bool {
         let blanks = self.rest().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
         let rest = self.rest().get(blanks..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! How many estimates a second one core makes: an editor asks for one on every key. `cargo bench --bench fit`
+//! Measures how many estimates per second one core computes, because an editor requests one at each keystroke: `cargo
+//! bench --bench fit`
 
 #![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
 
@@ -44,7 +45,7 @@ fn main() {
     measure_speed(&models);
 }
 
-/// Servers of one model at many loads and lengths.
+/// Measures servers of one model with many loads and lengths.
 fn measure_speed(models: &Models) {
     let catalog = Catalog::embedded();
     let parts = (Coefficients::of(&catalog), catalog.peak("H100-80GB"), models.identify("meta-llama/Llama-3.1-8B"));
@@ -81,7 +82,7 @@ fn measure(what: &str, all: &[Workload<'_>], ask: impl Fn(&Workload<'_>) -> f64)
     let mut sum = 0.0;
     for round in 0..ROUNDS {
         let Some(workload) = all.get(round as usize % all.len()) else { continue };
-        // another context each time, so that nothing can be computed once and for all
+        // Each round has another context, so that no result can be cached.
         let workload = Workload { context: 1024.0 + f64::from(round % 32_768), ..*workload };
         sum += ask(black_box(&workload));
     }

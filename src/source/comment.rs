@@ -1,34 +1,34 @@
-//! Comments that speak to gpulint: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
+//! Suppression comments: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
 
 use super::date::Date;
 use super::files::Span;
 
-/// Rules to be silent, and why.
+/// The suppressed rules, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directive {
-    /// The whole file, or what stands at the comment.
+    /// Whether it applies to the whole file, not only to the place of the comment.
     pub whole_file: bool,
     pub rules: Vec<(String, Span)>,
-    /// The last day on which it holds.
+    /// Last day on which it applies.
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,
 }
 
-/// A comment that speaks to gpulint and cannot be understood.
+/// A comment for gpulint that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// Lower-case, without a full stop.
+    /// Message in lower case and without a period.
     pub message: String,
     pub span: Span,
 }
 
-/// How one is written, for messages.
+/// An example for messages.
 pub const EXAMPLE: &str = "# gpulint: ignore[on-demand-batch] until=2027-01-31 -- why";
 
 const ADDRESSEE: &str = "gpulint:";
 
-/// What a comment says to gpulint; `None` where it speaks to somebody else. `text` is the comment with its marks.
+/// Parses a comment; `None` if it is not for gpulint. `text` includes the comment marks.
 pub fn directive(text: &str, span: Span) -> Option<Result<Directive, Mistake>> {
     let line = text.lines().next().unwrap_or_default();
     let inner = line.trim_start_matches(['#', '/', '*']).trim_start();
@@ -94,7 +94,7 @@ impl Reader<'_> {
         Ok(rules)
     }
 
-    /// Where a part of the line stands.
+    /// Returns the place of a part of the line.
     fn place(&self, part: &str) -> Span {
         let start = part.as_ptr() as usize - self.line.as_ptr() as usize;
         let base = self.span.start as usize;
@@ -110,7 +110,7 @@ impl Reader<'_> {
     }
 }
 
-/// The first word, not too long.
+/// Returns the first word, shortened.
 fn first(text: &str) -> String {
     text.split_whitespace().next().unwrap_or_default().chars().take(40).collect()
 }

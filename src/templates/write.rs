@@ -1,13 +1,14 @@
-//! Where a fix writes a fact of a template: in the place of a scalar that the resource itself writes out.
+//! Edits a fact in a template: replaces a scalar that the resource itself contains.
 //!
-//! What a parameter says may be said of other things too, and what a program wrote is changed in the program.
+//! A parameter may also affect other resources, so it is not edited. A generated template must be changed in its
+//! program.
 
 use crate::inventory::{Declined, Resource, Wish};
 use crate::languages::yaml;
 use crate::source::{Edit, Sources, Span};
 use crate::terraform;
 
-/// What to change in the text so that the resource says what is wished. `writer` knows the blocks that rows read of it.
+/// Returns the edits that set a fact. `writer` knows the blocks that resource definitions read.
 pub fn write(
     resource: &Resource,
     wish: &Wish,

@@ -1,7 +1,7 @@
 //! Measures how many estimates per second one core computes, because an editor requests one at each keystroke: `cargo
 //! bench --bench fit`
 
-#![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
+#![allow(clippy::print_stdout, reason = "a benchmark prints its measurements")]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -69,7 +69,7 @@ fn measure_speed(models: &Models) {
         sum += estimate_speed(black_box(&server), &coefficients).map_or(0.0, |it| it.tokens_per_second.expected);
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("speeds: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
+    println!("speeds: {:.1} million per second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
 }
 
 fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {
@@ -87,5 +87,5 @@ fn measure(what: &str, all: &[Workload<'_>], ask: impl Fn(&Workload<'_>) -> f64)
         sum += ask(black_box(&workload));
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("{what}: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
+    println!("{what}: {:.1} million per second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
 }

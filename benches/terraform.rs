@@ -1,7 +1,7 @@
 //! Measures reading Terraform: `GPULINT_CORPUS=DIRECTORY cargo bench --bench terraform`, where the directory contains
 //! checkouts. Prints times, their ratio to the targets, and memory. It does not check results.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and has nobody to report to")]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its measurements and errors")]
 
 #[path = "../tests/it/terraform/disk.rs"]
 mod disk;
@@ -57,7 +57,7 @@ fn parse_everything(corpus: &Path) {
     let (fastest, wrong) = (0..3).map(|_| round()).min().unwrap();
     let speed = bytes as f64 / 1e6 / fastest.as_secs_f64();
     println!(
-        "parse: {} files, {:.1} MB, {wrong} refused, {fastest:.1?}: {speed:.0} MB/s, {:.2} of what is wanted",
+        "parse: {} files, {:.1} MB, {wrong} refused, {fastest:.1?}: {speed:.0} MB/s, {:.2} of the target",
         files.len(),
         bytes as f64 / 1e6,
         speed / WANTED_MEGABYTES_PER_SECOND
@@ -129,7 +129,7 @@ fn hostile() {
 }
 
 fn said(reading: &TerraformReading) -> String {
-    reading.inventory.diagnostics.first().map_or("says nothing".into(), |first| first.message.clone())
+    reading.inventory.diagnostics.first().map_or("no message".into(), |first| first.message.clone())
 }
 
 /// Returns the peak memory of this process, if the system reports it.

@@ -1,7 +1,7 @@
 //! Fuzz targets, one function for each kind of input. Each accepts any bytes and fails on a violation;
 //! `tests/it/holds.rs` defines violations for fuzzing and property tests.
 
-#![allow(clippy::unwrap_used, reason = "what cannot be set up is a failed run")]
+#![allow(clippy::unwrap_used, reason = "a failed setup fails the run")]
 
 #[allow(dead_code, reason = "property tests need all of it")]
 #[path = "../tests/it/holds.rs"]
@@ -102,7 +102,7 @@ pub fn page(data: &[u8]) {
             it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
         }
         let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
-        holds::assert_harmless("mistakes of a page", &shown);
+        holds::assert_harmless("mistakes of a rule file", &shown);
     }
 }
 
@@ -141,7 +141,7 @@ pub fn configuration(data: &[u8]) {
     }
     if let Ok(baseline) = Baseline::read(&String::from_utf8_lossy(data)) {
         let again = Baseline::read(&baseline.write()).unwrap();
-        assert_eq!(again.write(), baseline.write(), "a baseline says something else when it is read again");
+        assert_eq!(again.write(), baseline.write(), "a baseline has another meaning when it is read again");
     }
 }
 
@@ -264,5 +264,5 @@ pub fn disguise(data: &[u8]) {
     let pair = Pair::choose(&mut Choice::of_bytes(data), "p");
     let tree = |files: &Files| files.iter().fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes.clone()));
     let sees = holds::sees_more(tree(&pair.base), tree(&pair.head));
-    assert!(sees || pair.is_of_files(), "nothing is said of more: {}", pair.disguises.join("; "));
+    assert!(sees || pair.is_of_files(), "no report shows the addition: {}", pair.disguises.join("; "));
 }

@@ -76,7 +76,7 @@ pub fn contents(pages: &[Page]) -> String {
 
 /// Returns the list of a team's custom rules.
 pub fn contents_of(pages: &[&Page]) -> String {
-    listed(format!("{WRITTEN_FROM}the pages of these rules; change those -->\n\n# Rules\n"), pages)
+    listed(format!("{WRITTEN_FROM}the files of these rules; change those -->\n\n# Rules\n"), pages)
 }
 
 fn listed(mut text: String, pages: &[&Page]) -> String {
@@ -85,8 +85,7 @@ fn listed(mut text: String, pages: &[&Page]) -> String {
         groups.entry(&page.group).or_default().push(page);
     }
     for (group, pages) in groups {
-        let _ =
-            writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | what it finds |\n|---|---|---|---|---|");
+        let _ = writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | problem |\n|---|---|---|---|---|");
         for page in pages {
             let (level, risk, profile) = (page.level.name(), page.risk.name(), page.profile.name());
             let _ =

@@ -17,10 +17,10 @@ pub fn template(name: &str, scope: &str) -> String {
          # {name}\n\n\
          {what}\n\n\
          ## Why\n\n\
-         Say what goes wrong, and whom to ask.\n\n\
+         Explain the problem, and name the team to ask.\n\n\
          ## Examples\n\n\
-         Every example is executed by `gpulint rules test`. A line that ends with `# <- reported` must be reported, one that\n\
-         ends with `# <- undetermined` is where the rule cannot know, and every other line must be clean.\n\n\
+         `gpulint rules test` runs every example. A line that ends with `# <- reported` must have a finding. A line that ends\n\
+         with `# <- undetermined` must have an unknown result. All other lines must have no finding.\n\n\
          {examples}"
     )
 }
@@ -86,7 +86,7 @@ resource \"aws_instance\" \"small\" {
 
 ### Undetermined
 
-Nobody can know what a variable without a value holds:
+The value of this variable is unknown:
 
 ```yaml
 apiVersion: v1
@@ -134,7 +134,7 @@ metadata:
 
 ### Undetermined
 
-Nobody can know what is filled in elsewhere:
+Another program fills in this value, so it is unknown:
 
 ```yaml
 apiVersion: v1
@@ -176,7 +176,7 @@ resource \"aws_sagemaker_notebook_instance\" \"closed\" {
 
 ### Undetermined
 
-Nobody can know what a variable without a value holds:
+The value of this variable is unknown:
 
 ```hcl
 variable \"access\" {}
@@ -221,7 +221,7 @@ resource \"aws_instance\" \"only\" {
 
 ### Undetermined
 
-Nobody can know which of two machines it is:
+The condition is unknown, so either machine type is possible:
 
 ```hcl
 variable \"large\" {}
@@ -248,7 +248,7 @@ help: \"make the change smaller, or get approval for the cost\"
     "A change adds more machines than the limit without approval.",
     "### Reported
 
-What stood there before, and what stands there after the change:
+The files before and after the change:
 
 ```hcl before
 resource \"aws_instance\" \"train\" {
@@ -278,7 +278,7 @@ resource \"aws_instance\" \"train\" {
 
 ### Undetermined
 
-Nobody can know how large a machine is whose type nobody says:
+Without a machine type, the cost of the machine is unknown:
 
 ```hcl before
 variable \"type\" {}

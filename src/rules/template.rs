@@ -38,6 +38,9 @@ enum Format {
     Rounded,
 }
 
+/// Units that may follow an amount of money.
+const UNITS: [&str; 7] = ["/month", "/hour", "/h", " a month", " an hour", " per month", " per hour"];
+
 const FORMATS: [(&str, Format); 5] = [
     ("usd", Format::Usd),
     ("gib", Format::Gib),
@@ -125,9 +128,9 @@ impl MessageTemplate {
                 }
                 Part::Text(text) if after_unknown_money => {
                     // "an unknown price/month" would be wrong, so the unit is dropped.
-                    let unit =
-                        ["/month", "/hour", " a month", " an hour"].iter().find_map(|unit| text.strip_prefix(unit));
-                    rendered.text.push_str(unit.unwrap_or(text));
+                    let rest = UNITS.iter().find_map(|unit| text.strip_prefix(unit));
+                    let rest = rest.filter(|rest| !rest.starts_with(char::is_alphanumeric));
+                    rendered.text.push_str(rest.unwrap_or(text));
                     after_unknown_money = false;
                     continue;
                 }

@@ -408,7 +408,7 @@ impl Reader<'_, '_, '_> {
                 break;
             }
             if !words.is_empty() && !next.spaced {
-                return refuse(next.range.start, "unexpected word without a blank before it");
+                return refuse(next.range.start, "expected a space before this word");
             }
             words.push(self.operand()?);
         }

@@ -44,7 +44,7 @@ impl<'c> Chart<'c> {
         let own = match values(loaded)?.kind {
             Kind::Map(map) => map,
             Kind::Nil | Kind::NilInside => empty(heap),
-            _ => return Err("cannot load values.yaml: it is no mapping".into()),
+            _ => return Err("cannot load values.yaml: the file is not a mapping".into()),
         };
         let inside: Done<Vec<Chart<'c>>> = loaded.inside.iter().map(|it| Chart::new(it, values, heap)).collect();
         Ok(Chart {

@@ -194,7 +194,7 @@ pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<()
                 *old = joined(old, resource);
             }
         }
-        _ => return Err(Trouble::refused(format!("several objects are {}", id.told()), resource.head)),
+        _ => return Err(Trouble::refused(format!("several objects match {}", id.told()), resource.head)),
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
                 }
             }
             [] => {}
-            many => return Err(Trouble::refused(format!("{} objects are {}", many.len(), id.told()), entry.at)),
+            many => return Err(Trouble::refused(format!("{} objects match {}", many.len(), id.told()), entry.at)),
         }
         let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
         let path = path.unwrap_or("metadata.name").to_owned();

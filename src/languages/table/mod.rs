@@ -71,10 +71,10 @@ const PLAIN: Language = Language {
 /// File endings of programs that describe machines.
 const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
 
-/// The languages by file name, or by marks if they are data; 2026-11.
 /// The keys of every manifest.
 pub(super) const ROOT_OF_MANIFEST: &[&str] = &["apiVersion", "kind"];
 
+/// All languages, by file name, or by marks if they are data; 2026-11.
 pub(super) static LANGUAGES: &[Language] = &[
     Language {
         name: "Terraform",

@@ -137,14 +137,14 @@ fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// Returns `g6.2xlarge with 1 L4`. If the resource has no known provider, only `1 L4`.
+/// Returns `g6.2xlarge (1 L4)`. If the resource has no known provider, only `1 L4`.
 fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
     let elsewhere = of_id(id)
         .and_then(|(resource, _)| asking.world.inventory.resources.get(resource as usize))
         .is_some_and(|resource| resource.text(Key::Provider).is_none());
     choice(asking, id, |it| {
         let devices = format!("{} {}", format::number(it.count), it.accelerator);
-        CelValue::text(if elsewhere { devices } else { format!("{} with {devices}", it.machine) })
+        CelValue::text(if elsewhere { devices } else { format!("{} ({devices})", it.machine) })
     })
 }
 

@@ -93,7 +93,7 @@ fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
     let has_provider = resource.is_some_and(|it| it.text(Key::Provider).is_some());
     of(asking, id, |it| {
         let devices = format!("{} {}", format::number(it.choice.count), it.choice.accelerator);
-        CelValue::text(if has_provider { format!("{} with {devices}", it.choice.machine) } else { devices })
+        CelValue::text(if has_provider { format!("{} ({devices})", it.choice.machine) } else { devices })
     })
 }
 

@@ -246,7 +246,7 @@ fn annotations_cover_their_resource() {
     assert_eq!(silenced, [true, false, true]);
     let first = decision.findings[8].suppressed.as_ref().unwrap();
     assert_eq!(first.reason.as_deref(), Some("shared by three teams"));
-    assert!(decision.findings[11].finding.message.contains("`soon` is no date"));
+    assert!(decision.findings[11].finding.message.contains("`soon` is not a date"));
 }
 
 /// Each of many comments, one above the other or one for each block, is looked up and not compared with every finding:

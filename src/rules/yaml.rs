@@ -225,12 +225,12 @@ mod tests {
     fn what_is_broken_is_said_with_its_place() {
         for (text, message, at) in [
             ("a: [1\nb: 2\n", "", None),
-            ("a: 1\na: 2\n", "`a` is written twice", Some(5)),
+            ("a: 1\na: 2\n", "the key `a` is set twice", Some(5)),
             ("a: {b: c", "", None),
             ("a: b: c", "", None),
-            ("a: &x 1\nb: *x\n", "an alias cannot be used here", Some(11)),
+            ("a: &x 1\nb: *x\n", "aliases are not supported here", Some(11)),
             ("a: 99999999999999999999", "the number does not fit 64 bits", Some(3)),
-            ("[a, b]: 1", "a key is a text", Some(0)),
+            ("[a, b]: 1", "a key must be a string", Some(0)),
         ] {
             let broken = parse(text).unwrap_err();
             assert!(broken.message.starts_with(message) && !broken.message.is_empty(), "{text}: {broken:?}");

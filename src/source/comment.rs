@@ -163,11 +163,11 @@ mod tests {
     fn mistakes_are_told_and_suppress_nothing() {
         for (text, part) in [
             ("# gpulint: ignore", "brackets"),
-            ("# gpulint: ignore[]", "no name of a rule"),
-            ("# gpulint: ignore[*]", "no name of a rule"),
-            ("# gpulint: ignore[x] until=2027-13-01", "no date"),
+            ("# gpulint: ignore[]", "not a valid rule name"),
+            ("# gpulint: ignore[*]", "not a valid rule name"),
+            ("# gpulint: ignore[x] until=2027-13-01", "not a date"),
             ("# gpulint: ignore[x] because", "after `--`"),
-            ("# gpulint: ignore[x] until=2027-01-01 until=2027-01-02", "not understood"),
+            ("# gpulint: ignore[x] until=2027-01-01 until=2027-01-02", "not valid here"),
             ("# gpulint: disable[x]", "not `disable[x]`"),
             ("# gpulint: ignore[x", "brackets"),
             ("# gpulint:", "not ``"),

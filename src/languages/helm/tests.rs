@@ -30,6 +30,11 @@ fn refusal(template: &str) -> String {
     }
 }
 
+/// Whether the message reports an exceeded limit.
+fn is_limit(why: &str) -> bool {
+    ["exceeds the step limit", "exceeds the size limit", "nested too deeply"].iter().any(|limit| why.contains(limit))
+}
+
 #[test]
 fn templates_that_never_end_are_ended() {
     for template in [
@@ -41,7 +46,7 @@ fn templates_that_never_end_are_ended() {
         "{{ range 9000000000000000000 }}x{{ end }}",
     ] {
         let start = std::time::Instant::now();
-        assert!(refusal(template).contains("any chart"), "{template}: {}", refusal(template));
+        assert!(is_limit(&refusal(template)), "{template}: {}", refusal(template));
         assert!(start.elapsed().as_secs() < 20, "{template}");
     }
 }
@@ -57,7 +62,7 @@ fn templates_that_grow_without_end_are_ended() {
         "{{ $l := list }}{{ range until 1000 }}{{ $l = list $l }}{{ end }}",
         "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}{{ deepCopy $d }}",
     ] {
-        assert!(refusal(template).contains("chart"), "{template}: {}", refusal(template));
+        assert!(is_limit(&refusal(template)), "{template}: {}", refusal(template));
     }
 }
 
@@ -87,7 +92,7 @@ fn values_that_double_are_read_by_no_function() {
         "{{ html $d }}",
     ] {
         let start = std::time::Instant::now();
-        assert!(refusal(&format!("{doubled}{read}")).contains("larger than any chart's"), "{read}");
+        assert!(refusal(&format!("{doubled}{read}")).contains("exceeds the size limit"), "{read}");
         assert!(start.elapsed().as_secs() < 20, "{read}");
     }
     assert_eq!(text(&format!("{doubled}a: {{{{ len $d }}}} {{{{ kindOf $d }}}}"), ""), "a: 2 map\n");
@@ -117,7 +122,7 @@ fn functions_pay_for_what_they_read_and_make() {
         "{{ range until 300000 }}---\na: 1\n{{ end }}".to_owned(),
     ] {
         let start = std::time::Instant::now();
-        assert!(refusal(&template).contains("any chart"), "{template}");
+        assert!(is_limit(&refusal(&template)), "{template}");
         assert!(start.elapsed().as_secs() < 30, "{template}");
     }
 }

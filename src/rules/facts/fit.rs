@@ -46,8 +46,8 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
             as_many: Type::Double, "Number of machines that generate as many tokens as all current ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
             speed_told: Type::Text, "For messages: its speed compared with the current one, and whether a token costs more there. Unknown \
              without both estimates." => beside_told;
-            speed_share: Type::Double, "Memory bandwidth, as a share of the bandwidth of the accelerators in use. It is about the share of \
-             the speed at which tokens are generated." => speed_share;
+            speed_share: Type::Double, "Memory bandwidth, as a share of the bandwidth of the accelerators in use. Tokens are generated at \
+             about this share of the current speed." => speed_share;
         },
     )
 });

@@ -39,10 +39,10 @@ static SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::OnDemand);
-            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::Spot);
-            reserved_1y: MONEY.holds(), "Reserved for one year." => |asking, id| money(asking, id, Sum::Reserved1y);
-            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::Reserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::OnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::Spot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::Reserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::Reserved3y);
         },
     )
 });
@@ -53,10 +53,10 @@ static COST_SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST_SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
-            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::CostSpot);
-            reserved_1y: MONEY.holds(), "Reserved for one year." => |asking, id| money(asking, id, Sum::CostReserved1y);
-            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::CostReserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::CostSpot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::CostReserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::CostReserved3y);
         },
     )
 });

@@ -27,7 +27,7 @@ pub(super) fn functions() -> Vec<Function> {
         method("first", &[T::List], G::OptionalMember, |_, v| end(v, true), "the first member, as an optional"),
         method("last", &[T::List], G::OptionalMember, |_, v| end(v, false), "the last member, as an optional"),
         method("distinct", &[T::List], G::Same, distinct, "the list without duplicates"),
-        method("reverse", &[T::List], G::Same, reverse, "backwards"),
+        method("reverse", &[T::List], G::Same, reverse, "members or characters in reverse order"),
         method(
             "slice",
             &[T::List, T::Integer, T::Integer],

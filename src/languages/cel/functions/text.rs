@@ -93,7 +93,13 @@ pub(super) fn functions() -> Vec<Function> {
             |b, v| change(b, v, |s| s.trim_matches(is_blank).to_owned()),
             "string without spaces at both ends",
         ),
-        method("reverse", &[T::Text], G::Text, |b, v| change(b, v, |s| s.chars().rev().collect()), "backwards"),
+        method(
+            "reverse",
+            &[T::Text],
+            G::Text,
+            |b, v| change(b, v, |s| s.chars().rev().collect()),
+            "members or characters in reverse order",
+        ),
         method(
             "replace",
             &[T::Text, T::Text, T::Text],

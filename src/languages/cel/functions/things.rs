@@ -186,13 +186,19 @@ fn addresses() -> Vec<Function> {
             |_, v| ok(ip_of(text(v)?)?.to_string() == text(v)?),
             "true if the string is an IP address in canonical form",
         ),
-        method("family", &[IP], G::Integer, |_, v| ok(if ip(v)?.is_ipv4() { 4i64 } else { 6 }), "4 or 6"),
+        method(
+            "family",
+            &[IP],
+            G::Integer,
+            |_, v| ok(if ip(v)?.is_ipv4() { 4i64 } else { 6 }),
+            "version of the address: 4 or 6",
+        ),
     ]
 }
 
 fn address_tests() -> impl Iterator<Item = Function> {
     let tests: [(&'static str, super::Plain, &'static str); 5] = [
-        ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "0.0.0.0 or ::"),
+        ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "true for 0.0.0.0 or ::"),
         ("isLoopback", |_, v| ok(ip(v)?.is_loopback()), "true for a loopback address"),
         (
             "isLinkLocalMulticast",
@@ -213,7 +219,7 @@ fn networks() -> Vec<Function> {
             &[T::Text],
             G::Opaque(Opaque::Cidr),
             |_, v| made(Thing::Cidr(network_of(text(v)?)?)),
-            "a network: '10.0.0.0/8'",
+            "parses a network: '10.0.0.0/8'",
         ),
         function(
             "isCIDR",
@@ -299,7 +305,7 @@ fn urls() -> Vec<Function> {
                 Some(url) => made(Thing::Url(url)),
                 None => Err(format!("`{}` is not a URL", cut(text(v)?)).into()),
             },
-            "a URL",
+            "parses a URL",
         ),
         function(
             "isURL",

@@ -113,7 +113,13 @@ fn quantities() -> Vec<Function> {
         method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "sum of both"),
         method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "difference of both"),
         method("sub", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, -1), "difference of both"),
-        method("compareTo", &[QUANTITY, QUANTITY], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
+        method(
+            "compareTo",
+            &[QUANTITY, QUANTITY],
+            G::Integer,
+            |_, v| ok(compared(v)? as i64),
+            "-1 if smaller, 0 if equal, 1 if larger",
+        ),
         method(
             "isGreaterThan",
             &[QUANTITY, QUANTITY],
@@ -362,7 +368,13 @@ fn versions() -> Vec<Function> {
         method("major", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[0]), "major version"),
         method("minor", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[1]), "minor version"),
         method("patch", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[2]), "patch version"),
-        method("compareTo", &[VERSION, VERSION], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
+        method(
+            "compareTo",
+            &[VERSION, VERSION],
+            G::Integer,
+            |_, v| ok(compared(v)? as i64),
+            "-1 if smaller, 0 if equal, 1 if larger",
+        ),
         method(
             "isGreaterThan",
             &[VERSION, VERSION],

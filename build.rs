@@ -1,5 +1,5 @@
-//! Turns the tables of `pricing/`, and the frozen ones that examples and tests see, into blocks of sorted rows,
-//! and the rows and pages that readers and rules go by into what needs no parsing at start-up.
+//! Converts the tables of `pricing/`, and the frozen ones for examples and tests, to sorted blocks. Also converts
+//! resource definitions and rule files, so that start-up parses nothing.
 
 #![allow(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 #![allow(unreachable_pub, dead_code, reason = "the format is shared with the library")]
@@ -17,7 +17,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tables of facts about hardware, which the frozen catalog shares. Prices and factors are its own.
+/// Hardware tables, which the frozen catalog shares. It has its own prices and factors.
 const SHARED: &[&str] = &[
     "accelerators",
     "aliases",
@@ -36,7 +36,7 @@ const SHARED: &[&str] = &[
     "price_moves",
 ];
 
-/// Tables that are read elsewhere.
+/// Tables that another module reads.
 const OTHER: &[&str] = &["models"];
 
 fn main() -> Result<(), Box<dyn Error>> {

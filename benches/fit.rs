@@ -1,6 +1,7 @@
-//! How many estimates a second one core makes: an editor asks for one on every key. `cargo bench --bench fit`
+//! Measures how many estimates per second one core computes, because an editor requests one at each keystroke: `cargo
+//! bench --bench fit`
 
-#![allow(clippy::print_stdout, reason = "a measurement is there to be read")]
+#![allow(clippy::print_stdout, reason = "a benchmark prints its measurements")]
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -44,7 +45,7 @@ fn main() {
     measure_speed(&models);
 }
 
-/// Servers of one model at many loads and lengths.
+/// Measures servers of one model with many loads and lengths.
 fn measure_speed(models: &Models) {
     let catalog = Catalog::embedded();
     let parts = (Coefficients::of(&catalog), catalog.peak("H100-80GB"), models.identify("meta-llama/Llama-3.1-8B"));
@@ -68,7 +69,7 @@ fn measure_speed(models: &Models) {
         sum += estimate_speed(black_box(&server), &coefficients).map_or(0.0, |it| it.tokens_per_second.expected);
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("speeds: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
+    println!("speeds: {:.1} million per second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
 }
 
 fn trained<'m>(workload: &Workload<'m>) -> Workload<'m> {
@@ -81,10 +82,10 @@ fn measure(what: &str, all: &[Workload<'_>], ask: impl Fn(&Workload<'_>) -> f64)
     let mut sum = 0.0;
     for round in 0..ROUNDS {
         let Some(workload) = all.get(round as usize % all.len()) else { continue };
-        // another context each time, so that nothing can be computed once and for all
+        // Each round has another context, so that no result can be cached.
         let workload = Workload { context: 1024.0 + f64::from(round % 32_768), ..*workload };
         sum += ask(black_box(&workload));
     }
     let seconds = start.elapsed().as_secs_f64();
-    println!("{what}: {:.1} million a second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
+    println!("{what}: {:.1} million per second on one core (sum {sum:.0})", f64::from(ROUNDS) / seconds / 1e6);
 }

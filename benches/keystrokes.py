@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""From a keystroke to what is told of it: `gpulint server` with trees of several sizes, one letter at a time.
+"""Measures the time from a keystroke to its diagnostics: `gpulint server` with trees of several sizes, one letter at a time.
 
     python3 benches/keystrokes.py target/dist/gpulint [--edits 200] [--memory 100000]
 
-Each edit is sent when the one before it was answered. The trees are those of `whole.py`."""
+The next edit is sent after the answer to the previous one. `whole.py` generates the trees."""
 
 import argparse
 import json
@@ -65,7 +65,7 @@ class Editor:
 
 
 def typed(editor, file, edits, each_so_many=0):
-    """The milliseconds of each edit, and the memory now and then."""
+    """Returns the milliseconds of each edit, and samples of the memory."""
     uri, text = file.as_uri(), file.read_text()
     began = time.perf_counter()
     editor.say("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "terraform", "version": 1, "text": text}})

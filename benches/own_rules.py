@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hundred pages of rules over a thousand resources, beside the same run without them: python3 benches/own_rules.py GPULINT"""
+"""Compares a run with a hundred custom rules over a thousand resources with the same run without them: python3 benches/own_rules.py GPULINT"""
 
 import os
 import resource
@@ -16,7 +16,7 @@ CONDITIONS = [
     "!(labels.team in ['a{}', 'b', 'c'])",
     "bill.monthly.expected > {0}000.0 && labels.team.startsWith('t{0}')",
     "count.ceiling > {}.0 && labels.all(key, value, key != 'x')",
-    # joins: what belongs together, what refers to what, pods, groups
+    # joins: same deployment, references, pods, groups
     "!here(objects).exists(it, it.kind == 'PodDisruptionBudget{}' && it.metadata.namespace == object.metadata.namespace)",
     "referenced_by(resource).exists(it, it.kind == 'aws_appautoscaling_target{}')",
     "references(resource).all(it, it.kind == 'aws_subnet' && it.block.cidr_block != '10.0.{}.0/24')",
@@ -76,7 +76,7 @@ def write(directory, pages):
                 out.write(GROUP.format(page=page))
                 continue
             out.write(f'---\nname: own-{page}\nwhen: >-\n  {condition}\nmessage: "{{gpus}}"\nuntested: true\n---\n# own-{page}\n\nText.\n')
-    # half of them pods in folders of fifty, half of them machines in roots of fifty
+    # half of them are pods in folders of fifty, and half are machines in roots of fifty
     for start in range(0, RESOURCES, 10):
         numbers = [dict(number=n, team=n % 7, pods=n % 5 + 1, gpus=n % 8 + 1) for n in range(start, start + 10)]
         is_pods = start < RESOURCES // 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times other checkers of Terraform and Kubernetes text beside gpulint and ripgrep, and prints Markdown.
+"""Measures other checkers of Terraform and Kubernetes files, gpulint and ripgrep, and prints Markdown.
 
     python3 benches/peers.py target/release/gpulint DIRECTORY [DIRECTORY …] [--rounds 3] [--limit 300]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 WORDS = r"nvidia\.com/|accelerator|gpu"
 
-# Name, how it says its version, and how it is run in a directory without a network.
+# Name, command that prints the version, and command that runs it in a directory without a network.
 PEERS = [
     ("rg", ["rg", "--version"], ["rg", "--count", "--no-messages", "--hidden", "--ignore-case", WORDS, "."]),
     ("terraform fmt", ["terraform", "version"], ["terraform", "fmt", "-check", "-recursive", "-list=false"]),
@@ -35,7 +35,7 @@ PEERS = [
 
 STOPPED = "stopped"
 
-# What a policy of conftest says of a pod that asks for accelerators.
+# A conftest policy for pods that request accelerators.
 POLICY = """package main
 
 import rego.v1

@@ -1,16 +1,16 @@
-//! What a price costs: `cargo bench --bench prices`.
+//! Measures price lookups: `cargo bench --bench prices`.
 //!
-//! Opens the embedded tables, then looks up every machine in every region that lists it, by name and in another case, and
-//! in a region that nobody lists. A machine by its name and its price in a region are two lookups.
+//! Opens the embedded tables, then looks up every machine in every region that lists it, by name and in another case,
+//! and in an unknown region. A machine by its name and its price in a region are two lookups.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark tells what it measured")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its measurements")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use gpulint::catalog::Catalog;
 
-/// The fastest of several rounds: everything else that a machine does only adds to it.
+/// The fastest of several rounds counts, because other work on the machine only adds time.
 const ROUNDS: usize = 15;
 
 fn main() {

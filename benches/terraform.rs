@@ -1,7 +1,7 @@
-//! What reading Terraform costs: `GPULINT_CORPUS=DIRECTORY cargo bench --bench terraform`, where the directory holds
-//! checkouts. Prints times, their ratio to what is wanted, and memory; says nothing of right or wrong.
+//! Measures reading Terraform: `GPULINT_CORPUS=DIRECTORY cargo bench --bench terraform`, where the directory contains
+//! checkouts. Prints times, their ratio to the targets, and memory. It does not check results.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and has nobody to report to")]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its measurements and errors")]
 
 #[path = "../tests/it/terraform/disk.rs"]
 mod disk;
@@ -36,7 +36,7 @@ fn main() {
     hostile();
 }
 
-/// Every file three times on one core; the fastest round counts.
+/// Parses every file three times on one core; the fastest round counts.
 fn parse_everything(corpus: &Path) {
     let files: Vec<PathBuf> = terraform_files(corpus);
     let mut tree = MemoryTree::new();
@@ -57,14 +57,14 @@ fn parse_everything(corpus: &Path) {
     let (fastest, wrong) = (0..3).map(|_| round()).min().unwrap();
     let speed = bytes as f64 / 1e6 / fastest.as_secs_f64();
     println!(
-        "parse: {} files, {:.1} MB, {wrong} refused, {fastest:.1?}: {speed:.0} MB/s, {:.2} of what is wanted",
+        "parse: {} files, {:.1} MB, {wrong} refused, {fastest:.1?}: {speed:.0} MB/s, {:.2} of the target",
         files.len(),
         bytes as f64 / 1e6,
         speed / WANTED_MEGABYTES_PER_SECOND
     );
 }
 
-/// Each directory of the repository with the largest roots as a root by itself; those that take longest.
+/// Evaluates each directory of the repository with the largest roots as a root; prints the slowest ones.
 fn evaluate_roots(corpus: &Path) {
     let root = corpus.join("GoogleCloudPlatform+cloud-foundation-fabric");
     let mut results = Vec::new();
@@ -90,7 +90,7 @@ fn evaluate_roots(corpus: &Path) {
     }
 }
 
-/// 200 roots that call the same 40 modules.
+/// Evaluates 200 roots that call the same 40 modules.
 fn many_roots() {
     let mut tree = MemoryTree::new();
     let mut calls = String::new();
@@ -129,10 +129,10 @@ fn hostile() {
 }
 
 fn said(reading: &TerraformReading) -> String {
-    reading.inventory.diagnostics.first().map_or("says nothing".into(), |first| first.message.clone())
+    reading.inventory.diagnostics.first().map_or("no message".into(), |first| first.message.clone())
 }
 
-/// The largest size that this process ever had, where the system tells.
+/// Returns the peak memory of this process, if the system reports it.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("?");

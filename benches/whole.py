@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times whole runs of gpulint beside ripgrep over the same bytes, in one session, and prints Markdown.
+"""Measures complete runs of gpulint and of ripgrep over the same files, in one session, and prints Markdown.
 
     cargo build --release
     python3 benches/whole.py target/release/gpulint [--corpus DIR] [--rounds 5] [--files 45000] [--plot FILE.svg]
 
-A monorepo is generated in a temporary directory: one in four files is Terraform, the others are YAML, most of it without
-any accelerator, as in real repositories. Both programs run in turn, so that what else the machine does hits both; a ratio
-of medians is what counts. With `--corpus`, a directory of checkouts is measured as well.
+The script generates a monorepo in a temporary directory. One in four files is Terraform and the others are YAML, most of
+them without accelerators, as in real repositories. Both programs run in turn, so that other load affects both. The result
+is the ratio of the medians. With `--corpus`, the script measures a directory of checkouts too.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-# What a person would search for; gpulint's own list is longer.
+# Words that a person would search for; gpulint's own list is longer.
 WORDS = r"nvidia\.com/|amd\.com/gpu|google\.com/tpu|habana\.ai|aws\.amazon\.com/neuron|guest_accelerator|accelerator|gpu"
 
 MODULES = 40
@@ -70,7 +70,7 @@ def parse():
 
 
 def measure(name, gpulint, directory, rounds):
-    """Median wall times of both, and the largest memory of gpulint."""
+    """Returns the median wall times of both programs, and the peak memory of gpulint."""
     files, size = size_of(directory)
     ours, theirs, memory = [], [], 0
     grep = ["rg", "--count", "--no-messages", "--hidden", "--ignore-case", "--glob", "*.{tf,tfvars,yaml,yml,json,tpl}", WORDS, "."]
@@ -87,9 +87,9 @@ def measure(name, gpulint, directory, rounds):
 
 
 def compare(gpulint, tree, rounds):
-    """Median times and the largest memory of a check, of a comparison with the last commit, and of hooks for one file: the one that
-    compares what is staged, with nothing remembered and with what its last run remembered, and the one that is given files."""
-    # Its background collection would run beside what is measured, and remove what it counts.
+    """Returns the median times and the peak memory of a check, of a comparison with the last commit, and of hooks for one file.
+    One hook compares staged changes, without and with a cache. The other hook gets the files as arguments."""
+    # The background collection of git would disturb the measurement and remove counted objects.
     quiet = ["-c", "gc.auto=0", "-c", "maintenance.auto=false"]
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *quiet]
     for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "all"]):
@@ -152,7 +152,7 @@ def milliseconds(seconds):
 
 
 def generate(tree, files):
-    """A repository of `files` files: shared modules, roots that call them, services, jobs, and much that is none of these."""
+    """Generates a repository of `files` files: shared modules, roots that call them, services, jobs, and many unrelated files."""
     chance = random.Random(20261121)
     write(tree / ".gitignore", "node_modules/\n")
     for number in range(MODULES):
@@ -253,7 +253,7 @@ spec:
 
 
 def plot(growth):
-    """Time and memory over the number of files, as a small picture."""
+    """Draws time and memory against the number of files."""
     width, height, edge = 640, 320, 48
     most = max(files for files, _ in growth)
     panels = []

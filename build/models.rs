@@ -1,4 +1,4 @@
-//! Turns `pricing/models.csv` into constants: nothing of it is parsed when the program starts.
+//! Converts `pricing/models.csv` to constants, so that start-up parses nothing.
 
 #[path = "../src/catalog/model.rs"]
 mod model;
@@ -16,7 +16,7 @@ use std::path::Path;
 use model::Model;
 use names::ModelName;
 
-/// Writes `MODELS` and `KEYS`: keys are sorted, each with the rows that it may mean, the likeliest first.
+/// Writes `MODELS` and `KEYS`. Keys are sorted, each with its matching rows, the most probable first.
 pub fn write(table: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     let text = fs::read_to_string(table)?;
     let mut records = super::format::records(&text);
@@ -39,7 +39,7 @@ pub fn write(table: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     models.iter().try_for_each(|model| write_model(&mut code, model))?;
     code.push_str("];\npub(super) static KEYS: &[(&str, &[u16])] = &[\n");
     for (key, mut rows) in keys {
-        // Of variants under one base name, the plainest speaks for all.
+        // The simplest variant represents all variants under one base name.
         rows.sort_by_key(|(rank, row)| (*rank, models[*row].id.len(), *row));
         let mut seen = Vec::new();
         rows.retain(|(_, row)| {

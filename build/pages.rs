@@ -1,4 +1,4 @@
-//! The pages of `rules/` as one list, so that adding a rule is adding a file, and their front matter as constants.
+//! Embeds the rule files of `rules/` and their front matter as constants, so that a new rule is only a new file.
 
 #[path = "../src/rules/yaml.rs"]
 mod yaml;
@@ -13,8 +13,8 @@ use yaml::{PageName, PageNode, PageValue};
 /// The line that opens and closes front matter.
 const FENCE: &str = "---";
 
-/// Writes the names and texts of all pages, sorted, and what their front matter says. A page without front matter that can
-/// be read fails the build; whether it makes sense, tests tell.
+/// Writes names, texts and front matter of all rule files, sorted. A rule file without valid front matter fails the
+/// build; tests check its content.
 pub fn write(rules: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", rules.display());
     let mut paths: Vec<_> = fs::read_dir(rules)?.map(|entry| entry.map(|it| it.path())).collect::<Result<_, _>>()?;
@@ -53,7 +53,7 @@ fn front(text: &str, place: &str) -> Result<String, String> {
     ))
 }
 
-/// A tree as Rust writes it.
+/// Returns a tree as Rust code.
 fn written(node: &PageNode) -> String {
     let value = match &node.value {
         PageValue::Null => "PageValue::Null".to_owned(),

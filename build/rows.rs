@@ -1,4 +1,4 @@
-//! Turns the tables that readers go by into JSON: read at start-up, TOML took two thirds of a small run.
+//! Converts the tables of front ends to JSON, because reading TOML took two thirds of a small run.
 
 #[path = "../src/terraform/rows/like.rs"]
 mod like;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use like::Section;
 
-/// Tables that are read as one, by the name of what is written.
+/// Tables that are one file each, with the name of the output.
 const WHOLE: &[(&str, &str)] = &[
     ("kinds", "src/kubernetes/rows/kinds.toml"),
     ("devices", "src/kubernetes/rows/devices.toml"),
@@ -19,7 +19,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("embedded", "src/terraform/kubernetes.toml"),
 ];
 
-/// Writes all of them.
+/// Writes all tables.
 pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     for (name, path) in WHOLE {
         let table = read(&root.join(path))?;
@@ -39,8 +39,8 @@ pub fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The providers for whose cloud modules are made, taken out of their rows: what they are called here, by Terraform, and by
-/// modules too.
+/// Returns the providers with cloud modules, with their names here, in Terraform, and in modules. It removes them from
+/// the table.
 fn clouds(table: &mut toml::Table) -> String {
     let mut code = "pub(in crate::terraform) static CLOUDS: &[Cloud] = &[\n".to_owned();
     let providers = table.get_mut("providers").and_then(toml::Value::as_table_mut);
@@ -57,7 +57,7 @@ fn clouds(table: &mut toml::Table) -> String {
     code + "];\n"
 }
 
-/// The files of a directory as one table; two of them may hold rows of one section, not of one name.
+/// Reads the files of a directory as one table. Two files may define one section, but not one name.
 fn read_all(directory: &Path) -> Result<toml::Table, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", directory.display());
     let mut paths: Vec<_> = fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
@@ -68,11 +68,11 @@ fn read_all(directory: &Path) -> Result<toml::Table, Box<dyn Error>> {
             let (toml::Value::Table(rows), toml::Value::Table(known)) =
                 (rows, all.entry(section).or_insert_with(|| toml::Table::new().into()))
             else {
-                return Err(format!("{}: rows stand in sections", path.display()).into());
+                return Err(format!("{}: resource definitions must be in sections", path.display()).into());
             };
             for (name, row) in rows {
                 if known.insert(name.clone(), row).is_some() {
-                    return Err(format!("{}: another file has rows of `{name}`", path.display()).into());
+                    return Err(format!("{}: another file also defines `{name}`", path.display()).into());
                 }
             }
         }
@@ -86,7 +86,7 @@ fn read(path: &Path) -> Result<toml::Table, Box<dyn Error>> {
     toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// A list of names and the rows of each, sorted by name.
+/// Writes a list of names with the definitions of each, sorted by name.
 fn write_section(code: &mut String, name: &str, section: &Section) -> Result<(), Box<dyn Error>> {
     writeln!(code, "static {name}: &[(&str, &str)] = &[")?;
     for (kind, rows) in section {

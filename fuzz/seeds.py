@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a directory of seeds for each fuzz target, taken from the tests, the examples and the pages of this repository.
+"""Writes a directory of seeds for each fuzz target, from the tests, the examples and the rule files of this repository.
 
     python3 fuzz/seeds.py [DIRECTORY]     # fuzz/corpus by default
 
-Nothing is committed: the cases of the tests are the seeds. An input of several files is one text with headings
+The seeds are not committed, because they are the cases of the tests. An input of several files is one text with headings
 `=== path`, as `targets.rs` reads it.
 """
 
@@ -45,7 +45,7 @@ def main():
 
 
 def cases_of(markdown):
-    """The files of each section: [(path, language, text)]."""
+    """Returns the files of each section: [(path, language, text)]."""
     case = []
     for kind, info, text in parts(markdown):
         if kind == "heading":
@@ -120,7 +120,7 @@ def sort_in(case, seeds):
 
 
 def broken_pages():
-    """Each case of a page that is wrong differs in some lines from a good one."""
+    """Returns invalid rule files; each differs in a few lines from a valid one."""
     good = (ROOT / "rules/idle-gpus.md").read_text()
     front = {"name", "group", "layer", "level", "risk", "since", "profile", "message", "help", "at", "when"}
     pages = []
@@ -160,7 +160,7 @@ def head(table):
 
 
 def saved_reports(examples):
-    """Reports that the program itself wrote, if it is built, and what is checked in."""
+    """Returns reports of the program, if it is built, and the committed ones."""
     reports = [path.read_text() for path in ROOT.glob("tests/formats/expected.json")]
     program = next((path for path in [ROOT / "target/debug/gpulint", ROOT / "target/release/gpulint"] if path.exists()), None)
     for directory in sorted(ROOT.glob("examples/*")) if program else []:
@@ -174,7 +174,7 @@ def saved_reports(examples):
 
 
 def parts_of_report(report):
-    """The same with at most one entry in each list: small inputs are tried more often."""
+    """Returns the report with at most one entry in each list, because the fuzzer tries small inputs more often."""
     return [json.dumps({key: value[at:at + 1] if isinstance(value, list) else value for key, value in report.items()}) for at in range(3)]
 
 

@@ -1,7 +1,7 @@
-//! One function for each kind of input. Each takes any bytes, and fails where something happens that must never happen;
-//! what that is, `tests/it/holds.rs` says for these and for property tests.
+//! Fuzz targets, one function for each kind of input. Each accepts any bytes and fails on a violation;
+//! `tests/it/holds.rs` defines violations for fuzzing and property tests.
 
-#![allow(clippy::unwrap_used, reason = "what cannot be set up is a failed run")]
+#![allow(clippy::unwrap_used, reason = "a failed setup fails the run")]
 
 #[allow(dead_code, reason = "property tests need all of it")]
 #[path = "../tests/it/holds.rs"]
@@ -22,10 +22,10 @@ use disguise::{Choice, Files, Pair};
 use holds::{Run, SETTINGS};
 use serde_json::json;
 
-/// What parts of an input that belong to other files begin with: `=== modules/pool/main.tf`.
+/// Heading of a part of the input that is another file: `=== modules/pool/main.tf`.
 const HEADING: &[u8] = b"=== ";
 
-/// The files that an input stands for; what comes before the first heading is the file `first`.
+/// Returns the files of an input; the text before the first heading is the file `first`.
 fn tree(first: &str, data: &[u8]) -> MemoryTree {
     let mut tree = MemoryTree::new();
     let mut path = first.to_owned();
@@ -66,14 +66,14 @@ pub fn template(data: &[u8]) {
     }
 }
 
-/// Text with some of everything, for inputs that are about other things.
+/// Returns a tree with typical content, for inputs of other kinds.
 fn usual() -> MemoryTree {
     tree("main.tf", include_bytes!("usual.txt"))
 }
 
 static USUAL: LazyLock<Run> = LazyLock::new(|| holds::run(usual(), &SETTINGS));
 
-/// A page of rules: read, documented, asked, and shown with what is wrong with it.
+/// A rule file: reads, documents and evaluates it, and shows its mistakes.
 pub fn page(data: &[u8]) {
     let text = String::from_utf8_lossy(data).into_owned();
     let name = text.lines().find_map(|line| line.strip_prefix("name:")).map_or("page", str::trim);
@@ -92,7 +92,7 @@ pub fn page(data: &[u8]) {
             holds::assert_inside(&USUAL.sources, finding.span, &finding.rule);
         }
     }
-    // With the built-in pages, as one's own: what is wrong with it is told.
+    // Loads it as a custom rule next to the built-in ones, which reports its mistakes.
     if data.len() < 2_000 || text.contains("extends") {
         let sources = Sources::new(MemoryTree::new().with(&path, text));
         let Ok(file) = sources.open(&path) else { return };
@@ -102,11 +102,11 @@ pub fn page(data: &[u8]) {
             it.span.into_iter().for_each(|span| holds::assert_inside(&sources, span, &it.message));
         }
         let shown = report::diagnostics(&sources, &Paths::default(), &wrong, Style::default());
-        holds::assert_harmless("mistakes of a page", &shown);
+        holds::assert_harmless("mistakes of a rule file", &shown);
     }
 }
 
-/// A condition in CEL, for everything that one can be about.
+/// A CEL condition, for every scope.
 pub fn condition(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let all = [LooksAt::Resource, LooksAt::Object, LooksAt::Block, LooksAt::Repository, LooksAt::Change];
@@ -121,7 +121,7 @@ pub fn condition(data: &[u8]) {
     }
 }
 
-/// A file of settings, and what it makes of rules and prices; a baseline, if it is none.
+/// A settings file, with its effect on rules and prices; other input is read as a baseline.
 pub fn configuration(data: &[u8]) {
     let sources = Sources::new(tree(config::FILE_NAME, data));
     let (config, wrong) = config::load(&sources, config::FILE_NAME, "0.1.0");
@@ -141,11 +141,11 @@ pub fn configuration(data: &[u8]) {
     }
     if let Ok(baseline) = Baseline::read(&String::from_utf8_lossy(data)) {
         let again = Baseline::read(&baseline.write()).unwrap();
-        assert_eq!(again.write(), baseline.write(), "a baseline says something else when it is read again");
+        assert_eq!(again.write(), baseline.write(), "a baseline has another meaning when it is read again");
     }
 }
 
-/// Comments wherever they may stand, in both languages and in an annotation.
+/// Suppressions at every possible place, in both languages and in an annotation.
 pub fn suppression(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut lines = text.lines();
@@ -179,7 +179,7 @@ pub fn suppression(data: &[u8]) {
     holds::everything(MemoryTree::new().with("main.tf", terraform).with("a.yaml", manifest));
 }
 
-/// Prices, models and workloads of a user's own.
+/// Custom prices, models and workloads.
 pub fn prices(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let catalog = Catalog::embedded;
@@ -205,7 +205,7 @@ fn priced(catalog: Catalog) {
     holds::run(usual(), &settings).reports_are_whole(&settings.rules);
 }
 
-/// Whatever a repository may call things, in each format: files, resources, labels, values.
+/// Arbitrary names in a repository, in each output format: files, resources, labels, values.
 pub fn names(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut lines = text.split('\n');
@@ -230,7 +230,7 @@ pub fn names(data: &[u8]) {
     holds::everything(MemoryTree::new().with(&path, terraform.to_string()).with(&yaml, manifest.to_string()));
 }
 
-/// A report that somebody saved, and may have changed.
+/// A saved report, possibly modified.
 pub fn saved(data: &[u8]) {
     let rules = &SETTINGS.rules;
     match report::saved(&String::from_utf8_lossy(data)) {
@@ -248,7 +248,7 @@ pub fn saved(data: &[u8]) {
     }
 }
 
-/// Two states, with a line of `======` between them.
+/// Two states, separated by a line of `======`.
 pub fn change(data: &[u8]) {
     const BETWEEN: &[u8] = b"======\n";
     let at = data.windows(BETWEEN.len()).position(|it| it == BETWEEN);
@@ -259,10 +259,10 @@ pub fn change(data: &[u8]) {
     holds::change(tree("main.tf", before), tree("main.tf", after));
 }
 
-/// A base, and a head with more in disguise: something of it must be seen.
+/// A base, and a change that hides an addition: a report must show a part of it.
 pub fn disguise(data: &[u8]) {
     let pair = Pair::choose(&mut Choice::of_bytes(data), "p");
     let tree = |files: &Files| files.iter().fold(MemoryTree::new(), |tree, (path, bytes)| tree.with(path, bytes.clone()));
     let sees = holds::sees_more(tree(&pair.base), tree(&pair.head));
-    assert!(sees || pair.is_of_files(), "nothing is said of more: {}", pair.disguises.join("; "));
+    assert!(sees || pair.is_of_files(), "no report shows the addition: {}", pair.disguises.join("; "));
 }

@@ -1,20 +1,20 @@
-//! Scripts of Slurm → text for the Kubernetes front end.
+//! Converts Slurm scripts to manifests for the Kubernetes front end.
 //!
-//! At the head of a script stand comments that `sbatch` reads, `#SBATCH --gres=gpu:a100:4`. Those that ask for accelerators
-//! become an object of the kind `SlurmJob`, of which a row of `kinds.toml` says what it means; each of its lines leads back to
-//! the line that says so. Knows how the options are written, and nothing of accelerators. What is written in another way, or
-//! depends on what only a run tells, is left to those who tell what is not read.
+//! A script begins with comments that `sbatch` reads, such as `#SBATCH --gres=gpu:a100:4`. Comments that request
+//! accelerators become an object of the kind `SlurmJob`, which `kinds.toml` defines. Each line of the object leads to
+//! its line in the script. This module knows the syntax of the options and nothing of accelerators. Other forms, and
+//! values that only a run determines, are reported as not evaluated.
 //!
-//! Options and forms of time: `sbatch(1)` of Slurm 25.05, 2026-11.
+//! Options and time formats follow `sbatch(1)` of Slurm 25.05, 2026-11.
 
 use std::collections::BTreeMap;
 
 use crate::languages::yaml::quoted;
 use crate::source::{FileId, Segment, Sources, Span, file_name, lines_with_offsets};
 
-/// What begins a line that `sbatch` reads.
+/// Start of a line that `sbatch` reads.
 pub(crate) const MARK: &[u8] = b"#SBATCH";
-/// Options that are read, with their letters.
+/// Supported options with their short forms.
 const OPTIONS: [(&str, &str); 11] = [
     ("array", "a"),
     ("gpus", "G"),
@@ -28,10 +28,10 @@ const OPTIONS: [(&str, &str); 11] = [
     ("partition", "p"),
     ("time", "t"),
 ];
-/// The most that one machine has of anything that Slurm is told to give by the number for the whole job.
+/// Maximum number of devices on one machine, for options that Slurm counts for the whole job.
 const MOST_OF_ONE_MACHINE: u64 = 8;
 
-/// The object that a script stands for, as a derived file; nothing where it asks for no accelerators that are understood.
+/// Returns the object of a script as a derived file; `None` if the script requests no accelerators in a supported form.
 pub(crate) fn read(sources: &Sources, path: &str) -> Option<FileId> {
     let file = sources.open(path).ok()?;
     let text = sources.text(file);
@@ -41,7 +41,7 @@ pub(crate) fn read(sources: &Sources, path: &str) -> Option<FileId> {
     Some(sources.derive(path, text, segments))
 }
 
-/// What an option is given, and the line that says so.
+/// The value of an option, and its line.
 struct Given<'t> {
     value: &'t str,
     span: Span,
@@ -50,10 +50,10 @@ struct Given<'t> {
 /// Devices of one machine.
 struct Devices<'t> {
     count: String,
-    /// As the cluster calls it: `a100`.
+    /// Name in the cluster: `a100`.
     name: Option<&'t str>,
     span: Span,
-    /// Machines, where the number of devices alone says so.
+    /// Number of machines, if the number of devices determines it.
     nodes: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ struct Devices<'t> {
 struct Head<'t> {
     file: FileId,
     options: BTreeMap<&'static str, Given<'t>>,
-    /// Comments that speak to gpulint.
+    /// Comments for gpulint.
     remarks: Vec<(&'t str, Span)>,
 }
 
@@ -83,7 +83,7 @@ impl<'t> Head<'t> {
         head
     }
 
-    /// The options of a line; of an option that is there twice the last counts.
+    /// Reads the options of a line; the last of duplicate options wins.
     fn take(&mut self, line: &'t str, span: Span) {
         let mut words = line.split_whitespace().take_while(|word| !word.starts_with('#')).peekable();
         while let Some(word) = words.next() {
@@ -106,7 +106,7 @@ impl<'t> Head<'t> {
         self.options.get(option)?.value.parse().ok().filter(|number| *number > 0)
     }
 
-    /// What each machine of the job is asked for.
+    /// Returns the devices that the job requests on each machine.
     fn devices(&self) -> Option<Devices<'t>> {
         if let Some(given) = self.options.get("gpus-per-node") {
             let (name, count) = named_count(given.value);
@@ -133,7 +133,7 @@ impl<'t> Head<'t> {
         Some(Devices { count: of_each.to_string(), name, span: given.span, nodes: Some(nodes) })
     }
 
-    /// Without a word there is one task on each machine.
+    /// The default is one task per machine.
     fn tasks_per_node(&self) -> Option<u64> {
         let (of_node, all) = (self.options.get("ntasks-per-node"), self.options.get("ntasks"));
         match (of_node, all) {
@@ -146,7 +146,7 @@ impl<'t> Head<'t> {
         }
     }
 
-    /// The job as an object, with the place of each line.
+    /// Returns the job as an object, with the place of each line.
     fn object(&self, path: &str, script: &str, asked: &Devices<'_>) -> Option<(String, Vec<Segment>)> {
         let mut out = Writer::default();
         for (remark, span) in &self.remarks {
@@ -196,13 +196,13 @@ impl<'t> Head<'t> {
             let tasks = self.number("ntasks").zip(self.number("ntasks-per-node"));
             return Some((tasks.map_or(1, |(all, of_node)| all.div_ceil(of_node)).to_string(), asked.span));
         };
-        // `2-4`: at least two.
+        // `2-4` means at least two.
         let least = given.value.split('-').next().unwrap_or(given.value);
         Some((quoted(least), given.span))
     }
 }
 
-/// `a100:4` and `4`, as `--gpus` and its like have it.
+/// Splits `a100:4` and `4`, the values of `--gpus` and similar options.
 fn named_count(value: &str) -> (Option<&str>, &str) {
     match value.rsplit_once(':') {
         Some((name, count)) => (Some(name), count),
@@ -210,7 +210,7 @@ fn named_count(value: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The devices of `gpu:a100:4,license:1`; nothing where there are none, or several kinds.
+/// Returns the devices of `gpu:a100:4,license:1`; `None` if there are none or several kinds.
 fn of_gres(value: &str) -> Option<(Option<&str>, &str)> {
     let mut asked = value.split(',').filter_map(|entry| {
         let rest = entry.trim_start_matches("gres/").strip_prefix("gpu")?;
@@ -220,7 +220,7 @@ fn of_gres(value: &str) -> Option<(Option<&str>, &str)> {
     if asked.next().is_some() {
         return None;
     }
-    // The sockets that they are on: `gpu:2(S:0-1)`.
+    // Removes the sockets of the devices: `gpu:2(S:0-1)`.
     let first = first.split('(').next().unwrap_or_default();
     let is_count = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || c == '$' || c == '{');
     Some(match first.rsplit_once(':') {
@@ -231,7 +231,7 @@ fn of_gres(value: &str) -> Option<(Option<&str>, &str)> {
     })
 }
 
-/// The key by which pods ask for such a device: slices are called as NVIDIA calls them, `a100_3g.20gb` or `3g.20gb`.
+/// Returns the resource key for pods. Slices have NVIDIA's names, `a100_3g.20gb` or `3g.20gb`.
 fn device(name: Option<&str>) -> String {
     let name = name.unwrap_or_default().to_ascii_lowercase();
     let last = name.rsplit('_').next().unwrap_or_default();
@@ -247,7 +247,7 @@ fn device(name: Option<&str>) -> String {
     }
 }
 
-/// How many jobs of an array run at once at most: all of `0-15`, eight of `0-99%8`.
+/// Returns how many jobs of an array run at once at most: all of `0-15`, eight of `0-99%8`.
 fn copies(value: &str) -> Option<u64> {
     let (elements, at_once) = value.split_once('%').map_or((value, None), |(all, most)| (all, Some(most)));
     let of_range = |range: &str| {
@@ -262,8 +262,8 @@ fn copies(value: &str) -> Option<u64> {
     Some(all.min(most)).filter(|copies| *copies > 0)
 }
 
-/// Seconds, of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours` and what follows these; as it stands where
-/// it is none of them; nothing where it means that there is no limit.
+/// Returns seconds for `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours` and their extended forms.
+/// Other text is returned unchanged; `None` means no limit.
 fn limit(value: &str) -> Option<String> {
     if ["unlimited", "infinite", "0", "-1"].iter().any(|word| value.eq_ignore_ascii_case(word)) {
         return None;
@@ -286,7 +286,7 @@ fn limit(value: &str) -> Option<String> {
     Some(seconds().map_or_else(|| value.to_owned(), |seconds| seconds.to_string()))
 }
 
-/// Without what no text of YAML may hold.
+/// Removes characters that YAML does not allow.
 fn printable(text: &str) -> String {
     let is_other = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}');
     text.chars().map(|c| if is_other(c) { ' ' } else { c }).collect()
@@ -299,7 +299,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// A line, and the place that says so. None stands byte for byte where it came from: no fix may write there.
+    /// Writes a line with its origin. No line equals its origin byte by byte, so that no fix writes there.
     fn line(&mut self, line: &str, origin: Span) {
         self.segments.push(Segment { start: self.text.len() as u32, origin, linear: false });
         self.text.push_str(line);

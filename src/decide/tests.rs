@@ -168,7 +168,7 @@ fn comments_cover_their_line_their_block_their_call_or_their_file() {
         complaints,
         [
             "17:broken-suppression there is no rule `mispelt`",
-            "18:broken-suppression the rules to ignore stand in brackets",
+            "18:broken-suppression name the rules in brackets: `# gpulint: ignore[RULE]`",
             "4:stale-suppression nothing here needs `unneeded` to be ignored",
             "7:stale-suppression this suppression ended on 2020-01-01",
         ]
@@ -246,7 +246,7 @@ fn annotations_cover_their_resource() {
     assert_eq!(silenced, [true, false, true]);
     let first = decision.findings[8].suppressed.as_ref().unwrap();
     assert_eq!(first.reason.as_deref(), Some("shared by three teams"));
-    assert!(decision.findings[11].finding.message.contains("`soon` is no date"));
+    assert!(decision.findings[11].finding.message.contains("`soon` is not a date"));
 }
 
 /// Each of many comments, one above the other or one for each block, is looked up and not compared with every finding:

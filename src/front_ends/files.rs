@@ -1,4 +1,4 @@
-//! Which files may hold what front ends read, and which may call them, by their names.
+//! Selects by name the files that front ends may read, and the files that may call them.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_candidate(path: &Path) -> bool {
     })
 }
 
-/// Terraform by its name; whether a JSON file is a plan, only its text can say.
+/// Whether the name is one of Terraform. Only the text of a JSON file shows whether it is a plan.
 pub(crate) fn is_terraform(path: &str) -> bool {
     table::is_of(Reader::Terraform, path)
 }

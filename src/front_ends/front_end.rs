@@ -1,4 +1,4 @@
-//! What a front end is, what it is given, and what it adds.
+//! The interface of a front end, its input and its output.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::inventory::{self, Declined, Inventory, Resource, RunId, Value, Wanted
 use crate::source::{Edit, FileId, Sources, Span};
 use crate::{AnalysisCache, Settings};
 
-/// What all of them found.
+/// The findings of all front ends.
 #[derive(Default)]
 pub(crate) struct Reading {
     pub(crate) inventory: Inventory,
@@ -15,24 +15,24 @@ pub(crate) struct Reading {
     pub(crate) roots: Vec<crate::terraform::Root>,
     pub(crate) plans: Vec<String>,
     pub(crate) comments: Vec<Span>,
-    /// Files, sorted, that are known to hold no sign of anything.
+    /// Sorted files without any sign of accelerators.
     pub(crate) plain: Vec<String>,
-    /// Manifests that a front end found in its own files, for the one that reads manifests: the file, and its address.
+    /// Manifests in other front ends' files, for the front end that reads manifests: the file, and its address.
     pub(super) embedded: Vec<(FileId, String)>,
-    /// Who applies these.
+    /// The resources that apply these manifests.
     pub(super) carriers: HashMap<FileId, Carrier>,
 }
 
-/// Who applies a manifest that stands in another language.
+/// The resource that applies a manifest in another language.
 #[derive(Clone)]
 pub(super) struct Carrier {
     pub(super) root: Option<Arc<str>>,
     pub(super) run: RunId,
-    /// Where it says that there is none of it.
+    /// Place at which its count is zero.
     pub(super) none: Option<Span>,
 }
 
-/// What there is to read.
+/// The input of front ends.
 pub(super) struct FrontEndInput<'a> {
     pub(super) sources: &'a Sources,
     pub(super) paths: &'a [String],
@@ -41,26 +41,26 @@ pub(super) struct FrontEndInput<'a> {
     pub(super) wanted: WantedRaw,
 }
 
-/// Reads the languages of one family, and writes them.
+/// Reads and edits the languages of one family.
 pub(super) trait FrontEnd: Sync {
-    /// Adds what its files say; what front ends before it left for it is in `out`.
+    /// Adds the content of its files to `out`, which contains files that earlier front ends left for it.
     fn read(&self, input: &FrontEndInput<'_>, out: &mut Reading);
 
-    /// Whether it reads what a resource stands in, and so writes it.
+    /// Whether it read the file of a resource, and therefore edits it.
     fn reads(&self, _: &Resource) -> bool {
         false
     }
 
     fn write(&self, _: &Writers<'_>, _: &Resource, _: &Wish) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("this language is not written".to_owned()))
+        Err(Declined::LeftAlone("gpulint does not edit files in this language".to_owned()))
     }
 
     fn label(&self, _: &Writers<'_>, _: &Resource, _: &[(Arc<str>, Value)]) -> Result<Vec<Edit>, Declined> {
-        Err(Declined::LeftAlone("labels are not written into templates".to_owned()))
+        Err(Declined::LeftAlone("gpulint does not add labels to templates".to_owned()))
     }
 }
 
-/// All front ends, as those who know how a fact is written.
+/// All front ends as writers, which know how to edit a fact.
 pub(crate) struct Writers<'a> {
     pub(super) sources: &'a Sources,
     pub(super) terraform: crate::terraform::Writer<'a>,

@@ -1,4 +1,4 @@
-//! Manifests of Kubernetes, charts, overlays, and what other front ends found of them.
+//! Front end for Kubernetes manifests, charts, overlays, and manifests that other front ends found.
 
 use std::sync::Arc;
 

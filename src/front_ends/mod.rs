@@ -1,4 +1,4 @@
-//! The front ends as one: each adds what it reads to one inventory, and writes a fact where its language has it.
+//! Runs all front ends. Each adds resources to one inventory, and edits facts in its languages.
 
 pub(crate) mod files;
 mod front_end;
@@ -16,8 +16,7 @@ use crate::{AnalysisCache, Settings, fix};
 use front_end::{FrontEnd, FrontEndInput};
 pub(crate) use front_end::{Reading, Writers};
 
-/// In the order in which they hand on what they find: Terraform and scripts hold manifests, and files in which no manifest
-/// was found may be templates.
+/// The order matters: Terraform and scripts contain manifests, and files without a manifest may be templates.
 static FRONT_ENDS: [&dyn FrontEnd; 6] = [
     &terraform::Terraform,
     &scripts::Scripts,
@@ -27,7 +26,7 @@ static FRONT_ENDS: [&dyn FrontEnd; 6] = [
     &templates::PULUMI,
 ];
 
-/// All front ends, as one inventory.
+/// Runs all front ends and returns one inventory.
 pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings, cache: &AnalysisCache) -> Reading {
     let mut wanted = settings.rules.raw();
     wanted.add(&settings.raw);
@@ -42,7 +41,8 @@ pub(crate) fn read(sources: &Sources, paths: &[String], settings: &Settings, cac
 }
 
 fn of(resource: &Resource) -> Result<&'static dyn FrontEnd, Declined> {
-    let made_from_text = || Declined::LeftAlone("a plan is made from text: change that".to_owned());
+    let made_from_text =
+        || Declined::LeftAlone("gpulint cannot edit a plan: change the configuration that it was made from".to_owned());
     FRONT_ENDS.into_iter().find(|it| it.reads(resource)).ok_or_else(made_from_text)
 }
 

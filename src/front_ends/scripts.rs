@@ -1,4 +1,4 @@
-//! Files with names of their own: scripts of Slurm, which become manifests, and languages without a reader.
+//! Front end for Slurm scripts, which become manifests, and for unsupported languages.
 
 use crate::inventory::{Foreign, Run, RunKind};
 use crate::languages::table::claim::{HEAD_OF_PROGRAM, is_named_apart, is_program, languages_of_script};
@@ -18,7 +18,7 @@ impl FrontEnd for Scripts {
             let languages = looks.languages(path, || languages_of(sources, path));
             (!languages.is_empty()).then_some((path, languages))
         });
-        // One after the other: the numbers of files must not depend on threads.
+        // Sequential, because file numbers must not depend on threads.
         for (path, languages) in looked.into_iter().flatten() {
             let may_be_job = languages.iter().any(|it| it.reader == Reader::Slurm)
                 && sources.glance(path, |text| memchr::memmem::find(text, slurm::MARK).is_some()).unwrap_or(false);

@@ -1,4 +1,4 @@
-//! Templates of clouds, among the files that their language claims and in which no manifest was found.
+//! Front end for cloud templates in files that contain no manifest.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::front_end::{FrontEnd, FrontEndInput, Reading, Writers, is_made_by};
 
 pub(super) struct CloudTemplates {
     reader: Reader,
-    /// Reads those among the first paths that are templates; the second are all files.
+    /// Reads the templates among the first paths; the second are all files.
     read: fn(&Sources, &[String], &[String], &TemplateOptions) -> TemplateReading,
 }
 
@@ -36,7 +36,7 @@ impl FrontEnd for CloudTemplates {
     }
 
     fn reads(&self, resource: &Resource) -> bool {
-        // All of them are written alike.
+        // The same code edits all of them.
         is_made_by(resource, &[inventory::FrontEnd::Template])
     }
 
@@ -45,7 +45,7 @@ impl FrontEnd for CloudTemplates {
     }
 }
 
-/// It is a template that was taken, or a program whose templates were.
+/// Whether it is a template that was read, or a program whose templates were read.
 fn is_read(it: &Foreign, taken: &BTreeSet<String>) -> bool {
     let folder = it.language.writes_into.and_then(|inside| join(parent(&it.path), inside));
     let wrote = |folder: &str| taken.iter().any(|taken| folder.is_empty() || is_below(taken, folder));

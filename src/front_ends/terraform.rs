@@ -1,4 +1,4 @@
-//! Terraform, OpenTofu, Terragrunt, and their plans.
+//! Front end for Terraform, OpenTofu, Terragrunt, and their plans.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The words of `accelerators.toml`: by which text that nobody reads speaks of accelerators, and labels of nodes of them.
+//! Reads `accelerators.toml`: the words that suggest accelerators in files that gpulint does not parse, and the node
+//! labels for them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -59,14 +60,14 @@ struct Labels {
     by_pool: Vec<String>,
 }
 
-/// The table is part of the program; a test proves that it parses.
+/// The table is built in, and a test proves that it parses.
 static TABLE: LazyLock<File> =
     LazyLock::new(|| match serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/accelerators.json"))) {
         Ok(table) => table,
         Err(why) => unreachable!("the embedded words for accelerators: {why}"),
     });
 
-/// Words that count as a part of longer ones.
+/// Words that also count within longer words.
 struct Parts {
     words: Vec<&'static Word>,
     needles: Needles,
@@ -85,7 +86,7 @@ impl Parts {
 }
 
 impl Word {
-    /// Whether it is no part there of a word that means something else.
+    /// Whether the word counts at this place: false inside a longer word with another meaning.
     fn counts_at(&self, text: &str, at: usize) -> bool {
         let is_part_of = |other: &String| {
             let start = other.find(&self.word).and_then(|offset| at.checked_sub(offset));
@@ -95,30 +96,30 @@ impl Word {
     }
 }
 
-/// Whether a text of small letters speaks of accelerators anywhere.
+/// Whether a lower-case text mentions accelerators anywhere.
 pub fn are_mentioned(text: &str) -> bool {
     static ANYWHERE: LazyLock<Parts> = LazyLock::new(|| Parts::new(|it| it.anywhere));
     ANYWHERE.stand_in(text)
 }
 
-/// Whether a text of small letters says that a name of a few letters in it is a card.
+/// Whether a lower-case text makes clear that a short name in it is a GPU, such as `L4`.
 pub fn card_is_meant(text: &str) -> bool {
     static BESIDE_CARDS: LazyLock<Parts> = LazyLock::new(|| Parts::new(|it| it.card));
     BESIDE_CARDS.stand_in(text)
 }
 
-/// Whether a word by itself asks for accelerators, in whatever language it stands.
+/// Whether a word by itself requests accelerators, in any language.
 pub fn is_asking(word: &str) -> bool {
     TABLE.word.iter().any(|it| it.alone && it.word.eq_ignore_ascii_case(word))
 }
 
-/// Whether a name has a word for accelerators: `a-gpu-pool`, and not `gpunodes`.
+/// Whether a name contains a word for accelerators: true for `a-gpu-pool`, false for `gpunodes`.
 pub fn are_in_name(name: &str) -> bool {
     let is_word = |word: &str| TABLE.word.iter().any(|it| it.name && it.word.eq_ignore_ascii_case(word));
     name.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_word)
 }
 
-/// How the keys begin by which containers ask for accelerators.
+/// Prefixes of the resource keys by which containers request accelerators.
 pub fn device_keys() -> impl Iterator<Item = &'static str> {
     TABLE.vendor.iter().flat_map(|it| it.keys.iter().map(String::as_str))
 }
@@ -127,30 +128,30 @@ fn vendor(name: &str) -> Option<&'static Vendor> {
     TABLE.vendor.iter().find(|it| it.name == name)
 }
 
-/// Whether devices of this vendor are seen as one by pods on several machines, or as several where there is one.
+/// Whether pods on several machines see devices of this vendor as one, or one device as several.
 pub fn are_joined(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.joined)
 }
 
-/// Whether a model is compiled for devices of this vendor.
+/// Whether devices of this vendor run only models that are compiled for them.
 pub fn are_compiled_for(vendor_name: &str) -> bool {
     vendor(vendor_name).is_some_and(|it| it.compiled)
 }
 
-/// A chip, or a series of some, in small letters.
+/// A chip or a series of chips, in lower case.
 pub fn is_chip_or_series(name: &str) -> bool {
     is_chip(name) || TABLE.chips.series.contains(name)
 }
 
-/// A chip as the names of accelerators begin that are attached to machines: `h100` of `h100-80gb`.
+/// A chip at the start of an accelerator's name: `h100` of `h100-80gb`.
 pub fn is_chip(name: &str) -> bool {
     TABLE.chips.names.contains(name)
 }
 
-/// Label and taint keys below a domain of Kubernetes, a cloud or a vendor of accelerators.
+/// Whether a label or taint key has a domain of Kubernetes, a cloud or an accelerator vendor.
 pub fn is_put_by_cloud(key: &str) -> bool {
     let Some((domain, _)) = key.split_once('/') else { return false };
-    // A kubelet may not give itself a role: its owner does.
+    // A kubelet cannot set its own role, so the cluster's owner sets it.
     if domain == "node-role.kubernetes.io" {
         return false;
     }
@@ -160,12 +161,12 @@ pub fn is_put_by_cloud(key: &str) -> bool {
     domains.any(is_below)
 }
 
-/// A key of labels by which a cloud names its pools and classes.
+/// Whether a cloud names its pools and classes by this label key.
 pub fn names_pools(key: &str) -> bool {
     TABLE.labels.pools.iter().any(|name| key.ends_with(name))
 }
 
-/// A key of labels that a cloud gives each pool by itself.
+/// Whether each pool of a cloud has its own value for this label key.
 pub fn tells_pools_apart(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     TABLE.labels.by_pool.iter().any(|part| key.contains(part))

@@ -1,12 +1,12 @@
-//! What is to be taken for said of a resource instead of what the text says of it.
+//! What-if overrides: values to use instead of those in the files.
 
 use std::fmt::Debug;
 
 use super::{Resource, RunId};
 
-/// Asked by readers of each resource once its own text is read, before they settle what resources do to each other: which
-/// places of a reservation are used, say.
+/// Front ends call this for each resource after they read it, and before they resolve how resources affect each other.
+/// An example of such an effect is the use of a reservation.
 pub trait Adjust: Debug + Send + Sync {
-    /// A resource of a run as it is to be; several, or none, where there is to be another number of them.
+    /// Returns the resource with its overrides: several or none if the override changes the number.
     fn adjust(&self, resource: Resource, run: Option<&RunId>) -> Vec<Resource>;
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::source::Span;
 
-/// Something a text may say about a resource.
+/// A value that the files may set for a resource.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Fact<T> {
     Known(Known<T>),
     Unknown(Unknown<T>),
-    /// The text says nothing, and the provider has no default that is known.
+    /// The files do not set the value, and the provider has no known default.
     #[default]
     Absent,
 }
@@ -17,9 +17,9 @@ pub enum Fact<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known<T> {
     pub value: T,
-    /// Where the resource says it: the attribute or key an author would point at.
+    /// Place where the resource sets the value: the attribute or key.
     pub span: Span,
-    /// Where the value itself stands, when that is elsewhere: the default of a variable, a line of a tfvars file.
+    /// Place of the value itself, if it is elsewhere: the default of a variable or a line of a tfvars file.
     pub defined: Option<Span>,
     pub origin: Origin,
 }
@@ -27,25 +27,25 @@ pub struct Known<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unknown<T> {
     pub span: Span,
-    /// Lower-case, without a full stop: "variable `size` has no value".
+    /// The cause, in lower case and without a period: "variable `size` has no value".
     pub why: Arc<str>,
-    /// The values it can only be one of, where these are known: a list of machine types in one pool.
+    /// All values that the fact can have, if they are known: the machine types listed for one pool.
     pub candidates: Vec<T>,
 }
 
-/// How a value is known, from the strongest to the weakest.
+/// How gpulint knows a value, from the strongest origin to the weakest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     Written,
-    /// Through variables, locals, modules or links.
+    /// Resolved through variables, locals, modules or links.
     Resolved,
-    /// The provider's own documented default.
+    /// The default that the provider documents.
     Default,
-    /// Concluded from something else; the text says from what.
+    /// Inferred from another value; the string names it.
     Inferred(Arc<str>),
-    /// Concluded from the name under which a model is served.
+    /// Inferred from the name under which a model is served.
     ServedName,
-    /// Taken from a setting of gpulint because the text does not say; the text names the setting.
+    /// Assumed, because the files do not set it; the string names the gpulint setting that supplied the value.
     Assumed(Arc<str>),
 }
 
@@ -60,7 +60,7 @@ impl Origin {
         }
     }
 
-    /// The weaker of the two.
+    /// Returns the weaker of the two origins.
     #[must_use]
     pub fn weakest(self, other: Origin) -> Origin {
         self.max(other)
@@ -95,7 +95,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Where the value stands: its definition if that is elsewhere.
+    /// Returns the place of the value: its definition if that is elsewhere.
     pub fn defined(&self) -> Option<Span> {
         match self {
             Fact::Known(Known { defined: Some(span), .. }) => Some(*span),
@@ -117,7 +117,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// It is one of several that are known.
+    /// Whether the value is unknown and its candidates are known.
     pub fn is_open(&self) -> bool {
         matches!(self, Fact::Unknown(unknown) if !unknown.candidates.is_empty())
     }
@@ -126,7 +126,7 @@ impl<T> Fact<T> {
         matches!(self, Fact::Absent)
     }
 
-    /// It is known, or one of a few.
+    /// Whether the value is known or has a few known candidates.
     pub fn is_narrowed(&self) -> bool {
         match self {
             Fact::Known(_) => true,
@@ -151,7 +151,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// This one, or the other where this one says nothing.
+    /// Returns this fact, or the other one if this one is absent.
     #[must_use]
     pub fn or(self, other: impl FnOnce() -> Fact<T>) -> Fact<T> {
         match self {

@@ -1,9 +1,9 @@
-//! The names of all facts that rules may read, with their types.
+//! Names and types of all facts that rules can read.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The value of a fact.
+/// Value of a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Text(Arc<str>),
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The value as this type, converted where nothing is lost: `"8"` is 8, `8` is 8.0, `"true"` is true, one text is a list.
+    /// Converts the value to a type if nothing is lost: `"8"` to 8, `8` to 8.0, `"true"` to true, a string to a list.
     pub fn conform(self, to: ValueType) -> Option<Value> {
         Some(match (to, self) {
             (ValueType::Text, Value::Integer(n)) => Value::text(n.to_string()),
@@ -111,7 +111,8 @@ impl ValueType {
 
 macro_rules! keys {
     ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal $type:ident;)+) => {
-        /// Names the facts that a resource may have. One table: rows, rule pages, `inspect` and `gpulint facts` read it.
+        /// Keys of all facts of a resource. Resource definitions, rule files, `inspect` and `gpulint facts` use this
+        /// one table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Key { $($variant),+ }
 
@@ -138,303 +139,304 @@ macro_rules! keys {
 }
 
 keys! {
-    // What it is and where
-    /// Who rents it out: aws, gcp, azure, oci, ...
+    // Identity and hardware
+    /// Provider that rents out the machine: aws, gcp, azure, oci, ...
     Provider "provider" Text;
-    /// The region that prices it, without the letter of a zone.
+    /// Region that determines the price, without the letter of a zone.
     Region "region" Text;
-    /// The machine type as the cloud bills it.
+    /// Machine type as the cloud bills it.
     Machine "machine" Text;
     /// Canonical name of the accelerator.
     Accelerator "accelerator" Text;
-    /// Who makes the accelerator: nvidia, amd, google, aws, intel, ...
+    /// Vendor of the accelerator: nvidia, amd, google, aws, intel, ...
     Vendor "vendor" Text;
-    /// Accelerators of one machine (rented) or one pod (requested); a fraction where one device is shared.
+    /// Number of accelerators of one machine (rented) or one pod (requested). A fraction if pods share one device.
     AcceleratorCount "accelerator_count" Number;
     /// Memory of one whole accelerator in GiB.
     AcceleratorMemory "accelerator_memory_gib" Number;
-    /// How the chips of a slice are laid out: 2x2x4.
+    /// Layout of the chips of a slice: 2x2x4.
     Topology "topology" Text;
-    /// What keeps its machines near each other: a placement group, a compact policy.
+    /// Setting that places its machines close together: a placement group or a compact policy.
     Placement "placement" Text;
-    /// The network for training over several machines that its machines have: efa, infiniband, rdma.
+    /// Network of its machines for training over several machines: efa, infiniband or rdma.
     Interconnect "interconnect" Text;
-    /// Interfaces of EFA, the network of AWS for training over several machines, that a pod asks for; 0 where a machine is
-    /// told its interfaces, and none of them is of a type.
+    /// EFA network interfaces that a pod requests, for training over several AWS machines. 0 if the machine lists its
+    /// interfaces and none is EFA.
     EfaInterfaces "efa_interfaces" Number;
-    /// Zones that its machines are spread over.
+    /// Number of zones over which its machines are spread.
     Zones "zones" Integer;
-    /// Why there is no such machine: an accelerator that it cannot carry.
+    /// Reason why such a machine does not exist: the machine type does not support the accelerator.
     Impossible "impossible" Text;
-    /// Why it holds its accelerators while nothing runs: its command sleeps, people work in it, it waits for jobs.
+    /// Reason why it holds its accelerators while idle: its command sleeps, people work in it, or it waits for jobs.
     Kept "kept" Text;
-    /// It only shows its accelerators, or tries them for a moment: `nvidia-smi`, two vectors that are added.
+    /// True if it only lists its accelerators or tests them briefly: `nvidia-smi`, or a sum of two vectors.
     OnlyLooks "only_looks" Flag;
-    /// A slice of an accelerator that is asked for: a MIG profile such as 1g.10gb.
+    /// Requested slice of an accelerator: a MIG profile such as 1g.10gb.
     Slice "slice" Text;
-    /// So many pods share one accelerator: time-slicing, MPS.
+    /// Number of pods that share one accelerator by time-slicing or MPS.
     SharedBy "shared_by" Number;
-    /// How several pods share one accelerator that is not cut into slices: time-slicing or mps.
+    /// How several pods share one accelerator that is not partitioned: time-slicing or mps.
     Sharing "sharing" Text;
-    /// What the processors of the machine must run, as images name it: amd64 or arm64.
+    /// Processor architecture of the machine, as container images name it: amd64 or arm64.
     Processor "processor" Text;
-    /// One of it runs on each node that it fits: a DaemonSet.
+    /// True if one copy runs on each matching node: a DaemonSet.
     OnEachNode "on_each_node" Flag;
-    /// Virtual CPUs: of the machine (rented) or asked for by the pod (requested).
+    /// Virtual CPUs of the machine (rented), or requested by the pod (requested).
     Cpus "cpus" Number;
-    /// CPUs that the pod may use at most.
+    /// Maximum number of CPUs that the pod may use.
     CpuLimit "cpu_limit" Number;
-    /// Memory in GiB: of the machine (rented) or asked for by the pod (requested).
+    /// Memory of the machine (rented), or requested by the pod (requested), in GiB.
     Memory "memory_gib" Number;
-    /// Accelerators of the machine that a pod runs on.
+    /// Accelerators of the machine on which a pod runs.
     NodeAccelerators "node_accelerators" Number;
-    /// Virtual CPUs of the machine that a pod runs on.
+    /// Virtual CPUs of the machine on which a pod runs.
     NodeCpus "node_cpus" Number;
-    /// Memory in GiB of the machine that a pod runs on.
+    /// Memory of the machine on which a pod runs, in GiB.
     NodeMemory "node_memory_gib" Number;
 
-    /// Size of all disks of each machine in GiB, where the text says all of them.
+    /// Total size of the disks of each machine in GiB. Not set if the files omit the size of a disk.
     DiskGib "disk_gib" Number;
-    /// Machines like it that its block makes by its count, itself included, where there are several.
+    /// Number of machines that its block creates by `count`, including this one. Not set for a single machine.
     Instances "instances" Integer;
-    /// Volumes and file systems that it uses and that are billed apart, each with its size where that is known.
+    /// Volumes and file systems in use that are billed separately, each with its size if known.
     Volumes "volumes" List;
-    /// Software whose licence is billed beside the machine: windows, rhel, suse, grid.
+    /// Software whose license is billed in addition to the machine: windows, rhel, suse or grid.
     Licence "licence" Text;
 
-    // How it is bought
-    /// Its processors, memory and accelerators are billed one by one at the prices of this service: cloud-run, or
-    /// cloud-run-zonal where an accelerator is held ready in a second zone.
+    // Purchase
+    /// Service that bills its processors, memory and accelerators one by one: cloud-run, or cloud-run-zonal if a second
+    /// zone keeps an accelerator ready.
     BilledAs "billed_as" Text;
-    /// on-demand, spot, reserved (a commitment), capacity-reservation (held, at the on-demand price), capacity-block,
-    /// calendar, flex-start, dedicated-host, mixed, spot-or-on-demand or on-prem.
+    /// Way of buying: on-demand, spot, reserved (a commitment), capacity-reservation (at the on-demand price),
+    /// capacity-block, calendar, flex-start, dedicated-host, mixed, spot-or-on-demand or on-prem.
     Purchase "purchase" Text;
-    /// With mixed purchase: machines that are always on demand.
+    /// With mixed purchase: number of machines that are always on demand.
     OnDemandBase "on_demand_base" Integer;
-    /// With mixed purchase: the share above the base that is spot, 0 to 1.
+    /// With mixed purchase: share of the machines above the base that is spot, from 0 to 1.
     SpotShare "spot_share" Number;
-    /// The product is sold on spot at all.
+    /// True if the product is available on spot.
     SpotOffered "spot_offered" Flag;
-    /// Machine types that it may take, where they are listed.
+    /// Number of machine types that it may use, if they are listed.
     MachineTypes "machine_types" Integer;
-    /// It can be given several machine types.
+    /// True if it accepts several machine types.
     Flexible "flexible" Flag;
-    /// How a provider chooses among spot machines, in its own words.
+    /// Strategy by which the provider selects spot machines, in the provider's own terms.
     AllocationStrategy "allocation_strategy" Text;
-    /// What becomes of a machine that is taken away, in the provider's own words.
+    /// Effect of an eviction on the machine, in the provider's own terms.
     EvictionPolicy "eviction_policy" Text;
-    /// Another pool beside it with the same accelerator, one of the two on spot and one not.
+    /// Another pool next to it with the same accelerator, where exactly one of the two is on spot.
     Twin "twin" Text;
-    /// A reservation, and who may use it: open or targeted.
+    /// Reservation, with the machines that may use it: open or targeted.
     Reservation "reservation" Text;
-    /// Pools and machines of the tree that use a reservation.
+    /// Number of pools and machines in the files that use a reservation.
     Consumers "consumers" Integer;
-    /// Machines that a reservation pays for.
+    /// Number of machines that a reservation pays for.
     Reserved "reserved" Number;
-    /// The share of the on-demand price that unused capacity of a reservation costs, where that is not all of it.
+    /// Share of the on-demand price that unused capacity of a reservation costs, if less than all of it.
     UnusedShare "unused_share" Number;
-    /// The share of its price that a reservation without end pays for its place while it does not run.
+    /// Share of its price that a reservation without an end date costs while it does not run.
     HeldShare "held_share" Number;
-    /// For how many years it is committed to.
+    /// Length of the commitment in years.
     CommitmentYears "commitment_years" Number;
-    /// The most that is paid for a spot machine, in dollars an hour.
+    /// Maximum price for a spot machine in dollars per hour.
     MaxPrice "max_price_usd" Number;
-    /// The most that is paid for a spot machine, as a share of the on-demand price.
+    /// Maximum price for a spot machine as a share of the on-demand price.
     MaxPriceShare "max_price_share" Number;
-    /// Whose hardware it shares: dedicated, where nobody else's machines run beside it.
+    /// Tenancy of the hardware: dedicated if no other customer's machines run on it.
     Tenancy "tenancy" Text;
 
-    // What it is for
-    /// training, batch, inference, interactive, ci, graphics, test or infra.
+    // Purpose
+    /// Purpose: training, batch, inference, interactive, ci, graphics, test or infra.
     Purpose "purpose" Text;
-    /// It says of itself that it serves production.
+    /// True if its labels or names mark it as production.
     Production "production" Flag;
-    /// It says of itself that it must be done by a certain time.
+    /// True if a label marks it as work with a deadline.
     DeadlineBound "deadline_bound" Flag;
 
-    // What ends it
-    /// It is stopped after so many idle minutes.
+    // Duration
+    /// Idle minutes after which it is stopped.
     IdleMinutes "idle_minutes" Number;
-    /// What stops it at set times: a schedule, a policy, an alarm.
+    /// Mechanism that stops it at set times: a schedule, a policy or an alarm.
     Schedule "schedule" Text;
-    /// When it starts, again and again: the five fields of cron.
+    /// Times at which it starts repeatedly, as the five fields of cron.
     Cron "cron" Text;
-    /// So many pods have to end well before it is done.
+    /// Number of pods that must succeed before it is complete.
     Completions "completions" Number;
-    /// It runs at most so many seconds.
+    /// Maximum duration in seconds.
     TimeLimit "time_limit_seconds" Number;
-    /// Each of its pods runs at most so many seconds.
+    /// Maximum duration of each pod in seconds.
     PodTimeLimit "pod_time_limit_seconds" Number;
-    /// How often failed work is started again.
+    /// Number of times that failed work starts again.
     Retries "retries" Integer;
-    /// Failed work is started again, as often as `retries` says or without an end.
+    /// True if failed work starts again, as often as `retries` sets or without a limit.
     Retried "retried" Flag;
-    /// Its machines are taken away again when nobody needs them; false where an autoscaler is told to take none away.
+    /// True if unused machines are removed. False if an autoscaler is configured to remove none.
     ScaleDown "scale_down" Flag;
-    /// As many as are wished stay, until somebody changes that number.
+    /// True if its desired number stays until a person or a program changes it.
     KeepsDesired "keeps_desired" Flag;
-    /// Its machines stay when its work is done.
+    /// True if its machines stay after its work is done.
     Lingers "lingers" Flag;
-    /// It searches: many trials of one training with different settings.
+    /// True if it is a search: many trials of one training with different settings.
     Search "search" Flag;
-    /// Trials that a search makes at most.
+    /// Maximum number of trials of a search.
     Trials "trials" Integer;
-    /// A search stops trials that go badly.
+    /// True if a search stops bad trials early.
     EarlyStopping "early_stopping" Flag;
-    /// The queue that admits it.
+    /// Queue that admits it.
     Queue "queue" Text;
-    /// A queue for such work is defined in the same directory.
+    /// True if a queue for such work is defined in the same directory.
     QueueHere "queue_here" Flag;
-    /// The priority class that decides who waits for whom.
+    /// Priority class of its pods.
     Priority "priority" Text;
-    /// Priority classes are defined in the same directory.
+    /// True if priority classes are defined in the same directory.
     PriorityHere "priority_here" Flag;
-    /// Its processes can share more memory than a container has by default.
+    /// True if its processes can share more memory than a container has by default.
     SharedMemory "shared_memory" Flag;
-    /// It is removed so many seconds after it finished.
+    /// Seconds after its end at which it is removed.
     Ttl "ttl_seconds" Number;
-    /// Its number follows demand: an autoscaler is in charge of it.
+    /// True if an autoscaler sets its number by demand.
     Autoscaled "autoscaled" Flag;
-    /// What an autoscaler looks at: cpu, memory, or the name of another metric.
+    /// Metrics that an autoscaler uses: cpu, memory, or the name of another metric.
     AutoscaledOn "autoscaled_on" List;
-    /// An autoscaler waits so long before it takes something away.
+    /// Seconds that an autoscaler waits before it scales down.
     Cooldown "cooldown_seconds" Number;
-    /// It only exists while its work runs: a job, a task, a pool that a scheduler fills.
+    /// True if it exists only while its work runs: a job, a task, or a pool that a scheduler fills.
     EndsByItself "ends_by_itself" Flag;
 
-    // What runs on it
-    /// The serving or training program: vllm, sglang, tgi, torchrun, ...
+    // Workload
+    /// Serving or training program: vllm, sglang, tgi, torchrun, ...
     Program "program" Text;
-    /// The model it declares.
+    /// Declared model.
     Model "model" Text;
-    /// serve, embed, diffusion, speech or train.
+    /// Task of the program: serve, embed, diffusion, speech or train.
     Task "task" Text;
     /// Precision of the weights: bf16, fp8, int8, awq, nf4, ...
     Precision "precision" Text;
-    /// Precision of the KV cache, where it differs.
+    /// Precision of the KV cache, if it differs from that of the weights.
     CachePrecision "cache_precision" Text;
-    /// Tokens of context that it holds.
+    /// Tokens of context that the cache holds.
     Context "context" Integer;
-    /// Sequences or samples at a time.
+    /// Number of sequences or samples at a time.
     BatchSize "batch_size" Integer;
-    /// Requests join a batch while others are under way.
+    /// True if new requests join a batch that is running.
     ContinuousBatching "continuous_batching" Flag;
-    /// What many requests begin with is computed once.
+    /// True if a common beginning of many requests is computed once.
     PrefixCache "prefix_cache" Flag;
-    /// Share of accelerator memory that the program may fill, 0 to 1.
+    /// Share of accelerator memory that the program may use, from 0 to 1.
     MemoryUtilization "memory_utilization" Number;
-    /// GPUs that share one layer.
+    /// Number of GPUs that share one layer.
     TensorParallel "tensor_parallel" Integer;
-    /// Stages of layers.
+    /// Number of stages over which the layers are spread.
     PipelineParallel "pipeline_parallel" Integer;
-    /// Copies of the model.
+    /// Number of copies of the model.
     DataParallel "data_parallel" Integer;
-    /// GPUs over which experts are spread.
+    /// Number of GPUs over which experts are spread.
     ExpertParallel "expert_parallel" Integer;
-    /// Pods or machines that together run one copy of the model.
+    /// Number of pods or machines that run one copy of the model together.
     GroupSize "group_size" Integer;
-    /// How many such groups there are at least.
+    /// Minimum number of such groups.
     Groups "groups" Integer;
-    /// What finds further machines for one copy of the model, beside those that the text gives it: ray.
+    /// Program that finds further machines for one copy of the model, in addition to those in the files: ray.
     Spread "spread" Text;
-    /// Training: full, lora or qlora.
+    /// Training method: full, lora or qlora.
     Method "method" Text;
-    /// Training: adamw, adamw8bit, lion, adafactor, ...
+    /// Training optimizer: adamw, adamw8bit, lion, adafactor, ...
     Optimizer "optimizer" Text;
-    /// Training: ddp, fsdp, zero1, zero2, zero3 or megatron.
+    /// Sharding of training: ddp, fsdp, zero1, zero2, zero3 or megatron.
     Sharding "sharding" Text;
-    /// Training: activations are recomputed.
+    /// True if training recomputes activations.
     Recompute "recompute" Flag;
-    /// Part of the model or the optimizer is kept on the host.
+    /// Part of the model or the optimizer that is stored on the host.
     Offload "offload" Text;
-    /// Where training writes its checkpoints.
+    /// Place to which training writes its checkpoints.
     Checkpoint "checkpoint" Text;
-    /// The file system in the network that it mounts: nfs, efs, filestore, azure-files, smb.
+    /// Network file system that it mounts: nfs, efs, filestore, azure-files or smb.
     DataStorage "data_storage" Text;
-    /// How often training writes a checkpoint, as the program counts it; `no` where it writes none.
+    /// Interval between checkpoints, in the unit of the program; `no` if it writes none.
     CheckpointInterval "checkpoint_interval" Text;
-    /// Processes that load data for each GPU.
+    /// Number of processes that load data for each GPU.
     DataWorkers "data_workers" Integer;
-    /// Processes that a launcher starts in one pod or machine, one for each GPU that it uses.
+    /// Number of processes that a launcher starts in one pod or machine, one for each GPU that it uses.
     Processes "processes" Integer;
     /// Declared size of the model in billions of parameters.
     Parameters "parameters_b" Number;
-    /// Tokens that it writes on a usual day, all its replicas together.
+    /// Tokens that all replicas generate together on a usual day.
     TokensPerDay "tokens_per_day" Number;
-    /// Tokens of a usual prompt.
+    /// Number of tokens of a usual prompt.
     PromptTokens "input_tokens" Number;
-    /// Tokens of a usual answer.
+    /// Number of tokens of a usual answer.
     AnswerTokens "output_tokens" Number;
-    /// The most milliseconds between two tokens of an answer that people may be given.
+    /// Maximum milliseconds between two tokens of an answer that users accept.
     MsPerToken "ms_per_token" Number;
-    /// Requests, pictures or other answers of a usual day, all its replicas together.
+    /// Requests, pictures or other answers of all replicas together on a usual day.
     RequestsPerDay "requests_per_day" Number;
-    /// People who have a seat on it.
+    /// Number of people who have a seat on it.
     Seats "seats" Number;
-    /// What it works on may not be given to others.
+    /// True if its data must not be given to other companies.
     PrivateData "private_data" Flag;
-    /// Tokens that one training run reads, all its machines or pods together, those that one block makes by its count too.
+    /// Tokens that one training run reads: all machines and pods together, including those that its block creates by
+    /// `count`.
     TrainTokens "train_tokens" Number;
-    /// A smaller model that drafts tokens and is held beside the main one.
+    /// Smaller model that drafts tokens, in memory next to the main one.
     DraftModel "draft_model" Text;
 
-    // What a meter said of it, in `gpulint-usage.csv`
-    /// Measured: the mean share of the time in which its accelerators worked.
+    // Usage metrics from `gpulint-usage.csv`
+    /// Measured mean share of the time in which its accelerators worked.
     MeasuredBusy "measured_busy" Number;
-    /// Measured: the most of it.
+    /// Measured peak share of the time in which its accelerators worked.
     MeasuredBusyMax "measured_busy_max" Number;
-    /// Measured: the share of five-minute points at which they did nothing.
+    /// Measured share of five-minute points at which its accelerators did nothing.
     MeasuredIdle "measured_idle" Number;
-    /// Measured: the mean share of the units of an accelerator that worked.
+    /// Measured mean share of an accelerator's units that worked.
     MeasuredUnits "measured_units" Number;
-    /// Measured: the most memory of one accelerator in GiB; not known of programs that take all of it at their start.
+    /// Measured peak memory of one accelerator in GiB. Unknown for programs that allocate all memory when they start.
     MeasuredMemory "measured_memory_gib" Number;
-    /// Measured: the largest share of a server's cache that was in use.
+    /// Measured peak share of a server's cache in use.
     MeasuredCache "measured_cache" Number;
-    /// Measured: accelerator hours of all of them in the window.
+    /// Measured hours of all its accelerators in the window.
     MeasuredHours "measured_gpu_hours" Number;
-    /// Measured: days of the window in which it was seen.
+    /// Measured days of the window on which it was seen.
     MeasuredDays "measured_days" Number;
-    /// Measured: days of the window, whether or not it was seen.
+    /// Days of the measurement window, whether or not it was seen.
     MeasuredWindowDays "measured_window_days" Number;
-    /// Measured: requests a second.
+    /// Measured requests per second.
     MeasuredRequests "measured_requests" Number;
-    /// Measured: tokens a second.
+    /// Measured tokens per second.
     MeasuredTokens "measured_tokens" Number;
-    /// Measured: the most requests that ran at once, of all its replicas.
+    /// Measured peak number of requests that ran at once, of all replicas together.
     MeasuredRunning "measured_running" Number;
-    /// Measured: the most requests that waited.
+    /// Measured peak number of waiting requests.
     MeasuredWaiting "measured_waiting" Number;
-    /// Measured: requests that were put back for want of memory.
+    /// Measured number of requests that were preempted because memory was missing.
     MeasuredPreemptions "measured_preemptions" Number;
-    /// Measured: pods or machines, by time.
+    /// Measured mean number of pods or machines over time.
     MeasuredReplicas "measured_replicas" Number;
-    /// Measured: the share of the accelerator hours of machines that no pod held.
+    /// Measured share of the machines' accelerator hours in which no pod held the accelerator.
     MeasuredUnallocated "measured_unallocated" Number;
-    /// Measured: whether it ran at all in the window; false only where the meter itself was there.
+    /// Measured: whether it ran in the window. False only if the metric covered its place.
     MeasuredSeen "measured_seen" Flag;
-    /// Measured: over which days, and how well they are covered, as people say it.
+    /// Measurement window and the share of its hours that is covered, as text.
     MeasuredWindow "measured_window" Text;
-    /// Measured: by what, as its rows name it: `dcgm:GR_ENGINE_ACTIVE`.
+    /// Metric that was measured, as its rows name it: `dcgm:GR_ENGINE_ACTIVE`.
     MeasuredSource "measured_source" Text;
 
-    // What a bill said of it, in `gpulint-paid.csv`: of the last month that has ended
-    /// Paid: dollars for its use in that month, after all discounts, with its part of commitments.
+    // The bill from `gpulint-paid.csv`, for the last month that has ended
+    /// Billed dollars for its use in that month, after all discounts, with its share of commitments.
     PaidMonthly "paid_monthly" Number;
-    /// Paid: the same at the list prices of the bill.
+    /// Billed use in that month at the bill's list prices, in dollars.
     PaidListMonthly "paid_list_monthly" Number;
-    /// Paid: hours of all its machines together.
+    /// Billed hours of all its machines together.
     PaidHours "paid_hours" Number;
-    /// Paid: the share of these hours that a commitment covered.
+    /// Share of the billed hours that a commitment covered.
     PaidCommittedShare "paid_committed_share" Number;
-    /// Paid: machines that commitments covered, on an average of all hours of that month.
+    /// Number of machines that commitments covered, as an average over all hours of that month.
     PaidCommitted "paid_committed" Number;
-    /// Paid: the share of these hours that ran on spot.
+    /// Share of the billed hours that ran on spot.
     PaidSpotShare "paid_spot_share" Number;
-    /// Paid: dollars for its use in the month of today, as far as it was billed.
+    /// Billed dollars for its use in the current month so far.
     PaidSoFar "paid_so_far" Number;
-    /// Paid: days of the month of today that the bill has.
+    /// Days of the current month that the bill contains.
     PaidDays "paid_days" Number;
-    /// Paid: the month, as in 2026-10.
+    /// Month of the bill, as in 2026-10.
     PaidMonth "paid_month" Text;
 }

@@ -1,4 +1,4 @@
-//! Labels that say when something ends: leases, dates, and schedules that a controller or somebody's own program reads.
+//! Labels that set an end: leases, dates and schedules that a controller or a custom program reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::fact::{Fact, Known, Origin};
 use super::key::{Key, Value};
 use super::resource::Resource;
 
-/// Labels, tags and annotations that a known controller reads, as its documentation names them, 2026-11.
+/// Labels, tags and annotations that known controllers read, from their documentation of 2026-11.
 const CONTROLLERS: &[(&str, &str)] = &[
     ("cleanup.kyverno.io/ttl", "Kyverno"),
     ("custodian_downtime", "Cloud Custodian"),
@@ -22,11 +22,11 @@ const CONTROLLERS: &[(&str, &str)] = &[
     ("maid_offhours", "Cloud Custodian"),
     ("sablier.enable", "Sablier"),
 ];
-/// The tag of the Instance Scheduler on AWS, where nobody gave it another.
+/// Default tag of the Instance Scheduler on AWS.
 const AWS_SCHEDULE: (&str, &str) = ("Schedule", "the Instance Scheduler on AWS");
-/// A label by which a controller leaves alone what it would stop otherwise.
+/// Labels that exempt a resource from a controller.
 const LEFT_ALONE: &[(&str, &str)] = &[("downscaler/exclude", "kube-downscaler")];
-/// Other labels that claim an end, in small letters and without marks between their words. Their value is a time.
+/// Other labels that suggest an end, in lower case without punctuation. Their value is a time.
 const TIMES: &[&str] = &[
     "deleteafter",
     "deleteby",
@@ -54,7 +54,7 @@ const TIMES: &[&str] = &[
     "terminateon",
     "ttl",
 ];
-/// The same of labels whose value may be a word: the name of a schedule, or `true`.
+/// The same for labels whose value may be a word: the name of a schedule, or `true`.
 const SCHEDULES: &[&str] = &[
     "autodelete",
     "autodestroy",
@@ -69,7 +69,7 @@ const SCHEDULES: &[&str] = &[
     "shutdownschedule",
     "stopschedule",
 ];
-/// Values by which nothing ends, in small letters and digits alone.
+/// Values that mean that nothing ends, as lower-case letters and digits.
 const ENDLESS: &[&str] = &[
     "",
     "247",
@@ -96,8 +96,8 @@ const ENDLESS: &[&str] = &[
     "unlimited",
 ];
 
-/// What the labels of a resource say of its end. What a known controller reads, or the user's `own` label, is a schedule; any
-/// other is a claim, since no text shows what keeps it.
+/// Returns the end that the labels of a resource set. A label that a known controller or the user's `own` setting reads
+/// is a schedule. Any other label is only a claim, because no file shows what enforces it.
 pub fn lease(resource: &Resource, own: &BTreeMap<String, String>, today: Option<Date>) -> Fact<Value> {
     let mut claim = Fact::Absent;
     for (label, word) in &resource.labels.entries {
@@ -140,7 +140,7 @@ fn reader(resource: &Resource, label: &str, own: &BTreeMap<String, String>) -> O
     let word = plain(label);
     let is_claim = |labels: &[&str]| label.len() < 40 && labels.contains(&word.as_str());
     match () {
-        // The words behind a prefix mean what the prefix says: the `ttl` of an address is none of a machine.
+        // A prefix changes the meaning of a label: the `ttl` of a DNS address does not end a machine.
         () if label.contains('/') => None,
         () if is_claim(TIMES) => Some(Reader::SomebodyOfTime),
         () if is_claim(SCHEDULES) => Some(Reader::Somebody),
@@ -159,17 +159,17 @@ fn read(label: &str, word: &Known<Arc<str>>, reader: Reader, today: Option<Date>
         return Fact::Absent;
     }
     let (by, origin) = match reader {
-        Reader::Controller(name) => (format!("{name}, by its label `{label}`"), Origin::Resolved),
+        Reader::Controller(name) => (format!("{name}, through its label `{label}`"), Origin::Resolved),
         Reader::Somebody | Reader::SomebodyOfTime => {
-            let why = format!("its label `{label}` says so, and what reads it is not in the text");
-            (format!("whoever reads its label `{label}`"), Origin::Inferred(why.into()))
+            let why = format!("its label `{label}` suggests a controller that no file here defines");
+            (format!("an unknown controller that reads its label `{label}`"), Origin::Inferred(why.into()))
         }
     };
     let origin = word.origin.clone().weakest(origin);
     Fact::Known(Known { value: Value::text(by), span: word.span, defined: word.defined, origin })
 }
 
-/// Small letters and digits alone.
+/// Returns the lower-case letters and digits of a text.
 fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
@@ -178,16 +178,16 @@ fn is_endless(value: &str) -> bool {
     value.len() < 20 && ENDLESS.contains(&plain(value).as_str())
 }
 
-/// A date that is over is no lease.
+/// A date in the past is not a lease.
 fn is_past(value: &str, today: Date) -> bool {
     let date = |text: &str| text.replace(['_', '/', '.'], "-").parse::<Date>().ok();
     let from_digits = |digits: &str| match digits.len() {
         8 => date(&format!("{}-{}-{}", digits.get(..4)?, digits.get(4..6)?, digits.get(6..)?)),
-        // Seconds after 1970.
+        // Seconds since 1970.
         10 => Date::from_unix_days(digits.parse::<i64>().ok()? / 86_400),
         _ => None,
     };
-    // `31.12.2025` and its like: the year alone can be told from the rest.
+    // Dates such as `31.12.2025` do not order day and month in one way, so only the year counts.
     let last_day = |text: &str| {
         let years = text.split(|letter: char| !letter.is_ascii_digit()).filter(|it| it.len() == 4);
         years.filter_map(|year| Date::new(year.parse().ok().filter(|year| (2000..2100).contains(year))?, 12, 31)).max()

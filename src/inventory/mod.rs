@@ -1,7 +1,8 @@
 //! The neutral model: resources made of facts, and the links between them.
 //!
-//! Front ends fill it, everything after them reads it. It knows no Terraform type, no Kubernetes kind, no price.
-//! A fact says where it stands and how it is known; what is not known stays unknown, with its cause.
+//! Front ends fill the model, and all later steps read it. It contains no Terraform type, no Kubernetes kind and no
+//! price.
+//! A fact has its place and its origin. An unknown fact has a cause.
 
 pub mod accelerators;
 mod adjust;

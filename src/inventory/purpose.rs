@@ -1,4 +1,4 @@
-//! What a workload is for, concluded from names and programs.
+//! Infers the purpose of a workload from its names and programs.
 
 use crate::source::Span;
 
@@ -6,7 +6,7 @@ use super::fact::{Fact, Origin};
 use super::key::Value;
 use super::terms::{Purpose, Task};
 
-/// Something that tells what a resource is for, and where it stands.
+/// Evidence for the purpose of a resource, with its place.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     pub says: Says<'a>,
@@ -15,22 +15,22 @@ pub struct Evidence<'a> {
 
 #[derive(Debug, Clone, Copy)]
 pub enum Says<'a> {
-    /// Its type is for nothing else.
+    /// The type of the resource has only this purpose.
     Kind(Purpose),
-    /// A label or a tag of the resource itself.
+    /// A label or a tag of the resource.
     Label { key: &'a str, value: &'a str },
-    /// Its own name.
+    /// The name of the resource.
     Name(&'a str),
-    /// The name of what it is part of: a module, a namespace, a cluster.
+    /// The name of a module, a namespace or a cluster that contains the resource.
     Around(&'a str),
-    /// The name of a program that it runs.
+    /// The name of a program that the resource runs.
     Image(&'a str),
-    /// What its commands do.
+    /// The work of its commands.
     Does(Purpose, &'a str),
 }
 
-/// What a resource is for: what its type is for by definition, then what its program does, then what labels and names say,
-/// then what such things are mostly for.
+/// Infers the purpose of a resource. The purpose of its type ranks first, then its program, then its labels and names,
+/// then the usual purpose of such resources.
 pub fn settle_purpose(
     by_type: Fact<Value>,
     by_task: Fact<Value>,
@@ -40,7 +40,7 @@ pub fn settle_purpose(
     by_type.or(|| by_task).or(|| purpose(evidence)).or(mostly)
 }
 
-/// What something is for by what its program does. Whoever declares a task that nobody knows does not train.
+/// Returns the purpose of a program's task. A task that is declared but unknown is not training.
 pub fn purpose_of_task(task: &Fact<Value>) -> Fact<Value> {
     match task {
         Fact::Known(_) => task.clone().map(|task| Task::of(&task).map_or(Purpose::Inference, Task::purpose).into()),
@@ -48,8 +48,8 @@ pub fn purpose_of_task(task: &Fact<Value>) -> Fact<Value> {
     }
 }
 
-/// What labels and names say of the purpose. It is absent rather than wrong: words of two purposes in one place tell nothing, and a name
-/// is asked only where no label speaks.
+/// Returns the purpose in labels and names. It is absent if one place has words for two purposes. Names count only if
+/// no label has a purpose.
 fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
     if let Some((purpose, span)) = evidence.iter().find_map(|it| match it.says {
         Says::Kind(purpose) => Some((purpose, it.span)),
@@ -80,7 +80,7 @@ fn purpose(evidence: &[Evidence<'_>]) -> Fact<Value> {
     Fact::Absent
 }
 
-/// Whether a resource says of itself that it serves production; absent where it says nothing.
+/// Returns whether labels or names mark a resource as production. Absent if none does.
 pub fn production(evidence: &[Evidence<'_>]) -> Fact<Value> {
     for level in [Level::Label, Level::Name, Level::Around] {
         let mut found: Option<(bool, String, Span)> = None;
@@ -116,13 +116,13 @@ enum Level {
 impl Level {
     fn phrase(self) -> &'static str {
         match self {
-            Level::Label => "a label says",
-            Level::Name => "its name says",
-            Level::Around => "the name of what it is part of says",
+            Level::Label => "a label contains",
+            Level::Name => "its name contains",
+            Level::Around => "its parent's name or its image contains",
         }
     }
 
-    /// The words that count at this level.
+    /// Returns the words that count at this level.
     fn words(self, says: Says<'_>) -> Vec<String> {
         match (self, says) {
             (Level::Label, Says::Label { key, value }) if tells_purpose(key) => words(value),
@@ -134,13 +134,14 @@ impl Level {
         }
     }
 
-    /// What something is part of is called `test` for where it stands, and what it runs for how it was made.
+    /// The word `test` in a parent's name describes its place, and in an image's name how the image was built. Neither
+    /// counts.
     fn hears(self, word: &str) -> bool {
         self != Level::Around || !matches!(word, "test" | "tests" | "testing" | "e2e" | "infra")
     }
 }
 
-/// Keys whose value tells what something does.
+/// Whether the value of this label key shows the purpose.
 fn tells_purpose(key: &str) -> bool {
     const KEYS: &[&str] = &[
         "workload",
@@ -158,7 +159,7 @@ fn tells_purpose(key: &str) -> bool {
         "function",
         "phase",
     ];
-    // `team = "training"` and `type = "batch"` speak of people and of machines as often as of work.
+    // `team = "training"` and `type = "batch"` describe people and machines as often as work, so they do not count.
     words(key).iter().any(|word| KEYS.contains(&word.as_str()))
 }
 
@@ -184,7 +185,7 @@ fn purpose_of_word(word: &str) -> Option<Purpose> {
     })
 }
 
-/// Two words that together mean one thing: batch inference is batch work, a training batch is training.
+/// Two words can have one meaning together: batch inference is batch work, and a training batch is training.
 fn joint(purposes: &[Purpose]) -> Option<Purpose> {
     match purposes {
         [one] => Some(*one),
@@ -194,7 +195,7 @@ fn joint(purposes: &[Purpose]) -> Option<Purpose> {
     }
 }
 
-/// Names of products that hold the word of an environment.
+/// Product names that contain the name of an environment.
 const PRODUCTS: [&str; 3] = ["production-stack", "production_stack", "test-infra"];
 
 fn without_products(name: &str) -> String {
@@ -213,14 +214,14 @@ fn environment(words: &[String]) -> Option<(bool, &str)> {
             | "preprod" | "uat" => false,
             _ => continue,
         };
-        // `pre-prod` is not production: the joint word comes first and decides.
+        // `pre-prod` is not production: the joined word comes first and decides.
         found = found.or(Some((production, word.as_str())));
     }
     found
 }
 
-/// The words of a name in lower case: parts at punctuation and at changes of case, and neighbours joined where only
-/// together they are a word (`fine-tuning`, `pre-prod`).
+/// Splits a name into lower-case words at punctuation and changes of case. Neighbors are joined if they are only
+/// together a word (`fine-tuning`, `pre-prod`).
 fn words(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut before = ' ';

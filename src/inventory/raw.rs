@@ -1,4 +1,4 @@
-//! Blocks and objects as they are written, for rules about any type.
+//! Blocks and objects as written, for rules about any type.
 
 use std::sync::Arc;
 
@@ -8,57 +8,56 @@ use super::fact::{Origin, Unknown};
 use super::resource::FrontEnd;
 use super::run::RunId;
 
-/// An object or a block as its text writes it, whether or not it has to do with accelerators: what rules of a team's own
-/// may look at when no fact says it.
+/// An object or a block as written, with or without accelerators. Custom rules use it for values that no fact has.
 #[derive(Debug, Clone)]
 pub struct Raw {
     pub front_end: FrontEnd,
-    /// Terraform's word for the block: `resource`, `data`, `module`, `provider`, `variable`, `output`, `terraform`; empty for
-    /// objects.
+    /// Terraform keyword of the block: `resource`, `data`, `module`, `provider`, `variable`, `output`, `terraform`.
+    /// Empty for objects.
     pub keyword: Arc<str>,
     /// The Terraform type or the Kubernetes kind.
     pub kind: Arc<str>,
     pub name: Arc<str>,
     pub address: Arc<str>,
-    /// The file that it stands in, as a path of the tree; settled once all text is read.
+    /// Path of the file that contains it, set after all files are read.
     pub path: Arc<str>,
-    /// What makes it, where that is known.
+    /// Deployment that creates it, if known.
     pub run: Option<RunId>,
-    /// Why there may be none of it, where that is open.
+    /// Reason why it may not exist.
     pub perhaps: Option<Arc<Unknown<RawTree>>>,
-    /// The header: the first line of the block, or the first key of the document.
+    /// The first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
-    /// What its pods are, where rules ask for that.
+    /// Pods of the object, if a rule uses them.
     pub pods: Vec<RawPod>,
-    /// The addresses of the blocks of its run that it refers to, by whatever expressions.
+    /// Addresses of the blocks in its deployment that its expressions refer to.
     pub references: Vec<Arc<str>>,
-    /// What all of it is known by, at best.
+    /// The strongest origin that any of its values can have.
     pub origin: Origin,
     pub tree: RawTree,
 }
 
-/// Pods of one description in an object, whatever holds them.
+/// Pods of one template in an object of any kind.
 #[derive(Debug, Clone)]
 pub struct RawPod {
-    /// What the object calls them, where it has several: worker, head.
+    /// Name of the template, if the object has several: worker, head.
     pub name: Arc<str>,
-    /// The part of a resource that they are, where they ask for accelerators.
+    /// Part of a resource that these pods are, if they request accelerators.
     pub part: Option<Arc<str>>,
     pub spec: RawTree,
     pub containers: Vec<RawContainer>,
     pub labels: Option<RawTree>,
     pub annotations: Option<RawTree>,
-    /// The labels that a node must have, each with a list of the values that will do: empty where any will.
+    /// Labels that the node must have, each with a list of allowed values. An empty list allows any value.
     pub node_labels: RawTree,
     pub origin: Origin,
 }
 
-/// A container, with what the kind of its object says of it elsewhere.
+/// A container, with the settings that its object has for it elsewhere.
 #[derive(Debug, Clone)]
 pub struct RawContainer {
-    /// main, init, sidecar or ephemeral.
+    /// Role of the container: main, init, sidecar or ephemeral.
     pub role: &'static str,
     pub tree: RawTree,
 }
@@ -78,15 +77,15 @@ pub enum Data {
     Number(f64),
     Text(Arc<str>),
     List(Vec<RawTree>),
-    /// Sorted by key; there may be more keys, and why.
+    /// Entries sorted by key, and the reason why there may be more.
     Map(Vec<(Arc<str>, RawTree)>, Option<Arc<Unknown<RawTree>>>),
     Unknown(Arc<Unknown<RawTree>>),
-    /// A text of which only the beginning is known.
+    /// A string with a known beginning and an unknown rest.
     Beginning(Arc<str>, Arc<Unknown<RawTree>>),
 }
 
-/// Values of one object or block that are kept. What people write is far smaller; aliases and functions can make a few
-/// lines stand for billions.
+/// Limit on the stored values of one object or block. Real files are far smaller, but aliases and functions can expand
+/// a few lines to billions of values.
 pub const MOST_VALUES: u32 = 50_000;
 
 impl RawTree {
@@ -99,10 +98,10 @@ impl RawTree {
     }
 
     pub fn too_large(span: Span) -> RawTree {
-        RawTree::unknown(format!("it has more than {MOST_VALUES} values"), span)
+        RawTree::unknown(format!("the object has more than {MOST_VALUES} values"), span)
     }
 
-    /// A member by key, or of a list by number.
+    /// Returns a member by key, or a list element by index.
     pub fn member(&self, key: &str) -> Option<&RawTree> {
         match &self.data {
             Data::Map(entries, _) => {
@@ -114,7 +113,7 @@ impl RawTree {
         }
     }
 
-    /// What keys, one after the other, lead to.
+    /// Returns the value that a path of keys leads to.
     pub fn find<'k>(&self, path: impl IntoIterator<Item = &'k str>) -> Option<&RawTree> {
         path.into_iter().try_fold(self, |tree, key| tree.member(key))
     }

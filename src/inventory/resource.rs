@@ -1,4 +1,4 @@
-//! One thing that rents or requests accelerators, made of facts and links.
+//! A resource that provisions or requests accelerators, made of facts and links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,65 +21,65 @@ use crate::languages::table::Language;
 #[derive(Debug, Clone, Default)]
 pub struct Inventory {
     pub resources: Vec<Resource>,
-    /// What makes them: settled once all front ends have spoken.
+    /// Deployments that create the resources, complete after all front ends have run.
     pub runs: Vec<Run>,
     pub diagnostics: Vec<Diagnostic>,
     pub skipped: Vec<Skipped>,
-    /// What matters and was not judged.
+    /// Relevant files, blocks and resources that were not evaluated.
     pub unjudged: Vec<Unjudged>,
-    /// Resources and objects of types that no row describes, where they may have to do with accelerators.
+    /// Resources and objects of unsupported types that may have accelerators.
     pub unlisted: Vec<Unlisted>,
-    /// Files in languages that nobody reads, whether or not they have to do with accelerators.
+    /// Files in unsupported languages, with or without accelerators.
     pub foreign: Vec<Foreign>,
-    /// What the tree has beside accelerators, and the first place that says so.
+    /// Supporting components in the files, each with its first place.
     pub signs: BTreeMap<Sign, Span>,
-    /// What was paid for machines that stand nowhere here, where everything should.
+    /// Billed machines that no file defines, for providers whose machines should all be defined.
     pub orphaned: Option<Orphaned>,
-    /// Every manifest of the kinds that were asked for, accelerators or not.
+    /// Manifests of the requested kinds, with or without accelerators.
     pub objects: Vec<Raw>,
-    /// Every Terraform block, where these were asked for.
+    /// All Terraform blocks, if they were requested.
     pub blocks: Vec<Raw>,
 }
 
-/// What rules look at beside facts.
+/// Manifests and blocks that rules use in addition to facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WantedRaw {
     pub blocks: bool,
     pub objects: WantedObjects,
-    /// The pods of these objects too.
+    /// Whether the pods of these objects are used too.
     pub pods: bool,
 }
 
-/// The manifests that rules look at as they are written.
+/// Manifests that rules use as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum WantedObjects {
     #[default]
     None,
-    /// Those that are resources with accelerators.
+    /// Only manifests of resources with accelerators.
     OfResources,
-    /// These kinds too, whatever they ask for.
+    /// These kinds too, with or without accelerators.
     Kinds(BTreeSet<String>),
     All,
 }
 
-/// Machines of a bill that no text asks for, in its last month.
+/// Machines on the last month's bill that no file defines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Orphaned {
     pub usd: f64,
     pub things: usize,
     pub month: Arc<str>,
-    /// The dearest of them.
+    /// The most expensive of these machines.
     pub named: Arc<str>,
-    /// Why it is not known of others what was paid for them.
+    /// Reason why the billed cost of other machines is unknown.
     pub open: Option<Arc<str>>,
 }
 
-/// A file in a language that nobody reads.
+/// A file in an unsupported language.
 #[derive(Debug, Clone)]
 pub struct Foreign {
     pub path: String,
     pub language: &'static Language,
-    /// It stands among examples or tests.
+    /// Whether the file is among examples or tests.
     pub is_example: bool,
 }
 
@@ -89,15 +89,15 @@ impl Foreign {
     }
 }
 
-/// A file or folder that gpulint skipped, and why.
+/// A file or folder that gpulint skipped, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     pub path: String,
     pub reason: String,
     pub kind: SkipKind,
-    /// It stands among examples or tests.
+    /// Whether the file is among examples or tests.
     pub is_example: bool,
-    /// The folder without which gpulint could not read all of it, and which is not there.
+    /// The missing folder that gpulint would need to read all of the file.
     pub absent: Option<String>,
 }
 
@@ -106,7 +106,7 @@ impl Skipped {
         Skipped { path: path.into(), reason: reason.into(), kind, is_example: false, absent: None }
     }
 
-    /// What it contains is known from other text.
+    /// Whether gpulint knows its content from other files.
     pub fn is_known_elsewhere(&self) -> bool {
         matches!(self.kind, SkipKind::PlanBeside | SkipKind::Alternatives)
     }
@@ -138,123 +138,125 @@ pub struct ResourceId(pub usize);
 /// One of several blocks that declare the same address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepeatedBlock {
-    /// Empty for files that are alternatives as a whole.
+    /// Address of the block. Empty if whole files are alternatives.
     pub address: Arc<str>,
-    /// The first has the number 1.
+    /// Position among the blocks, from 1.
     pub number: usize,
 }
 
-/// Where a resource is deployed from.
+/// Place from which a resource is deployed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Home {
-    /// The file that it stands in, as a path of the tree.
+    /// Path of the file that contains the resource.
     pub path: Arc<str>,
-    /// The folder of its Terraform root, or else of its file.
+    /// Folder of its Terraform root, or else of its file.
     pub folder: Arc<str>,
-    /// What applies it, as a sentence about two that share it.
+    /// Name of what applies the resource, for a sentence about two resources that share it.
     pub parts: Vec<Arc<str>>,
-    /// The providers that Terraform in the innermost folder around it configures, where one does.
+    /// Providers that the closest Terraform folder around it configures.
     pub clouds: Arc<[String]>,
 }
 
-/// What a block or an object is called, for those who look for it or for what names it.
+/// Names of a block or an object, for lookups and references.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
-    /// In its run: the address of a resource that is a part of it, or one of several versions, says more.
+    /// Address in its deployment. The address of a resource adds its part or its version.
     pub address: Arc<str>,
-    /// The address without the key of one of several instances.
+    /// Address without the instance key.
     pub block: Arc<str>,
     pub name: Arc<str>,
-    /// The namespace that its text says.
+    /// Namespace in the manifest.
     pub namespace: Fact<Value>,
-    /// Which of several groups of pods, as the address says it.
+    /// Group of pods, as the address names it.
     pub part: Arc<str>,
-    /// How other blocks name it: `aws_instance.a`, `module.b` for what is in there.
+    /// References by which other blocks name it: `aws_instance.a`, or `module.b` for the content of that module.
     pub references: Vec<Arc<str>>,
 }
 
-/// One thing that rents accelerators or asks for them.
+/// A resource that provisions or requests accelerators.
 ///
-/// A front end reports every resource whose row names a machine or accelerators; the catalog decides later which of
-/// these machines carry accelerators at all, and completes the facts that follow from a machine.
+/// A front end reports every resource whose definition names a machine or accelerators. The catalog decides later which
+/// of these machines have accelerators, and adds the facts of the machine.
 #[derive(Debug, Clone)]
 pub struct Resource {
-    /// As its own tool writes it: `module.a["x"].aws_instance.b[0]`, `Deployment/serving/llama`.
+    /// Address in its own tool: `module.a["x"].aws_instance.b[0]`, `Deployment/serving/llama`.
     pub address: String,
     /// The Terraform type or the Kubernetes kind.
     pub kind: String,
     pub front_end: FrontEnd,
-    /// The directory of the Terraform root that makes it: the same address may stand in several.
+    /// Directory of its Terraform root, because several roots may contain the same address.
     pub root: Option<Arc<str>>,
-    /// What makes it.
+    /// Deployment that creates it.
     pub run: Option<RunId>,
-    /// Whether sums count what its run makes.
+    /// Whether totals count its deployment.
     pub counted: Counted,
-    /// Where it is deployed from.
+    /// Place from which it is deployed.
     pub home: Home,
-    /// The block or object that it is made of.
+    /// The block or object that declares it.
     pub declared: Declaration,
     pub role: Role,
-    /// The header: the first line of the block, or the first key of the document.
+    /// The first line of the block, or the first key of the document.
     pub span: Span,
     /// The whole block or document.
     pub body: Span,
-    /// Machines or pods; in another unit where the text counts otherwise.
+    /// Number of machines or pods, or of the unit in `counted_in`.
     pub count: Fact<Range>,
-    /// It only changes another object, which has the number. Its own count is unknown until that object is found.
+    /// Whether it only patches another object, which has the number. Its count is unknown until gpulint finds that
+    /// object.
     pub is_patch: bool,
     pub counted_in: CountedIn,
-    /// What Terraform does not change of it once it is there.
+    /// Attributes that Terraform does not change after creation.
     pub left_alone: LeftAlone,
-    /// What all machines of a pool may have together: an autoscaler adds none that would go beyond.
+    /// Limits for all machines of a pool together. An autoscaler does not exceed them.
     pub limits: Vec<Limit>,
-    /// The tree holds several versions of one object (a base and its overlays, alternatives side by side): the one that
-    /// stands there is the one that sums count.
+    /// Place of the version that totals count, if the files contain several versions of one object: a base with
+    /// overlays, or alternatives.
     pub version_of: Option<Span>,
-    /// The tool that alone makes it as it is, where its root says something else to another one: only one of them is run.
+    /// The only tool that creates it like this, if its root gives another tool different values. Only one of the tools
+    /// runs.
     pub only_by: Option<&'static str>,
-    /// Which declaration it belongs to, where several blocks declare one address, or several files are alternatives: no more
-    /// than one of them is applied.
+    /// Declaration that it belongs to, if several blocks declare one address or several files are alternatives. At most
+    /// one of them is applied.
     pub repeated: Option<RepeatedBlock>,
     pub labels: Labels,
     pub links: Vec<Link>,
-    /// Pools: the labels and taints that its nodes get. Pods: the labels that they ask for of a node.
+    /// For pools: labels and taints of their nodes. For pods: labels that they require of a node.
     pub selector: Selector,
-    /// What each machine brings with it that is billed apart.
+    /// Disks of each machine that are billed separately.
     pub disks: Vec<Disk>,
-    /// What a schedule makes of its number.
+    /// Changes of its number by a schedule.
     pub shifts: Vec<Shift>,
-    /// What meters may call it.
+    /// Names that usage metrics may have for it.
     pub metered: Vec<MeterName>,
     facts: BTreeMap<Key, Fact<Value>>,
 }
 
-/// What a meter may call something.
+/// A name that usage metrics may have for a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeterName {
-    /// The kind of a workload or a pool of Kubernetes; none of machines that are measured by their name alone.
+    /// Kind of a Kubernetes workload or pool. Not set for machines that metrics identify by name.
     pub kind: Option<Arc<str>>,
     pub namespace: Option<Arc<str>>,
-    /// `*` stands for anything.
+    /// The name; `*` matches anything.
     pub name: String,
-    /// It is the name of the thing itself, and not of what a controller makes of it.
+    /// Whether this is the resource's own name, and not the name of something that a controller creates from it.
     pub is_own: bool,
 }
 
-/// Disks of one kind and size that come with each machine.
+/// Disks of one kind and size on each machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disk {
-    /// Size of one.
+    /// Size of one disk.
     pub gib: Fact<Value>,
-    /// As the cloud writes it: gp3, pd-ssd, Premium_LRS.
+    /// Kind of the disk in the cloud's terms: gp3, pd-ssd, Premium_LRS.
     pub kind: Fact<Value>,
-    /// How many of them; one where nothing is said.
+    /// Number of disks; the default is one.
     pub count: Fact<Value>,
-    /// What one is told to do in a second, where that is bought apart from its size.
+    /// Provisioned performance of one disk, if it is billed separately from the size.
     pub speed: DiskSpeed,
 }
 
-/// Operations and MiB a second.
+/// Provisioned operations per second and MiB per second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiskSpeed {
     pub iops: Fact<Value>,
@@ -273,7 +275,7 @@ pub enum FrontEnd {
     Plan,
     Kubernetes,
     Chart,
-    /// A template of a cloud.
+    /// A cloud's template.
     Template,
 }
 
@@ -291,9 +293,9 @@ impl FrontEnd {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// A machine that is paid for.
+    /// A provisioned machine.
     Rented,
-    /// A share of a machine that somebody else pays for.
+    /// A share of a machine that another resource pays for.
     Requested,
 }
 
@@ -306,7 +308,7 @@ impl Role {
     }
 }
 
-/// The most of something that all machines of a pool may have together.
+/// A limit for all machines of a pool together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     pub of: Limited,
@@ -320,28 +322,28 @@ pub enum Limited {
     MemoryGib,
 }
 
-/// What `ignore_changes` names: another text of it changes nothing of what runs.
+/// Attributes that `ignore_changes` names: a change of them in the file changes nothing that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftAlone {
     pub count: bool,
     pub machine: bool,
 }
 
-/// What a count counts.
+/// Unit of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CountedIn {
     #[default]
     Machines,
-    /// Virtual CPUs: AWS Batch sizes a compute environment so.
+    /// Virtual CPUs, the unit of AWS Batch compute environments.
     Cpus,
-    /// Single accelerators: the limits of GKE's node auto-provisioning.
+    /// Single accelerators, the unit of limits in GKE node auto-provisioning.
     Accelerators,
 }
 
-/// Who writes so many machines means that nothing limits them: no account has a tenth of it.
+/// From this number of machines on, a maximum means no limit: no account has a tenth of it.
 const NO_LIMIT: f64 = 1_000_000.0;
 
-/// How many there are: always, as the text sets it, and at most. The ceiling is infinite where nothing limits it.
+/// Minimum, expected and maximum number. The maximum is infinite if nothing limits it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     pub floor: f64,
@@ -354,7 +356,8 @@ impl Range {
         Range { floor: n, expected: n, ceiling: n }
     }
 
-    /// From `floor` to `ceiling`; what is expected is the stated number, or the floor where none is stated.
+    /// Returns a range from `floor` to `ceiling`. The expected number is the stated one, or the floor if none is
+    /// stated.
     pub fn between(floor: f64, stated: Option<f64>, ceiling: f64) -> Self {
         let ceiling = if ceiling >= NO_LIMIT { f64::INFINITY } else { ceiling.max(floor) };
         Range { floor, expected: stated.unwrap_or(floor).clamp(floor, ceiling), ceiling }
@@ -362,7 +365,7 @@ impl Range {
 
     #[must_use]
     pub fn times(self, other: Range) -> Range {
-        // None of something without a limit is none.
+        // Zero times infinity is zero here.
         let ceiling = self.ceiling * other.ceiling;
         Range {
             floor: self.floor * other.floor,
@@ -371,7 +374,7 @@ impl Range {
         }
     }
 
-    /// Each end changed in the same way.
+    /// Applies the same change to each end.
     #[must_use]
     pub fn plus(self, other: Range) -> Range {
         Range {
@@ -390,27 +393,27 @@ impl Range {
 #[derive(Debug, Clone, Default)]
 pub struct Labels {
     pub entries: BTreeMap<String, Fact<Arc<str>>>,
-    /// There may be more keys that cannot be seen: `tags = var.tags`.
+    /// Reason why further, unknown keys may exist: `tags = var.tags`.
     pub open: Option<Unknown<()>>,
-    /// The attribute or block that holds them.
+    /// The attribute or block that contains them.
     pub span: Option<Span>,
-    /// The type takes labels that reach the bill.
+    /// Whether the type accepts labels that appear on the bill.
     pub taggable: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     pub kind: LinkKind,
-    /// The address at the other end.
+    /// Address of the other resource.
     pub to: String,
-    /// The text that proves the link.
+    /// Place in the files that proves the link.
     pub span: Span,
-    /// Why the two belong together.
+    /// Reason for the link.
     pub why: Arc<str>,
 }
 
 impl Link {
-    /// One names the other.
+    /// Returns a link between two resources, of which one names the other.
     pub fn named(kind: LinkKind, to: String, span: Span) -> Self {
         Link { kind, to, span, why: "it is named there".into() }
     }
@@ -418,27 +421,27 @@ impl Link {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
-    /// A pod runs on this pool.
+    /// The pod runs on this pool.
     Pool,
-    /// Its number is decided there.
+    /// The autoscaler decides the number.
     Autoscaler,
-    /// It is stopped there.
+    /// The other resource stops this one.
     Stop,
-    /// It takes its settings from there: a launch template, a class, a chart.
+    /// The resource takes its settings from the other: a launch template, a class, a chart.
     Settings,
-    /// It keeps some of its pods from being stopped.
+    /// The disruption budget protects some of its pods from eviction.
     Budget,
-    /// It waits there for room.
+    /// The resource waits in this queue for capacity.
     Queue,
-    /// It limits what its namespace may ask for.
+    /// The quota limits the requests of its namespace.
     Quota,
-    /// It decides who goes first.
+    /// The priority class decides the order.
     Priority,
-    /// It is in there, and the labels of that hold for it.
+    /// The resource is in this namespace and inherits its labels.
     Namespace,
-    /// It gets its devices by it.
+    /// The pod gets its devices through this claim.
     Claim,
-    /// It gets its requests by it.
+    /// The pod gets its requests through this service.
     Service,
 }
 
@@ -474,18 +477,18 @@ impl LinkKind {
     }
 }
 
-/// Labels and taints by which pods and pools find each other.
+/// Labels and taints that match pods and pools.
 #[derive(Debug, Clone, Default)]
 pub struct Selector {
     pub labels: BTreeMap<String, Fact<Arc<str>>>,
     pub taints: Vec<Taint>,
-    /// Why there may be more labels and taints.
+    /// Reason why further labels and taints may exist.
     pub open: Option<Unknown<()>>,
-    /// What a pod wants of no node.
+    /// Node labels that a pod excludes.
     pub refuses: Vec<(Arc<str>, Refused)>,
 }
 
-/// The values of a label that a pod does not want to find on its node.
+/// Values of a label that a pod excludes on its node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Refused {
     Any,
@@ -520,7 +523,7 @@ pub struct Taint {
 }
 
 impl Inventory {
-    /// Adds what another front end found.
+    /// Adds the findings of another front end.
     pub fn join(&mut self, other: Inventory) {
         self.resources.extend(other.resources);
         self.runs.extend(other.runs);
@@ -540,27 +543,27 @@ impl Inventory {
 }
 
 impl Resource {
-    /// Whether sums count it: no other text of the same object does, and somebody deploys what makes it.
+    /// Whether totals count it: it has no other version that counts, and its deployment counts.
     pub fn is_added(&self) -> bool {
         self.version_of.is_none() && self.counted == Counted::Deployed
     }
 
-    /// It only changes another object, and gpulint has not found the number of that one.
+    /// Whether it only patches another object whose number gpulint has not found.
     pub fn takes_its_count(&self) -> bool {
         self.is_patch && self.count.why().is_some()
     }
 
-    /// Whether it is switched off: its count is 0, and not because it could never start.
+    /// Whether it is switched off: its count is 0, and it could be started.
     pub fn is_switched_off(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling == 0.0) && self.fact(Key::Impossible).value().is_none()
     }
 
-    /// Whether nothing limits how many there are.
+    /// Whether nothing limits its number.
     pub fn is_unlimited(&self) -> bool {
         self.count.value().is_some_and(|count| count.ceiling.is_infinite())
     }
 
-    /// Every place that says something about it.
+    /// All places that set a value of it.
     pub fn places(&self) -> impl Iterator<Item = Span> {
         let facts = self.facts().flat_map(|(_, fact)| [fact.span(), fact.defined()]);
         let labels = self.labels.entries.values().flat_map(|fact| [fact.span(), fact.defined()]);
@@ -608,7 +611,7 @@ impl Resource {
         }
     }
 
-    /// Makes machines of a count in CPUs or accelerators, once it is known how many of these a machine has.
+    /// Converts a count in CPUs or accelerators to machines, after their number per machine is known.
     pub fn settle_count(&mut self) {
         let (key, what) = match self.counted_in {
             CountedIn::Machines => return,
@@ -632,14 +635,16 @@ impl Resource {
                 ..known
             }),
             (count, None) => match count.span() {
-                Some(span) => Fact::unknown(format!("it is counted in {what}, and the machine's are not known"), span),
+                Some(span) => {
+                    Fact::unknown(format!("the count is in {what}, and the {what} of one machine are unknown"), span)
+                }
                 None => Fact::Absent,
             },
         };
         self.counted_in = CountedIn::Machines;
     }
 
-    /// The least, the first and the largest of the numbers of which a fact is one.
+    /// Returns the smallest, the first and the largest candidate of a numeric fact.
     fn one_of_numbers(&self, key: Key) -> Option<Range> {
         let Fact::Unknown(unknown) = self.fact(key) else { return None };
         let numbers: Option<Vec<f64>> = unknown.candidates.iter().map(Value::as_number).collect();
@@ -653,7 +658,7 @@ impl Resource {
         self.facts.get(&key).unwrap_or(ABSENT)
     }
 
-    /// Sets a fact; a value that does not have the type of the key becomes unknown.
+    /// Sets a fact. A value that does not conform to the key's type becomes unknown.
     pub fn set(&mut self, key: Key, fact: Fact<Value>) {
         let fact = match fact {
             Fact::Absent => {
@@ -666,7 +671,7 @@ impl Resource {
                     Fact::Known(known)
                 }
                 None => Fact::unknown(
-                    format!("`{}` is no {} for {}", known.value, key.value_type().name(), key.name()),
+                    format!("`{}` is not a valid {} for {}", known.value, key.value_type().name(), key.name()),
                     known.span,
                 ),
             },

@@ -1,19 +1,19 @@
-//! Where a row finds something: a path through attributes, nested blocks, keys and lists. Both front ends read it here, and
-//! each walks it through what it has.
+//! Paths of resource definitions: through attributes, nested blocks, keys and lists. This module parses them, and each
+//! front end walks them.
 
 use std::str::FromStr;
 
-/// A path of a row, such as `node_config.guest_accelerator[].type`.
+/// A path in a resource definition, such as `node_config.guest_accelerator[].type`.
 ///
-/// - `a.b` goes into an attribute, a nested block or a key; of several blocks or elements it takes the first.
-/// - `a[]` goes into every block, element or value of a map.
-/// - `a[key=text]` goes into those whose `key` is `text`.
-/// - `a!json` reads a text as JSON, `a!base64` decodes one.
-/// - `a.{b}` goes into the key whose name stands at `b`, as seen from where the path starts.
-/// - `a."x.y/z"` goes into a key with punctuation, `a.*` into every value of a mapping of a manifest, `#key` is the key of the
-///   part.
-/// - `/a` starts at the block where the row describes a part of it (`/` is the block itself); `@link.a` starts at what a
-///   link leads to; `$provider.a` at the provider's configuration.
+/// - `a.b` enters an attribute, a nested block or a key, and takes the first of several blocks or elements.
+/// - `a[]` enters every block, element or value of a map.
+/// - `a[key=text]` enters those whose `key` is `text`.
+/// - `a!json` parses a string as JSON, and `a!base64` decodes it.
+/// - `a.{b}` enters the key whose name is at `b`, relative to the start of the path.
+/// - `a."x.y/z"` enters a key with punctuation, `a.*` enters every value of a mapping of a manifest, and `#key` is the
+///   key of the part.
+/// - `/a` starts at the block, if the definition describes a part of it (`/` is the block itself). `@link.a` starts at
+///   the linked resource, and `$provider.a` at the provider's configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowPath {
     pub start: Start,
@@ -47,7 +47,7 @@ pub enum StepName {
 pub enum Into {
     First,
     All,
-    /// All of it, lists and maps left as they are.
+    /// The whole value, with lists and maps unchanged.
     Whole,
     Where(String, String),
 }
@@ -67,7 +67,9 @@ impl FromStr for RowPath {
             Some(b'/') => (Start::Block, &text[1..]),
             Some(b'$') => match text.strip_prefix("$provider.") {
                 Some(rest) => (Start::Provider, rest),
-                None => return Err(format!("`{text}`: a path may start with `/`, `@link.` or `$provider.`")),
+                None => {
+                    return Err(format!("`{text}` is not a path: a path starts with `/`, `@link.` or `$provider.`"));
+                }
             },
             Some(b'@') => {
                 let (link, rest) = text[1..].split_once('.').unwrap_or((&text[1..], ""));
@@ -77,14 +79,14 @@ impl FromStr for RowPath {
         };
         let steps = split(rest).into_iter().map(step).collect::<Result<Vec<_>, _>>()?;
         if steps.is_empty() && !matches!(start, Start::Link(_) | Start::Block) {
-            return Err("an empty path".to_owned());
+            return Err("the path is empty".to_owned());
         }
         Ok(RowPath { start, steps })
     }
 }
 
 impl RowPath {
-    /// The path to the collections of which this one leads to elements, or to the first.
+    /// Returns the path of the collections whose elements this path enters.
     pub fn whole(&self) -> RowPath {
         let mut path = self.clone();
         if let Some(last) = path.steps.last_mut()
@@ -95,7 +97,7 @@ impl RowPath {
         path
     }
 
-    /// What it leads to by name: `a.b` of `a[].b`.
+    /// Returns the named steps only: `a.b` for `a[].b`.
     pub fn name(&self) -> String {
         let names = self.steps.iter().map(|step| match &step.name {
             StepName::Written(name) => name.as_str(),
@@ -105,7 +107,7 @@ impl RowPath {
     }
 }
 
-/// The parts between dots that stand outside braces, brackets and quotes.
+/// Splits at dots outside braces, brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from, mut quoted) = (Vec::new(), 0usize, 0, false);
     for (at, c) in text.char_indices() {
@@ -128,7 +130,7 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn step(text: &str) -> Result<PathStep, String> {
-    let bad = || format!("`{text}` is no step of a path");
+    let bad = || format!("`{text}` is not a step of a path");
     let (name, rest) = if let Some(quoted) = text.strip_prefix('"') {
         let (name, rest) = quoted.split_once('"').ok_or_else(bad)?;
         (StepName::Written(name.to_owned()), rest)
@@ -149,7 +151,7 @@ fn step(text: &str) -> Result<PathStep, String> {
             match condition.split_once('=') {
                 _ if condition.is_empty() => (Into::All, rest),
                 Some((key, value)) => (Into::Where(key.to_owned(), value.to_owned()), rest),
-                None => return Err(format!("`[{condition}]` is no `[key=text]`")),
+                None => return Err(format!("`[{condition}]` is not a condition of the form `[key=text]`")),
             }
         }
     };
@@ -157,7 +159,7 @@ fn step(text: &str) -> Result<PathStep, String> {
         "" => None,
         "!json" => Some(TextForm::Json),
         "!base64" => Some(TextForm::Base64),
-        other => return Err(format!("`{other}` is neither `!json` nor `!base64`")),
+        other => return Err(format!("`{other}` is not supported: use `!json` or `!base64`")),
     };
     Ok(PathStep { name, into, read })
 }

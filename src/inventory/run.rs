@@ -1,4 +1,4 @@
-//! What somebody applies in one go, and what of a tree belongs to it.
+//! Deployments, and the files that belong to each.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,30 +7,30 @@ use std::sync::Arc;
 use super::fact::Fact;
 use super::key::Value;
 
-/// One application of text: a Terraform root with one set of variable files, a chart with one stack of values, a folder
-/// of manifests.
+/// One deployment: a Terraform root with one set of variable files, a chart with one stack of values, or a folder of
+/// manifests.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub id: RunId,
     pub kind: RunKind,
-    /// As settings call it; else it is called by its folder and variant.
+    /// Name from the settings. Without one, the name consists of folder and variant.
     pub given_name: Option<Arc<str>>,
-    /// The directory that it is applied from, as a path of the tree.
+    /// Directory from which the files are applied.
     pub folder: Arc<str>,
-    /// The files that it read, sorted, each once.
+    /// The files that it read, sorted and without duplicates.
     pub inputs: Vec<Arc<str>>,
-    /// What tells it from the other runs of its folder: variable files, values, a workspace.
+    /// Difference from the other deployments of its folder: variable files, values, or a workspace.
     pub variant: Option<Arc<str>>,
-    /// Runs whose text it takes in: a base, a module, a library chart.
+    /// Deployments that it includes: a base, a module, a library chart.
     pub uses: Vec<RunId>,
-    /// Filled in once all runs are known.
+    /// Deployments that include it, filled in after all are known.
     pub used_by: Vec<RunId>,
-    /// The cluster or account that it is applied to.
+    /// Cluster or account to which it is applied.
     pub target: Fact<Value>,
     pub counted: Counted,
 }
 
-/// What a run is called everywhere: the same for the same text, whatever else the tree holds.
+/// Stable identity of a deployment: it depends only on its own files and values, not on the rest of the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(Arc<str>);
 
@@ -43,7 +43,7 @@ impl RunId {
         })
     }
 
-    /// As a saved report has it.
+    /// Parses the ID from a saved report.
     pub fn named(text: &str) -> Self {
         RunId(text.into())
     }
@@ -69,7 +69,7 @@ pub enum RunKind {
     Plan,
     Chart,
     Kustomization,
-    /// Of Argo CD or Flux.
+    /// An Application of Argo CD, or its counterpart of Flux.
     Application,
     /// A folder of plain manifests.
     Manifests,
@@ -103,22 +103,24 @@ impl RunKind {
     }
 }
 
-/// Whether sums count what a run makes; what they do not count is told apart.
+/// Whether totals count a deployment. Reports list excluded deployments separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Counted {
     #[default]
     Deployed,
-    /// Others stand in its place: a root without the variable files of its environments, the base of overlays.
+    /// Other deployments take its place: a root without the variable files of its environments, or the base of
+    /// overlays.
     Base,
-    /// It waits to be called.
+    /// The module needs a caller.
     Module,
-    /// It shows how something is used, or tests it.
+    /// The files are an example or a test.
     Example,
-    /// The settings say that nobody deploys it.
+    /// The settings exclude it.
     Excluded,
-    /// What applies its folder does not apply it: a kustomization does not list it, or an Application does not include it.
+    /// The tool that applies the folder leaves this file out: a kustomization does not list it, or an Application does
+    /// not include it.
     Unlisted,
-    /// A program keeps it: a copy of text that stands elsewhere.
+    /// A program keeps these files as a copy of others.
     Copy,
 }
 
@@ -146,7 +148,7 @@ impl Counted {
     }
 }
 
-/// What the settings say of runs: it stands in the place of what would be found.
+/// Deployments from the settings. They replace those that gpulint would infer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GivenRun {
     /// Patterns of directories.
@@ -156,7 +158,7 @@ pub struct GivenRun {
     pub variables: Vec<(String, String)>,
     pub workspace: Option<String>,
     pub modules_directory: Option<String>,
-    /// Files of a chart's values.
+    /// Values files of a chart.
     pub values: Vec<String>,
 }
 
@@ -184,7 +186,7 @@ impl Run {
         self
     }
 
-    /// What people call it: `infra (env/prod.tfvars)`.
+    /// Returns the readable name: `infra (env/prod.tfvars)`.
     pub fn name(&self) -> String {
         let folder = if self.folder.is_empty() { "." } else { &self.folder };
         match (&self.given_name, &self.variant) {
@@ -199,7 +201,7 @@ impl Run {
     }
 }
 
-/// Brings runs into the order of their names, joins those that are one, and notes at each which others take it in.
+/// Sorts deployments by name, merges duplicates, and records at each which others include it.
 pub fn settle(runs: &mut Vec<Run>) {
     let mut by_id: BTreeMap<RunId, Run> = BTreeMap::new();
     for run in runs.drain(..) {

@@ -1,4 +1,4 @@
-//! What a schedule changes about the number of something, week after week.
+//! Changes that a weekly schedule makes to the number of machines or pods.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use super::fact::Fact;
 /// One entry of a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
-    /// When, as cron writes it.
+    /// Time in cron format.
     pub at: Fact<Arc<str>>,
-    /// The time zone of that; UTC where nothing is said.
+    /// Time zone of the entry; the default is UTC.
     pub zone: Fact<Arc<str>>,
     pub change: Change,
     pub span: Span,
@@ -19,19 +19,19 @@ pub struct Shift {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// As many as the text says beside it.
+    /// The number that the resource sets elsewhere.
     Start,
-    /// None at all.
+    /// Zero.
     Stop,
-    /// So many from then on; what is absent stays as it was.
+    /// These numbers from then on. An absent number keeps its value.
     Set { min: Fact<f64>, desired: Fact<f64>, max: Fact<f64> },
-    /// At least so many, until it ends.
+    /// At least this number until the end.
     AtLeast { count: Fact<f64>, until: Until },
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Until {
-    /// As cron writes it.
+    /// End in cron format.
     Cron(Fact<Arc<str>>),
     Seconds(Fact<f64>),
 }

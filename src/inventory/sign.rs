@@ -1,4 +1,4 @@
-//! Signs of what a tree has beside accelerators: what exports their metrics, queues, quotas, classes of priority, budgets.
+//! Supporting components in the files: metrics exporters, queues, quotas, priority classes, budgets.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -7,27 +7,27 @@ use regex::bytes::Regex;
 
 use crate::source::{Needles, compiled};
 
-/// Something that a tree has or has not, and that is no accelerator itself.
+/// A component that the files define or lack, and that has no accelerators itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sign {
-    /// Something exports what the accelerators are doing.
+    /// An exporter of accelerator metrics.
     Metrics,
-    /// A limit of what a namespace may ask for.
+    /// A quota for a namespace.
     Quota,
     /// A queue for batch work.
     Queue,
-    /// Classes of priority.
+    /// Priority classes.
     Priority,
     /// A budget with an alarm.
     Budget,
-    /// The controller of Kubeflow's notebooks stops those that are idle.
+    /// The Kubeflow notebook controller, configured to stop idle notebooks.
     Culling,
-    /// A cluster autoscaler is told to take no machine away.
+    /// A cluster autoscaler that is configured to remove no machine.
     NoScaleDown,
 }
 
-/// By which words each is known, in documents and in Terraform. Exporters and operators as their own charts and images are
-/// called, 2026-11.
+/// Patterns for each component in documents and Terraform. The names are those of the charts and images of exporters
+/// and operators, 2026-11.
 const WORDS: &[(Sign, &str)] = &[
     (Sign::Metrics, r"(?i-u:dcgm|gpu[-_]operator|nvidia_gpu\b|nvidia_smi_exporter|nvidia-gpu-exporter)"),
     (
@@ -41,16 +41,16 @@ const WORDS: &[(Sign, &str)] = &[
         Sign::Budget,
         r"(?-u:aws_budgets_budget|AWS::Budgets::Budget\b|google_billing_budget|azurerm_consumption_budget|oci_budget_budget)",
     ),
-    // A variable of a container, an entry of a map or a file of variables; the values of Kubeflow's chart.
+    // Matches a container's variable, an entry of a map, a file of variables, or values of Kubeflow's chart.
     (Sign::Culling, r#"(?-u:\b(?:ENABLE_CULLING|enableCulling)["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?true\b)"#),
-    // An argument, a value of the chart, a setting of a release.
+    // Matches an argument, a chart value or a setting of a release.
     (Sign::NoScaleDown, r#"(?-u:\bscale-down-enabled["']?(?:\s*[:=]|\s+value"?\s*[:=])\s*["']?false\b)"#),
 ];
 
 static PATTERNS: LazyLock<Vec<(Sign, Regex)>> =
     LazyLock::new(|| WORDS.iter().map(|(sign, words)| (*sign, compiled(Regex::new(words)))).collect());
 
-/// The first place of each sign, comments left out.
+/// Returns the first place of each component. Comments do not count.
 pub fn signs(text: &[u8]) -> Vec<(Sign, std::ops::Range<usize>)> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -65,8 +65,8 @@ pub fn signs(text: &[u8]) -> Vec<(Sign, std::ops::Range<usize>)> {
     found
 }
 
-/// Words of which one stands in every text that one of the patterns matches, whatever their case; cut before three letters
-/// that are rare in other text, by which they are found.
+/// Every text that a pattern matches contains one of these, in any case. They are cut before three rare letters, by
+/// which the search finds them.
 const PARTS: [(&str, &str); 11] = [
     ("d", "cgm"),
     ("g", "pu-operator"),
@@ -81,7 +81,7 @@ const PARTS: [(&str, &str); 11] = [
     ("containerinsig", "hts"),
 ];
 
-/// The same of words that are written in one way.
+/// Parts of words that have only one spelling.
 const EXACT: [&str; 11] = [
     "ResourceQuota",
     "ClusterQueue",
@@ -96,14 +96,14 @@ const EXACT: [&str; 11] = [
     "scale-down-enabled",
 ];
 
-/// What every text with a sign has, as letters that all stand beside each other.
+/// Byte sequences of which every text with a component has one.
 static RARE: LazyLock<Needles> = LazyLock::new(|| {
     let three: BTreeSet<&str> = PARTS.iter().filter_map(|(_, rest)| rest.get(..3)).collect();
     let words = EXACT.map(str::to_owned).into_iter().chain(three.into_iter().flat_map(in_any_case));
     Needles::new(&words.collect::<Vec<_>>())
 });
 
-/// A word of a few letters, in small and in large ones.
+/// Returns all spellings of a short word in lower and upper case.
 fn in_any_case(word: &str) -> Vec<String> {
     word.chars().fold(vec![String::new()], |made, letter| {
         let cases: BTreeSet<char> = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()].into();
@@ -112,7 +112,7 @@ fn in_any_case(word: &str) -> Vec<String> {
     })
 }
 
-/// A search of bytes that says no for most texts.
+/// Rules out most texts with a fast byte search.
 pub fn may_have_sign(text: &[u8]) -> bool {
     RARE.any(text, |word, at| word < EXACT.len() || PARTS.iter().any(|part| stands_at(text, at, part)))
 }

@@ -1,6 +1,7 @@
-//! Names as programs write them, in one form.
+//! Converts names of programs to snake case.
 
-/// Small letters, with a stroke before each word: `tensorParallelSize` is `tensor_parallel_size`. Other letters stay.
+/// Converts to lower case with an underscore before each word: `tensorParallelSize` becomes `tensor_parallel_size`.
+/// Other characters stay.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut was_small = false;

@@ -1,4 +1,4 @@
-//! Facts that are one of a few words: how a machine is bought, what a resource is for, what a program does with a model.
+//! Facts with a closed list of values: the way of buying, the purpose, the task of a program.
 
 use super::fact::Fact;
 use super::key::Value;
@@ -24,7 +24,7 @@ macro_rules! terms {
                 value.as_text().and_then(Self::from_name)
             }
 
-            /// What a fact says, where that is known and one of these words.
+            /// Returns the value of a fact, if it is known and in the list.
             pub fn said_by(fact: &Fact<Value>) -> Option<Self> {
                 fact.value().and_then(Self::of)
             }
@@ -39,14 +39,14 @@ macro_rules! terms {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let name = String::deserialize(deserializer)?;
-                Self::from_name(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is not known here")))
+                Self::from_name(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is not a known value")))
             }
         }
     };
 }
 
 terms! {
-    /// How a machine is bought.
+    /// Way of buying a machine.
     Purchase {
         OnDemand "on-demand",
         Spot "spot",
@@ -63,7 +63,7 @@ terms! {
 }
 
 terms! {
-    /// What a resource is for.
+    /// Purpose of a resource.
     Purpose {
         Training "training",
         Batch "batch",
@@ -77,7 +77,7 @@ terms! {
 }
 
 terms! {
-    /// What a program does with a model.
+    /// Task of a program.
     Task {
         Serve "serve",
         Embed "embed",
@@ -88,7 +88,7 @@ terms! {
 }
 
 impl Task {
-    /// What something is for that runs such a program.
+    /// Returns the purpose of a resource that runs such a program.
     pub fn purpose(self) -> Purpose {
         match self {
             Task::Train => Purpose::Training,

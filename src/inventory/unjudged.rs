@@ -1,36 +1,36 @@
-//! What matters and was not judged: while there is any, nobody may say that all is well.
+//! Relevant files, blocks and resources that were not evaluated. If any exists, the verdict cannot be a pass.
 
 use crate::diagnostic::SkipKind;
 use crate::source::Span;
 
-/// Text that could hold or change accelerators, and of which nobody knows what it says.
+/// A relevant file, block or resource that gpulint could not evaluate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unjudged {
-    /// The file, or the directory, as a path of the tree.
+    /// Path of the file or directory.
     pub path: String,
-    /// The part of the file; all of it where there is none.
+    /// Part of the file; not set for the whole file.
     pub span: Option<Span>,
-    /// Where the first word of it stands, if it is all of the file and that has many lines.
+    /// Place of the first match, if the whole file is not evaluated and has many lines.
     pub shown_at: Option<Span>,
-    /// The resource or the call of a module.
+    /// Address of the resource or module call.
     pub address: Option<String>,
     pub kind: SkipKind,
-    /// What was not judged and why: a lower-case statement.
+    /// Reason: a lower-case statement about what was not evaluated.
     pub reason: String,
-    /// What would cure it: a command, or what to write.
+    /// Next step: a command or an edit.
     pub cure: Option<String>,
-    /// What is known of it all the same, so that a change of that is seen: values that are handed to a module.
+    /// Known values, such as the arguments of a module call, so that a comparison detects changes of them.
     pub known: String,
     pub standing: UnjudgedStatus,
 }
 
-/// What a change did to it. Where nothing is compared, everything is open.
+/// Effect of a change on the entry. Without a comparison, every entry is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnjudgedStatus {
-    /// It was judged before the change, and is not any more: that fails.
+    /// Evaluated before the change, and no longer after it: this fails the run.
     Lost,
     Open,
-    /// The change leaves it as it was.
+    /// The change does not affect it.
     AsBefore,
 }
 
@@ -67,7 +67,7 @@ impl Unjudged {
         Unjudged { span: Some(span), ..self }
     }
 
-    /// Whether a resource of that address may be hidden by it.
+    /// Whether it may hide a resource with this address.
     pub fn may_hide(&self, address: &str, path: &str) -> bool {
         match (&self.address, self.span) {
             (Some(own), _) => address

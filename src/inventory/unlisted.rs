@@ -1,19 +1,19 @@
-//! Resources and objects of types that no row describes: what their text names of machines and accelerators, so that it is
-//! told and never silent.
+//! Resources and objects of unsupported types. Fields that name machines or accelerators are recorded, so that reports
+//! list them.
 
 use crate::source::Span;
 
 use super::accelerators;
 use super::snake_case::snake_case;
 
-/// Words of the names of fields that say which machine it is.
+/// Words in names of fields that set a machine type.
 const MACHINE_WORDS: [&str; 17] = [
     "type", "types", "size", "flavor", "flavour", "shape", "plan", "machine", "instance", "sku", "class", "node",
     "hardware", "compute", "model", "profile", "card",
 ];
-/// Words of the names of fields that say how many.
+/// Words in names of fields that set a number.
 const NUMBER_WORDS: [&str; 8] = ["count", "number", "num", "total", "quantity", "amount", "units", "node"];
-/// Maps whose keys are anybody's: what stands there is told to people, programs and selectors, and rents nothing.
+/// Maps with arbitrary keys. Their values are for people, programs and selectors, and do not provision anything.
 const OPEN_MAPS: [&str; 19] = [
     "tags",
     "tag",
@@ -35,35 +35,35 @@ const OPEN_MAPS: [&str; 19] = [
     "connection",
     "provisioner",
 ];
-/// What says more than these says it again.
+/// Limit on fields: further fields only repeat the earlier ones.
 const MOST_FIELDS: usize = 20;
 
-/// A resource or an object of a type that no row describes.
+/// A resource or an object of an unsupported type.
 #[derive(Debug, Clone)]
 pub struct Unlisted {
     pub address: String,
-    /// The type of Terraform, or the kind.
+    /// Terraform type or Kubernetes kind.
     pub kind: String,
     pub span: Span,
     pub body: Span,
-    /// How many of it there are, where that is known.
+    /// Number of instances, if known.
     pub count: Option<f64>,
-    /// Its type says that it is about accelerators, whatever its fields say.
+    /// Whether the type's name alone shows that it is about accelerators.
     pub is_by_type: bool,
-    /// The fields that may say which machine it is, or which accelerators it has.
+    /// Fields that may set its machine type or its accelerators.
     pub fields: Vec<UnlistedField>,
 }
 
-/// A field that may say which machine or which accelerators are meant.
+/// A field that may set a machine type or accelerators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnlistedField {
     pub name: String,
-    /// Nothing where it is not known.
+    /// Not set if unknown.
     pub value: Option<String>,
     pub says: FieldMeaning,
 }
 
-/// What a field says by its name.
+/// Kind of a field, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldMeaning {
     /// `instance_type`
@@ -80,7 +80,7 @@ impl Unlisted {
         Unlisted { address, kind, span, body, count: Some(1.0), is_by_type: false, fields: Vec::new() }
     }
 
-    /// Keeps the field if its name may be that of a machine or of accelerators.
+    /// Records the field if its name suggests a machine or accelerators.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         if self.fields.len() < MOST_FIELDS
             && let Some(says) = FieldMeaning::by(&words(name))
@@ -90,12 +90,12 @@ impl Unlisted {
     }
 }
 
-/// Whether the name of a type says that it is about accelerators.
+/// Whether the name of a type shows that it is about accelerators.
 pub fn is_type_of_accelerators(name: &str) -> bool {
     words(name).split('_').any(accelerators::is_asking)
 }
 
-/// Whether people choose the keys below a field of that name.
+/// Whether users choose the keys in a field of this name.
 pub fn is_open_map(name: &str) -> bool {
     OPEN_MAPS.contains(&words(name).as_str())
 }
@@ -103,7 +103,7 @@ pub fn is_open_map(name: &str) -> bool {
 impl FieldMeaning {
     fn by(words: &str) -> Option<FieldMeaning> {
         if accelerators::are_in_name(words) {
-            // `gpus_per_node` is a number of GPUs, `cpus_per_gpu` is none.
+            // `gpus_per_node` is a number of GPUs, and `cpus_per_gpu` is not.
             let words = words.split("_per_").next().unwrap_or(words);
             let last = words.rsplit('_').next().unwrap_or(words);
             let is_number = NUMBER_WORDS.contains(&last) || accelerators::are_in_name(last);
@@ -113,7 +113,7 @@ impl FieldMeaning {
     }
 }
 
-/// A name in small letters, with a stroke between its words: `gpuCount` and `gpu-count` are `gpu_count`.
+/// Converts a name to lower case with underscores: `gpuCount` and `gpu-count` become `gpu_count`.
 fn words(name: &str) -> String {
     snake_case(name).replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
 }

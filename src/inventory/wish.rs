@@ -1,31 +1,31 @@
-//! What a fix wishes a fact to be.
+//! Edits of facts that a fix requests.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::key::{Key, Value};
 
-/// What a resource should say instead of what it says. A rule wishes it; the front end that read the resource knows how
-/// it is written there.
+/// The value that a fix sets for a resource. A rule requests it, and the front end that read the resource knows how to
+/// write it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wish {
     pub part: Part,
-    /// Nothing where the text should not say it at all, so that the default holds.
+    /// Not set if the fix removes the setting, so that the default applies.
     pub value: Option<Value>,
 }
 
-/// What a wish is about.
+/// The part of a resource that a fix edits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Fact(Key),
-    /// The smallest number of machines or pods that there always are.
+    /// The minimum number of machines or pods.
     Floor,
-    /// One of the labels by which cost is attributed.
+    /// One of the labels that attribute cost.
     Label(Arc<str>),
 }
 
 impl Part {
-    /// The name of the part in pages: a fact, or `floor`.
+    /// Parses the name in rule files: a fact, or `floor`.
     pub fn from_name(name: &str) -> Option<Part> {
         if name == FLOOR {
             return Some(Part::Floor);
@@ -33,7 +33,7 @@ impl Part {
         Key::named(name).map(Part::Fact)
     }
 
-    /// Every name that `from_name` knows.
+    /// Returns every name that `from_name` accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Key::ALL.iter().map(|key| key.name()).chain([FLOOR])
     }
@@ -60,12 +60,12 @@ impl fmt::Display for Wish {
     }
 }
 
-/// Why a wish is not written. Lower-case, without a full stop.
+/// Reason why an edit is not written, in lower case and without a period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Declined {
-    /// This type or kind has no words for it, whatever the text says.
+    /// No setting of this type or kind can express it.
     Inexpressible(String),
-    /// It could be written, but not here: the value is computed, shared, generated.
+    /// It can be expressed, but not at this place: the value is computed, shared or generated.
     LeftAlone(String),
 }
 

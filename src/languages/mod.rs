@@ -1,8 +1,7 @@
-//! Other people's languages, each a leaf that follows a program of theirs: text with places in, trees, values and text with
-//! places out.
+//! Languages of other programs. Each module parses text to trees with places, and evaluates or renders them.
 //!
-//! None of them knows an accelerator, a resource or a price. Each says on its first page which program it follows, who
-//! judges it, what it refuses, and why it is not a crate.
+//! None of them knows an accelerator, a resource or a price. The head of each names the program that it follows, its
+//! tests, what it refuses, and why no crate does this.
 
 pub(crate) mod azure;
 pub(crate) mod cel;

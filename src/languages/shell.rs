@@ -1,32 +1,33 @@
-//! Commands of a shell: quotes, continuations, `&&`, assignments, variables, here-documents → words with their places.
+//! Splits shell scripts into commands of words with places: quotes, continuations, `&&`, assignments, variables,
+//! here-documents.
 //!
-//! Follows what a POSIX shell and bash do to words before they start a program, and `$(NAME)` as the kubelet expands it. No
-//! branch is taken and no program is run: the commands of all branches are there, and what only a run could tell is a hole in
-//! the word.
+//! Follows the word processing of a POSIX shell and bash before they start a program, and `$(NAME)` as the kubelet
+//! expands it. No branch is taken and no program is run. The result has the commands of all branches, and a value that
+//! only a run determines is a hole in the word.
 //!
-//! Tolerant where a shell would refuse: a quote that nobody closes ends with the text. Words longer than 16 KiB, scripts
-//! longer than 512 KiB and what expands beyond the room that the caller gives are cut short, never followed.
+//! It accepts scripts that a shell would refuse: an unclosed quote ends with the text. Words above 16 KiB, scripts
+//! above 512 KiB and expansions beyond the caller's limit are cut.
 //!
-//! Judged by no other program: by its own cases, and by the containers of `tests/kubernetes`.
+//! Its only tests are its own and the containers of `tests/kubernetes`.
 //!
-//! Crates that split shell words (shlex, shell-words) know no places, no variables and no commands; those that parse shells
-//! give trees, refuse what is only half a script, and expand nothing.
+//! Crates that split shell words (shlex, shell-words) have no places, variables or commands. Crates that parse shells
+//! return trees, refuse incomplete scripts, and expand nothing.
 
 pub(crate) mod printed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Stands in known text for a part that is not known. Front ends may use it too.
+/// Represents an unknown part in a known text; front ends may use it too.
 pub const HOLE: char = '\u{FFFC}';
 
-/// Longer words say nothing about a model; expanding variables in each other stops here.
+/// Limit on words, which also stops variables that expand each other. No model name is longer.
 const LONGEST_WORD: usize = 16 << 10;
-/// Longer scripts are read up to here.
+/// Limit on scripts; the rest is ignored.
 const LONGEST_SCRIPT: usize = 512 << 10;
 const MOST_WORDS: usize = 20_000;
 
-/// A word of a command: text where variables are expanded, with the byte range of the script that it came from.
+/// A word of a command: text with expanded variables, and its byte range in the script.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ShellWord {
     pub(crate) text: String,
@@ -34,11 +35,12 @@ pub(crate) struct ShellWord {
     pub(crate) end: usize,
     /// The variable whose value is part of the text.
     pub(crate) variable: Option<Arc<str>>,
-    /// Stands for all arguments of the script: `"$@"`.
+    /// Whether it represents all arguments of the script: `"$@"`.
     pub(crate) arguments: bool,
 }
 
-/// Commands of a script in order, each as its words. Variables come from `outer` and from assignments on the way.
+/// Returns the commands of a script in order, each as its words. Variables come from `outer` and from assignments in
+/// the script.
 pub(crate) fn commands<'v>(
     script: &str,
     outer: &dyn Fn(&str) -> Option<&'v str>,
@@ -62,7 +64,8 @@ pub(crate) fn commands<'v>(
     result
 }
 
-/// `$(NAME)` as the kubelet expands it; `$$` escapes. A name that has no value is a hole. Also says which variable it was.
+/// Expands `$(NAME)` as the kubelet does; `$$` escapes. A name without a value is a hole. Also returns the name of the
+/// variable.
 pub(crate) fn expand_references<'v>(
     text: &str,
     variable: &dyn Fn(&str) -> Option<&'v str>,
@@ -99,18 +102,18 @@ pub(crate) fn expand_references<'v>(
     (result, used)
 }
 
-/// The name before the bracket that closes; the search for it ends where the name does.
+/// Returns the name before the closing bracket; the search stops at the end of the name.
 fn name_in_brackets(text: &str) -> Option<&str> {
     let length = text.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
     let (name, rest) = text.split_at_checked(length)?;
     (rest.starts_with(')') && is_name(name)).then_some(name)
 }
 
-/// Text in which templates and variables that somebody else fills in are holes: `{{ .Values.model }}`, `${MODEL}`.
+/// Replaces templates and variables that another program fills in by holes: `{{ .Values.model }}`, `${MODEL}`.
 pub(crate) fn cut_templates(text: &str, variables: bool) -> String {
     let mut result = String::with_capacity(text.len());
     let mut at = 0;
-    // Each opening is searched for only when the one that was found is behind us, and not again where there is none.
+    // Each mark is searched again only after its last match is passed, and never after a search without a match.
     let pairs: &[(&str, &str)] = if variables { &[("{{", "}}"), ("${", "}")] } else { &[("{{", "}}")] };
     let mut opens: Vec<Option<usize>> = pairs.iter().map(|(open, _)| text.find(open)).collect();
     loop {
@@ -143,11 +146,11 @@ enum Part {
         default: Option<String>,
         quoted: bool,
     },
-    /// Output of a command, arithmetic, a positional parameter.
+    /// Output of a command, arithmetic, or a positional parameter.
     Hole {
         quoted: bool,
     },
-    /// `$@`, `$*`
+    /// All arguments: `$@`, `$*`
     Arguments,
 }
 
@@ -164,7 +167,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// The next command; `None` at the end.
+    /// Returns the next command; `None` at the end.
     fn command(&mut self) -> Option<Vec<Raw>> {
         let mut words = Vec::new();
         loop {
@@ -200,7 +203,7 @@ impl Lexer<'_> {
         Some(c)
     }
 
-    /// A backslash before the end of a line, or before spaces and the end of a line: people leave them there.
+    /// Whether a line continues: a backslash before its end, also with spaces in between, which is a common mistake.
     fn continuation(&mut self) -> bool {
         let after = &self.rest()[1..];
         let blank = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
@@ -217,7 +220,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The number before `>` in `2>&1`.
+    /// Skips the number before `>` in `2>&1`.
     fn descriptor(&mut self) -> bool {
         let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
         let redirects = self.rest()[digits..].starts_with(['<', '>']);
@@ -232,8 +235,8 @@ impl Lexer<'_> {
         self.at += end;
     }
 
-    /// Skips `> file`, `2>&1` and the like. The text of a here-document is read as further commands: unit files and
-    /// compose files written by a script start programs too.
+    /// Skips `> file`, `2>&1` and similar redirections. The text of a here-document is read as further commands,
+    /// because unit files and compose files in scripts start programs too.
     fn redirection(&mut self) {
         while matches!(self.peek(), Some('<' | '>' | '&')) {
             self.at += 1;
@@ -378,7 +381,7 @@ impl Lexer<'_> {
     }
 }
 
-/// What stands inside `${…}`: a name, or a name with a default.
+/// Parses the content of `${…}`: a name, or a name with a default.
 fn braces(inner: &str, quoted: bool) -> Part {
     let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
     let (name, operator) = inner.split_at(length);
@@ -398,12 +401,12 @@ struct Expansion<'a, 'v> {
     outer: &'a dyn Fn(&str) -> Option<&'v str>,
     local: BTreeMap<String, String>,
     words: usize,
-    /// Bytes that variables may still add.
+    /// Remaining bytes for variables.
     room: &'a mut usize,
 }
 
 impl Expansion<'_, '_> {
-    /// A command with its variables expanded; `None` where it only sets variables.
+    /// Expands the variables of a command; `None` if it only sets variables.
     fn command(&mut self, raw: Vec<Raw>) -> Option<Vec<ShellWord>> {
         let mut words: Vec<ShellWord> = raw.into_iter().flat_map(|word| self.word(word)).collect();
         let exported =
@@ -426,7 +429,7 @@ impl Expansion<'_, '_> {
         let arguments = matches!(raw.parts.as_slice(), [Part::Arguments]);
         let blank = || ShellWord { text: String::new(), start: raw.start, end: raw.end, variable: None, arguments };
         let mut pieces = vec![blank()];
-        // `$EMPTY` is no word at all, `""` is one.
+        // An unquoted `$EMPTY` is not a word, and `""` is one.
         let vanishes = raw.parts.iter().any(|part| matches!(part, Part::Variable { quoted: false, .. }));
         for part in raw.parts {
             let (text, quoted, name) = match part {
@@ -470,7 +473,7 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// Takes so many bytes from what is left; once that was too much, nothing is left.
+/// Spends bytes of the remaining ones. After too large a request, nothing remains.
 pub(crate) fn spend(room: &mut usize, bytes: usize) -> bool {
     let left = room.checked_sub(bytes);
     *room = left.unwrap_or(0);
@@ -538,7 +541,7 @@ mod tests {
         assert!(split(&format!("v0=xxxxxxxx\n{doubling}run $v64"))[0][1].len() <= LONGEST_WORD + 64);
     }
 
-    /// What is opened and never closed is not searched for an end again and again: 400 GB would be read.
+    /// Marks without an end must not be searched repeatedly: that would read 400 GB.
     #[test]
     fn openings_without_an_end_are_passed_over_once() {
         const MANY: usize = 400_000;

@@ -1,4 +1,4 @@
-//! An expression without a page, for whoever writes one.
+//! Evaluates an expression without a rule file, for authors of rules.
 
 use super::Settings;
 use super::evaluate::EvaluationContext;
@@ -11,22 +11,22 @@ use crate::inventory::WantedRaw;
 use crate::languages::cel::{CelBudget, CelValue, Program};
 use crate::source::Span;
 
-/// An expression that is tried.
+/// An expression to evaluate.
 #[derive(Debug)]
 pub struct Attempt {
     program: Program,
     looks_at: LooksAt,
 }
 
-/// What it comes to for one thing.
+/// The result for one resource, object or block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub address: String,
     pub span: Option<Span>,
-    /// true, false, unknown, error, or the value.
+    /// The result: true, false, unknown, error, or a value.
     pub answer: String,
     pub cause: Option<String>,
-    /// The facts that decided, with the lines that say them.
+    /// The facts that decided, with their lines.
     pub facts: Vec<Seen>,
 }
 
@@ -39,12 +39,12 @@ impl Attempt {
         }
     }
 
-    /// What must be read for it.
+    /// Returns the manifests and blocks that the expression needs.
     pub fn raw(&self) -> WantedRaw {
         page::raw_use(&[&self.program], self.looks_at, &[]).0.wanted(self.looks_at, None)
     }
 
-    /// What it comes to for everything that it looks at.
+    /// Evaluates the expression for every resource, object or block in its scope.
     pub fn answers(&self, world: &World<'_>, settings: &Settings) -> Vec<Answer> {
         let market = Market::new(world.catalog, world.pricing);
         let ground = EvaluationContext::new(world, settings, &market);
@@ -62,7 +62,7 @@ impl Attempt {
             let facts = seen::of_reads(&asking, world, &evaluation.reads);
             let (answer, cause) = match evaluation.result {
                 Ok(CelValue::Unknown(unknown)) => ("unknown".to_owned(), Some(unknown.why.to_string())),
-                Ok(CelValue::Absent) => ("absent".to_owned(), Some("the text does not say it".to_owned())),
+                Ok(CelValue::Absent) => ("absent".to_owned(), Some("no file sets the value".to_owned())),
                 Ok(value) => (shown(&value), None),
                 Err(failure) => ("error".to_owned(), Some(failure.message)),
             };

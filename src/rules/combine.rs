@@ -1,4 +1,5 @@
-//! Findings that one act answers: of rules that exclude each other, and about one field that an object lacks.
+//! Merges findings that one edit fixes: findings of rules that exclude each other, and of one missing field of an
+//! object.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,8 +9,8 @@ use crate::source::Span;
 use super::Finding;
 use super::page::Page;
 
-/// A field that a whole object lacks is missing once, however many kinds of pods it makes: the first of them speaks, and the
-/// others become notes of it.
+/// Reports a field that a whole object lacks only once, even if it has several kinds of pods. The other findings become
+/// notes of the first.
 pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
     let mut first: HashMap<(String, Span), usize> = HashMap::new();
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
@@ -37,7 +38,7 @@ pub fn combine_lacks(inventory: &Inventory, findings: &mut Vec<Finding>) {
     *findings = kept;
 }
 
-/// The same edits answer both, and what they save is told for the same time.
+/// Whether the same edits fix both findings, with savings for the same period.
 fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
     let is_alike = (finding.level, finding.confidence) == (first.level, first.confidence);
     is_alike
@@ -46,10 +47,11 @@ fn is_answered_with(finding: &Finding, first: &Finding) -> bool {
         && finding.saves.is_some() == first.saves.is_some()
 }
 
-/// Where several rules tell what to do instead of the same thing, the one that comes first speaks, and the others become
-/// notes of it.
+/// If several rules offer alternatives to the same setting, only the rule with the highest rank reports a finding. The
+/// others become notes of it.
 ///
-/// One that a pack forces speaks for itself: whoever silences the one that it yields to would silence it too.
+/// A rule that a pack enforces always reports its own finding. Otherwise, suppressing the finding of a higher rule
+/// would suppress it too.
 pub(super) fn combine(pages: &[&Page], forced: &BTreeSet<String>, findings: &mut Vec<Finding>) {
     let yields: BTreeMap<&str, &[String]> = pages
         .iter()

@@ -1,4 +1,4 @@
-//! Pages as documentation: one Markdown file a rule, and one that lists them.
+//! Documentation of rules: one Markdown file for each rule, and one that lists them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,15 +6,15 @@ use std::fmt::Write;
 use super::page::Page;
 use super::set::BUILT_IN;
 
-/// Where `docs` is published as a book. Everything that sends people to a page takes its address from here.
+/// Address at which `docs` is published as a book. All links to the book start with it.
 const BOOK: &str = "https://gpulint.github.io/gpulint";
 
-/// The address of a page, by its path below `docs` without its ending.
+/// Returns the address of a page in the book, by its path in `docs` without the extension.
 pub fn in_the_book(page: &str) -> String {
     format!("{BOOK}/{page}.html")
 }
 
-/// Where a built-in rule is explained; a team's own pages are not published.
+/// Returns the address of a built-in rule's documentation. Custom rules are not published.
 pub fn link(rule: &str) -> Option<String> {
     let is_built_in =
         |(path, _): &(&str, &str)| path.strip_prefix("rules/").and_then(|it| it.strip_suffix(".md")) == Some(rule);
@@ -23,23 +23,24 @@ pub fn link(rule: &str) -> Option<String> {
 
 const EXAMPLES: &str = "\n## Examples\n";
 
-/// How a file begins that nobody writes by hand.
+/// First words of a generated file.
 pub const WRITTEN_FROM: &str = "<!-- written from ";
 
-/// What readers need to know of the lines below.
-const MARKS: &str = "A line that ends with `# <- reported` is found, one with `# <- undetermined` cannot be known, and all others are clean";
+/// Explanation of the marks in the examples.
+const MARKS: &str = "A line that ends with `# <- reported` has a finding, and a line that ends with `# <- undetermined` cannot be \
+ evaluated. All other lines have no finding";
 
-/// A built-in page for readers of the book.
+/// Returns the documentation of a built-in rule.
 pub fn document(page: &Page) -> String {
     written(page, &format!("rules/{}.md", page.name), "../own-rules/testing.md")
 }
 
-/// A team's own page for its readers; `from` is its file.
+/// Returns the documentation of a custom rule; `from` is its file.
 pub fn document_of(page: &Page, from: &str) -> String {
     written(page, from, &in_the_book("own-rules/testing"))
 }
 
-/// A page for readers: its prose and its examples, and in a table what the rule needs to know about itself.
+/// Formats a rule file as documentation: its prose, its examples and a table of its properties.
 fn written(page: &Page, from: &str, testing: &str) -> String {
     let body = page.body().trim();
     let (title, rest) = body.split_once('\n').unwrap_or((body, ""));
@@ -59,24 +60,23 @@ fn written(page: &Page, from: &str, testing: &str) -> String {
             let _ =
                 writeln!(text, "| `{}` | `{default}` | {} |", parameter.name, parameter.meaning.replace('|', "\\|"));
         }
-        let _ = writeln!(text, "\nThey are set in `gpulint.toml` under `[rules.{}]`.", page.name);
+        let _ = writeln!(text, "\nSet them in `gpulint.toml` under `[rules.{}]`.", page.name);
     }
     text
 }
 
-/// All built-in rules by group, with links to their documents.
+/// Returns the list of all built-in rules by group, with links to their documentation.
 pub fn contents(pages: &[Page]) -> String {
     let head = format!(
-        "{WRITTEN_FROM}the files of rules/; change those -->\n\n# Rules\n\n\
-         `essential` has the few that nobody argues with, `standard` is used unless another profile is named, and `all` adds \
-         advice that is not right for everybody.\n"
+        "{WRITTEN_FROM}the files of rules/; change those -->\n\n# Rules\n\nThe profile `standard` applies unless you set another one. \
+         `essential` has only the rules that few teams dispute. `all` adds advice that does not suit every team.\n"
     );
     listed(head, &pages.iter().collect::<Vec<_>>())
 }
 
-/// A team's own.
+/// Returns the list of a team's custom rules.
 pub fn contents_of(pages: &[&Page]) -> String {
-    listed(format!("{WRITTEN_FROM}the pages of these rules; change those -->\n\n# Rules\n"), pages)
+    listed(format!("{WRITTEN_FROM}the files of these rules; change those -->\n\n# Rules\n"), pages)
 }
 
 fn listed(mut text: String, pages: &[&Page]) -> String {
@@ -85,8 +85,7 @@ fn listed(mut text: String, pages: &[&Page]) -> String {
         groups.entry(&page.group).or_default().push(page);
     }
     for (group, pages) in groups {
-        let _ =
-            writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | what it finds |\n|---|---|---|---|---|");
+        let _ = writeln!(text, "\n## {group}\n\n| rule | level | risk | profile | problem |\n|---|---|---|---|---|");
         for page in pages {
             let (level, risk, profile) = (page.level.name(), page.risk.name(), page.profile.name());
             let _ =

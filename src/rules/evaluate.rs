@@ -1,4 +1,4 @@
-//! One page and one resource: does the rule speak?
+//! Evaluates one rule for one resource.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::facts::{End, FactContext, OneOf, Raws, Subject, World};
 use super::page::{LooksAt, Match, Page};
 use super::settings::Settings;
 
-/// What everything is judged on: the world, what is configured, and what was made of them on the way.
+/// The shared input of all evaluations: the world, the settings, and values computed from them.
 pub(super) struct EvaluationContext<'a> {
     world: &'a World<'a>,
     settings: &'a Settings,
@@ -23,7 +23,7 @@ impl<'a> EvaluationContext<'a> {
         EvaluationContext { world, settings, raws: Raws::new(world), market }
     }
 
-    /// About one thing, by its number among those of its kind.
+    /// Returns the context for one resource, object or block, by its index.
     pub(super) fn asking(&'a self, about: Subject, place: usize) -> FactContext<'a> {
         FactContext {
             world: self.world,
@@ -44,11 +44,11 @@ impl<'a> EvaluationContext<'a> {
     }
 }
 
-/// What a condition comes to.
+/// Result of a condition.
 #[derive(Debug)]
 pub(super) enum ConditionOutcome {
     No,
-    /// With the facts that decided.
+    /// The condition holds, and these facts decided.
     Yes(Vec<Read>),
     Unknown(Arc<UnknownValue>),
     Failed(String),
@@ -70,10 +70,12 @@ pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcom
         match evaluation.result {
             Ok(CelValue::Flag(true)) => reads.extend(evaluation.reads),
             Ok(CelValue::Flag(false) | CelValue::Absent | CelValue::Null) => return ConditionOutcome::No,
-            // a price that is missing silences no rule
+            // A missing price does not prevent a finding.
             Ok(CelValue::Unknown(why)) if why.about == About::Price => reads.extend(evaluation.reads),
             Ok(CelValue::Unknown(why)) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
-            Ok(_) => return ConditionOutcome::Failed("the condition is neither true nor false".to_owned()),
+            Ok(_) => {
+                return ConditionOutcome::Failed("the result of the condition is neither true nor false".to_owned());
+            }
             Err(failure) => {
                 return ConditionOutcome::Failed(place(page, when.start + failure.at.start, &failure.message));
             }
@@ -85,7 +87,7 @@ pub(super) fn evaluate(page: &Page, asking: &FactContext<'_>) -> ConditionOutcom
     }
 }
 
-/// What an expression of a page may cost: its messages look at as much as its conditions.
+/// Returns the budget of an expression. Messages may read as much as conditions.
 pub(super) fn budget(page: &Page, asking: &FactContext<'_>) -> CelBudget {
     let inventory = asking.world.inventory;
     let is_about_one = matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block);
@@ -95,13 +97,13 @@ pub(super) fn budget(page: &Page, asking: &FactContext<'_>) -> CelBudget {
     }
 }
 
-/// A message with the line of the page that it is about.
+/// Adds the line of the rule file to a message.
 pub(super) fn place(page: &Page, at: usize, message: &str) -> String {
     let line = page.text.get(..at).unwrap_or_default().matches('\n').count() + 1;
     format!("line {line}: {message}")
 }
 
-/// Whether an entry of `match` holds, or may.
+/// Whether an entry of `match` holds or may hold.
 pub(super) fn may_match(wanted: &Match, asking: &FactContext<'_>) -> bool {
     !matches!(accepts(wanted, asking), Answer::No)
 }

@@ -1,51 +1,51 @@
-//! The examples of a page: text that a rule must report, must not report, or must not be able to judge.
+//! The examples of a rule file: code for which the rule must report a finding, none, or an unknown result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::{Finding, format};
 
-/// One example: the files of a small repository, and what the rule must say about it.
+/// One example: the files of a small repository, and the expected output of the rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Example {
-    /// Its heading, or the line where it starts.
+    /// Heading of the example, or the line at which it starts.
     pub title: String,
-    /// Counted from 1 in the page.
+    /// Line in the rule file, from 1.
     pub line: usize,
     pub files: Vec<ExampleFile>,
-    /// The files before the change, where the example shows one; `files` are those after it.
+    /// Files before the change, if the example has a change. `files` are those after it.
     pub before: Option<Vec<ExampleFile>>,
-    /// Own prices, as a price file.
+    /// Custom prices in the format of a price file.
     pub prices: Option<String>,
     /// A `gpulint.toml`.
     pub config: Option<String>,
     pub today: Option<String>,
-    /// Rows of measured use, under their heading.
+    /// Rows of usage metrics, with their header.
     pub usage: Option<String>,
-    /// Rows of what was paid, under their heading.
+    /// Rows of billed cost, with their header.
     pub paid: Option<String>,
     pub expected: Vec<Expected>,
-    /// What the rule tells, word for word.
+    /// The exact output of the rule.
     pub told: Option<ExpectedOutput>,
-    /// What its fixes make of the files.
+    /// The files after the rule's fixes.
     pub fixed: Vec<Fixed>,
 }
 
-/// The fence of an example with a file after the fixes of the rule.
+/// A code block with a file after the rule's fixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixed {
-    /// Where several files are changed.
+    /// Path of the file, if the example has several.
     pub path: Option<String>,
     pub text: String,
-    /// Where it stands in the page, in bytes.
+    /// Byte range in the rule file.
     pub at: Range<usize>,
 }
 
-/// The fence of an example with what the rule must tell.
+/// A code block with the expected output of the rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedOutput {
     pub text: String,
-    /// Where it stands in the page, in bytes.
+    /// Byte range in the rule file.
     pub at: Range<usize>,
 }
 
@@ -53,11 +53,11 @@ pub struct ExpectedOutput {
 pub struct ExampleFile {
     pub path: String,
     pub text: String,
-    /// The line of the page before its first.
+    /// The line of the rule file before its first line.
     pub line: usize,
 }
 
-/// What a line is marked with.
+/// The mark of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Marker {
     Reported,
@@ -75,7 +75,7 @@ impl Marker {
     }
 }
 
-/// A line and what must be said there.
+/// A line with its expected result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expected {
     pub path: String,
@@ -83,16 +83,16 @@ pub struct Expected {
     pub marker: Marker,
 }
 
-/// What was said and should not have been, or the other way round.
+/// A difference between the expected and the actual results of an example.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Surprise {
     pub at: Expected,
-    /// It was wanted and did not come.
+    /// Whether the expected result is missing, or else unexpected.
     pub is_missing: bool,
 }
 
 impl Example {
-    /// The same example with other texts of its files, by path.
+    /// Returns the same example with other contents for these files.
     pub fn with(&self, texts: &BTreeMap<String, String>) -> Example {
         let mut changed = self.clone();
         for file in &mut changed.files {
@@ -103,8 +103,8 @@ impl Example {
         changed
     }
 
-    /// Each file that fixes change or that is told to be fixed, with the fence that shows it. A fence without a path shows
-    /// the first file that none names.
+    /// Returns each file that fixes change or that a code block expects changed, with that code block. A block without
+    /// a path belongs to the first file that no other block names.
     pub fn fixes_of(&self, changed: &BTreeMap<String, String>) -> BTreeMap<String, Option<&Fixed>> {
         let named = |path: &str| self.fixed.iter().any(|it| it.path.as_deref() == Some(path));
         let unnamed = changed.keys().find(|path| !named(path)).or(self.files.first().map(|file| &file.path));
@@ -122,7 +122,7 @@ impl Example {
     }
 }
 
-/// A file as the fence of what is fixed shows it: without the marks.
+/// Returns a file as the code block of a fix shows it: without marks.
 pub fn unmarked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -138,7 +138,7 @@ pub fn unmarked(text: &str) -> String {
     shown
 }
 
-/// A finding as the examples of pages show it.
+/// Formats a finding as the examples of rule files show it.
 pub fn tell(finding: &Finding) -> String {
     let mut text = format!("{}\n", finding.message);
     if let Some(help) = &finding.help {
@@ -154,7 +154,7 @@ pub fn tell(finding: &Finding) -> String {
     text
 }
 
-/// Compares what was said with what an example expects, line by line.
+/// Compares the actual results with the expected ones, line by line.
 pub fn compare(example: &Example, said: &[Expected]) -> Vec<Surprise> {
     let wanted: BTreeSet<&Expected> = example.expected.iter().collect();
     let said: BTreeSet<&Expected> = said.iter().collect();

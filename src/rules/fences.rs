@@ -1,4 +1,4 @@
-//! The fences of a page: how they become examples, and which of them nothing would execute.
+//! Code blocks of a rule file: converts them to examples, and finds blocks that no test executes.
 
 use std::ops::Range;
 
@@ -6,27 +6,28 @@ use crate::languages::cel::nearest;
 
 use super::example::{Example, ExampleFile, Expected, ExpectedOutput, Fixed, Marker};
 
-/// Below this heading every fence is a part of an example.
+/// Every code block below this heading is part of an example.
 const EXAMPLES: &str = "Examples";
 
-/// What stands in an example beside its files.
+/// Kinds of code blocks in an example that are not files.
 const BESIDE: [&str; 7] = ["config", "prices", "today", "usage", "paid", "text", "fixed"];
 
-/// What opens an example: it holds for the files that follow.
+/// Kinds of code blocks that start an example and apply to its files.
 const SETTINGS: [&str; 5] = ["config", "prices", "today", "usage", "paid"];
 
-/// The languages of files, with the name that one has where the fence says none.
+/// Languages of files, with the default file name of each.
 const FILES: [(&str, &str); 3] = [("hcl", "main.tf"), ("yaml", "manifest.yaml"), ("json", "plan.json")];
 
-/// Something in the examples of a page that nothing would execute, and that whoever wrote it takes for a proof.
+/// A part of the examples that no test executes, although it looks like one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slip {
-    /// Counted from 1 in the page.
+    /// Line in the rule file, from 1.
     pub line: usize,
     pub message: String,
 }
 
-/// The examples of a page. Fences between two headings belong together; a second file of the same name starts another.
+/// Returns the examples of a rule file. Code blocks below one heading belong together. A second file with the same name
+/// starts another example.
 pub fn examples(page: &str) -> Vec<Example> {
     let mut all: Vec<Example> = Vec::new();
     let mut current = Example::default();
@@ -56,22 +57,22 @@ pub fn examples(page: &str) -> Vec<Example> {
     all
 }
 
-/// What a fence holds, by the words behind its quotes.
+/// Content of a code block, by its info string.
 enum Content<'a> {
     File {
         path: &'a str,
         state: FileState,
     },
-    /// What stands beside files, and the file that it is about.
+    /// A block that is not a file, and the file that it belongs to.
     Beside {
         kind: &'a str,
         path: Option<&'a str>,
     },
-    /// It is for people, or somebody misspelt what it is.
+    /// A block for readers, or one with a misspelled kind.
     Other,
 }
 
-/// In which state of a change a file stands.
+/// State of a file in a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileState {
     Both,
@@ -80,7 +81,7 @@ enum FileState {
 }
 
 impl<'a> Content<'a> {
-    /// ` ```hcl file=a.tf `, ` ```before `, ` ```yaml after `, ` ```config `.
+    /// Parses an info string: ` ```hcl file=a.tf `, ` ```before `, ` ```yaml after `, ` ```config `.
     fn of(info: &'a str) -> Content<'a> {
         let named = info.split_whitespace().find_map(|word| word.strip_prefix("file="));
         let mut words = info.split_whitespace();
@@ -102,12 +103,12 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether a fence opens the next example.
+/// Whether a code block starts the next example.
 fn is_next(current: &Example, content: &Content<'_>) -> bool {
     let has = |files: &[ExampleFile], path: &str| files.iter().any(|file| file.path == path);
     let before = current.before.as_deref().unwrap_or_default();
     let is_begun = !current.files.is_empty() || !before.is_empty();
-    // what is told or fixed closes an example, and settings open the next one
+    // Expected output or a fixed file ends an example, and settings start the next one.
     let closes = |kind: &str| current.is_told() && kind != "fixed" && (kind != "text" || current.told.is_some());
     match content {
         Content::File { path, state: FileState::Before } => {
@@ -119,7 +120,7 @@ fn is_next(current: &Example, content: &Content<'_>) -> bool {
     }
 }
 
-/// Adds a fence; `plain` gathers the files that a change leaves alone.
+/// Adds a code block; `plain` collects the files that a change leaves unchanged.
 fn add(current: &mut Example, plain: &mut Vec<ExampleFile>, fence: &Fence<'_>, content: &Content<'_>) {
     let (text, at) = (fence.text, fence.at.clone());
     let is_begun = !current.files.is_empty() || current.before.is_some();
@@ -167,7 +168,8 @@ fn finish(current: &mut Example, plain: &mut Vec<ExampleFile>, all: &mut Vec<Exa
     }
 }
 
-/// What of the examples of a page would prove nothing: marks that are misspelt, fences of no language that is executed.
+/// Returns the parts of the examples that would test nothing: misspelled marks, and code blocks in languages that no
+/// test executes.
 pub fn slips(page: &str) -> Vec<Slip> {
     let mut all = Vec::new();
     let mut is_within = false;
@@ -187,14 +189,14 @@ pub fn slips(page: &str) -> Vec<Slip> {
                 match content {
                     Content::File { .. } => (has_files, opened) = (true, None),
                     Content::Beside { kind, .. } if SETTINGS.contains(&kind) => {
-                        let message = format!("no example stands behind this fence of `{kind}`");
+                        let message = format!("no example follows this `{kind}` code block");
                         opened.get_or_insert(Slip { line: fence.line, message });
                     }
                     _ => {}
                 }
                 all.extend(slips_of(&fence, &content, is_within, has_files));
             }
-            Part::Open(line) => all.push(Slip { line, message: "nothing closes this fence".to_owned() }),
+            Part::Open(line) => all.push(Slip { line, message: "this code block is not closed".to_owned() }),
         }
     }
     all.extend(opened);
@@ -210,7 +212,7 @@ fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files
             let slips = lines.filter_map(|(number, line)| {
                 let message = match mark(line)? {
                     Ok(marker) if is_before => {
-                        format!("`{}` stands in what was before the change: mark a line of `after`", marker.name())
+                        format!("`{}` marks a line before the change: mark a line of `after` instead", marker.name())
                     }
                     Ok(_) => return None,
                     Err(mark) => misspelt(&mark),
@@ -220,7 +222,7 @@ fn slips_of(fence: &Fence<'_>, content: &Content<'_>, is_within: bool, has_files
             slips.collect()
         }
         Content::Beside { kind: kind @ ("fixed" | "text"), .. } if is_within && !has_files => {
-            here(format!("no example stands before this fence of `{kind}`"))
+            here(format!("no example precedes this `{kind}` code block"))
         }
         Content::Beside { .. } => Vec::new(),
         Content::Other => {
@@ -235,9 +237,9 @@ fn misspelt(mark: &str) -> String {
     let word = mark.trim_start_matches(['<', '-', '>', ' ']);
     let help = match nearest(word, names) {
         Some(near) => format!("write `# <- {near}`"),
-        None => format!("it is `# <- {}` or `# <- {}`", names[0], names[1]),
+        None => format!("use `# <- {}` or `# <- {}`", names[0], names[1]),
     };
-    format!("`{}` is no mark: {help}", mark.escape_debug())
+    format!("`{}` is not a valid mark: {help}", mark.escape_debug())
 }
 
 fn unknown(info: &str) -> String {
@@ -245,7 +247,7 @@ fn unknown(info: &str) -> String {
     let languages = || FILES.iter().map(|(language, _)| *language);
     if word.is_empty() {
         return format!(
-            "a fence without a language is no part of an example: write {}",
+            "a code block without a language is not part of an example: use {}",
             languages().collect::<Vec<_>>().join(", ")
         );
     }
@@ -256,9 +258,9 @@ fn unknown(info: &str) -> String {
     };
     let help = match meant {
         Some(meant) => format!("write `{meant}`"),
-        None => format!("it is {}, or one of {}", languages().collect::<Vec<_>>().join(", "), BESIDE.join(", ")),
+        None => format!("use {}, or one of {}", languages().collect::<Vec<_>>().join(", "), BESIDE.join(", ")),
     };
-    format!("a fence of `{}` is not executed: {help}", word.escape_debug())
+    format!("gpulint does not run a `{}` code block: {help}", word.escape_debug())
 }
 
 enum Part<'a> {
@@ -267,19 +269,19 @@ enum Part<'a> {
         level: usize,
     },
     Fence(Fence<'a>),
-    /// A fence that nothing closes, with its line.
+    /// A code block that is not closed, with its line.
     Open(usize),
 }
 
 struct Fence<'a> {
     info: &'a str,
     text: &'a str,
-    /// The line that opens it, from 1.
+    /// Line that opens the code block, from 1.
     line: usize,
     at: Range<usize>,
 }
 
-/// The headings and fences of a page.
+/// Returns the headings and code blocks of a rule file.
 fn parts(page: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut open: Option<(&str, usize, usize)> = None;
@@ -311,7 +313,7 @@ fn markers(path: &str, text: &str) -> Vec<Expected> {
     marked.map(|(number, marker)| Expected { path: path.to_owned(), line: number + 1, marker }).collect()
 }
 
-/// The mark at the end of a line, or what stands there in its place.
+/// Returns the mark at the end of a line, or the invalid text in its place.
 fn mark(line: &str) -> Option<Result<Marker, String>> {
     if let Some((_, mark)) = line.rsplit_once("<- ")
         && let Some(marker) = marker(mark)
@@ -323,7 +325,7 @@ fn mark(line: &str) -> Option<Result<Marker, String>> {
         let (before, behind) = line.rsplit_once(arrow)?;
         let is_comment = ["#", "//", "/*"].iter().any(|sign| before.trim_end().ends_with(sign));
         let word = behind.trim().trim_end_matches("*/").trim();
-        // an arrow of another kind may be a part of a sentence
+        // An arrow of another kind may be part of a sentence.
         let is_meant = *arrow == "<-" || nearest(word, Marker::ALL.map(Marker::name)).is_some();
         (is_comment && is_meant).then(|| Err(format!("{arrow}{behind}").trim_end().to_owned()))
     })

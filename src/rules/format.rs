@@ -3,7 +3,8 @@
 pub(super) use crate::catalog::rounded;
 use crate::catalog::{Currency, Money, grouped};
 
-/// Dollars, in the currency that people read: whole above ten, with cents below, never as zero what is not.
+/// Formats dollars in the reader's currency: whole numbers above ten, with cents below. An amount above zero is never
+/// shown as zero.
 pub(super) fn amount(amount: f64, currency: Currency) -> String {
     if !amount.is_finite() {
         return "an unknown amount".to_owned();
@@ -20,7 +21,7 @@ pub(super) fn amount(amount: f64, currency: Currency) -> String {
     format!("{sign}{symbol}{amount:.2}")
 }
 
-/// A number with at most two digits behind the point, and none that are zero.
+/// Formats a number with at most two decimals and without trailing zeros.
 pub(super) fn number(n: f64) -> String {
     if !n.is_finite() {
         return "no limit".to_owned();
@@ -32,7 +33,7 @@ pub(super) fn number(n: f64) -> String {
     }
 }
 
-/// Seconds in the largest unit that leaves no odd fraction.
+/// Formats seconds in the largest unit that gives a whole number.
 pub(super) fn time(seconds: f64) -> String {
     let units = [(86_400.0, "day", "days"), (3600.0, "hour", "hours"), (60.0, "minute", "minutes")];
     for (length, one, many) in units {

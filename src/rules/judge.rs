@@ -1,4 +1,4 @@
-//! All rules and all resources: findings, and what could not be determined.
+//! Evaluates all rules for all resources: findings, and checks with an unknown result.
 
 use std::cmp::Reverse;
 
@@ -18,10 +18,10 @@ use super::settings::Settings;
 use super::template::{self, MessageTemplate};
 use super::{Broken, Confidence, Evidence, Finding, Fix, Judgement, Piece, Total, Undetermined};
 
-/// A page that comes to nothing so often is a mistake of the page, and asking on would only take time.
+/// A rule that fails this often has a mistake itself, so further evaluations would only take time.
 const MOST_FAILURES: usize = 100;
 
-/// `is_meant` limits what rules about one thing look at.
+/// `is_meant` limits the resources that rules about one resource evaluate.
 pub(super) fn judge(
     pages: &[&Page],
     world: &World<'_>,
@@ -44,8 +44,10 @@ pub(super) fn judge(
         for place in (0..count).filter(|place| is_meant(subject, *place)) {
             failed += usize::from(!judge.look_at(Some((subject, place)), &mut judgement));
             if failed == MOST_FAILURES {
-                judgement
-                    .fail(page, format!("it came to nothing for {MOST_FAILURES} of them, and the rest is not judged"));
+                judgement.fail(
+                    page,
+                    format!("the rule cannot be evaluated for {MOST_FAILURES} of them, so the rest is skipped"),
+                );
                 break;
             }
         }
@@ -66,8 +68,8 @@ pub(super) fn judge(
     judgement
 }
 
-/// Nobody applies a base in whose place others stand, what the settings exclude, what a kustomization leaves out, or a copy that a
-/// program keeps, and pods of which there are none hold nothing: they are told, not judged.
+/// Whether rules evaluate a resource. They skip bases that other deployments replace, excluded and unlisted files,
+/// copies, and pods with a count of zero. Reports list these separately.
 fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     let resource = resource.and_then(|id| inventory.resources.get(id.0));
     let is_none = |it: &Resource| it.role == Role::Requested && it.count.value().is_some_and(|it| it.ceiling == 0.0);
@@ -76,7 +78,7 @@ fn is_judged(inventory: &Inventory, resource: Option<ResourceId>) -> bool {
     resource.is_none_or(|it| !is_none(it) && !is_aside(it))
 }
 
-/// Members of a group that stand beside its finding; what more there are its message can count.
+/// Limit on related members of a group in a finding. Its message can count the others.
 const MOST_RELATED: usize = 100;
 
 struct Judge<'a> {
@@ -85,11 +87,11 @@ struct Judge<'a> {
     ground: &'a EvaluationContext<'a>,
 }
 
-/// One of the resources, objects or blocks; nothing where a rule is about everything.
+/// A resource, object or block; `None` for a rule about everything.
 type About = Option<(Subject, usize)>;
 
 impl Judge<'_> {
-    /// Everything, or one by one what the page lists.
+    /// Evaluates a rule about everything, once or for each member of its list.
     fn look_at_all(&self, into: &mut Judgement) {
         let Some(grouping) = self.page.grouping() else {
             self.look_at(None, into);
@@ -100,7 +102,7 @@ impl Judge<'_> {
             Ok(CelValue::List(all)) => all,
             Ok(CelValue::Absent | CelValue::Null) => return,
             Ok(CelValue::Unknown(unknown)) => return self.undecided(&asking, None, &unknown, into),
-            Ok(_) => return self.cannot_judge(&asking, None, "`each` is no list".to_owned(), into),
+            Ok(_) => return self.cannot_judge(&asking, None, "the value of `each` is not a list".to_owned(), into),
             Err(message) => return self.cannot_judge(&asking, None, message, into),
         };
         for each in all.iter() {
@@ -118,14 +120,14 @@ impl Judge<'_> {
             let total = total_of(&asking);
             let undetermined = into.undetermined.len();
             self.judge(asking, None, Some(&total), into);
-            // Of what cannot be decided the amount is that of what is known, and none to go by.
+            // If the result is unknown, the amount covers only the known part, and no decision may use it.
             if total.amount.is_some() && into.undetermined.len() == undetermined {
                 into.totals.push((self.page.name.clone(), total));
             }
         }
     }
 
-    /// What the words of the page come to for one of them.
+    /// Evaluates the rule's expressions for one member of `each`.
     fn fill(&self, grouping: &Grouping, asking: &mut FactContext<'_>) -> Result<(), String> {
         if let Some(members) = &grouping.members {
             asking.one.members = self.value(members, asking)?;
@@ -150,8 +152,8 @@ impl Judge<'_> {
         self.judge(self.ground.asking(subject, place), about, None, into)
     }
 
-    /// A value with which the page comes to nothing says nothing of the others: it is told where it stands, and stops
-    /// whoever asks, because what the rule would have said of it is not known.
+    /// Reports that a rule failed for one resource. This says nothing about the other resources. The finding fails the
+    /// run, because the rule's result is unknown.
     fn cannot_judge(&self, asking: &FactContext<'_>, about: About, why: String, into: &mut Judgement) {
         let Some(span) = self.span(asking, about, &[]) else { return into.fail(self.page, why) };
         into.undetermined.push(Undetermined {
@@ -172,9 +174,9 @@ impl Judge<'_> {
             piece: self.piece(about),
             total: None,
             span,
-            message: format!("cannot be judged: {why}"),
+            message: format!("the rule cannot be evaluated: {why}"),
             help: Some(
-                "give what the rule reads a value of the kind that it takes, or let its page ask for that first"
+                "correct the type of the value that the rule reads, or test the value in the rule file first"
                     .to_owned(),
             ),
             saves: None,
@@ -200,7 +202,7 @@ impl Judge<'_> {
         }
     }
 
-    /// False where the page came to nothing.
+    /// Returns false if the rule failed.
     fn judge(&self, mut asking: FactContext<'_>, about: About, total: Option<&Total>, into: &mut Judgement) -> bool {
         let reads = match evaluate(self.page, &asking) {
             ConditionOutcome::No => return true,
@@ -228,7 +230,8 @@ impl Judge<'_> {
         true
     }
 
-    /// `saves` at each end; nothing where a price is missing. What commitments cover is paid either way.
+    /// Computes `saves` at each end; `None` if a price is missing. Commitments are paid in any case, so their part is
+    /// not a saving.
     fn saves(&self, asking: &FactContext<'_>, about: About) -> Result<Option<MoneyRange>, String> {
         let Some(saves) = &self.page.speech().saves else { return Ok(None) };
         asking.asked_spot.set(false);
@@ -242,7 +245,7 @@ impl Judge<'_> {
             asking.end.set(End::Expected);
             match result {
                 Ok(value) => match value.as_number().filter(|n| n.is_finite()) {
-                    // nothing is saved by spending more
+                    // Higher cost is not a saving.
                     Some(usd) => *amount = usd.max(0.0),
                     None => return Ok(None),
                 },
@@ -251,7 +254,8 @@ impl Judge<'_> {
                 }
             }
         }
-        // The most that is saved may stand where least is paid: only what is expected is its own.
+        // The largest saving may occur at the lowest cost, so the ends are sorted. Only the expected amount keeps its
+        // place.
         let expected = Money::from_usd(ends[1]);
         ends.sort_by(f64::total_cmp);
         let [floor, _, ceiling] = ends.map(Money::from_usd);
@@ -260,11 +264,12 @@ impl Judge<'_> {
             Ok(share) => all.times(1.0 - share),
             Err(_) => MoneyRange { floor: Money::ZERO, ..all },
         };
-        // Nothing is no amount that anybody could save: the finding stands by what it says.
+        // A zero amount is not a saving, and the finding is reported without one.
         Ok(Some(saves).filter(|it| it.ceiling > Money::ZERO))
     }
 
-    /// The share of a saving on machines that commitments pay for already, as the bill says; why it is not known.
+    /// Returns the share of a machine saving that commitments already pay for, by the bill; or the reason why it is
+    /// unknown.
     fn covered(&self, asking: &FactContext<'_>, about: About) -> Result<f64, String> {
         let is_whole = asking.asked_machines.get() && !asking.asked_base.get();
         let resources = &self.world.inventory.resources;
@@ -276,7 +281,7 @@ impl Judge<'_> {
         let pool = pool.and_then(|link| resources.iter().find(|it| it.address == link.to));
         match pool.map_or(own, |pool| pool.fact(Key::PaidCommittedShare)) {
             Fact::Known(known) => Ok(known.value.as_number().unwrap_or(0.0).clamp(0.0, 1.0)),
-            Fact::Unknown(unknown) => Err(format!("how much of it commitments cover is not known: {}", unknown.why)),
+            Fact::Unknown(unknown) => Err(format!("the share that commitments cover is unknown: {}", unknown.why)),
             Fact::Absent => Ok(0.0),
         }
     }
@@ -287,7 +292,7 @@ impl Judge<'_> {
         let Some(span) = self.span(asking, about, &stands) else { return Ok(None) };
         let page = self.page;
         let item = resource_of(about).and_then(|id| self.world.bill.items.get(id.0));
-        // Said with the saving, because the resource itself may have a price of today.
+        // This doubt belongs to the saving, because the price of the resource itself may be current.
         let doubt = item.filter(|_| asking.saves.is_some() && asking.asked_spot.get());
         let doubt = doubt.and_then(|it| it.spot_in_doubt.clone());
         let doubt = doubt.or_else(|| self.covered(asking, about).err().filter(|_| asking.saves.is_some()));
@@ -331,7 +336,7 @@ impl Judge<'_> {
         }))
     }
 
-    /// What the page wishes to be written here.
+    /// Returns the edit that the rule requests here.
     fn fix(&self, asking: &FactContext<'_>) -> Option<Fix> {
         let remedy = self.page.speech().fix.as_ref()?;
         let (wishes, declined) = match remedy.wishes(asking) {
@@ -341,7 +346,7 @@ impl Judge<'_> {
         Some(Fix { safety: remedy.safety, wishes, follows: remedy.follows(asking), declined })
     }
 
-    /// The first text of which every fact is known; the last where none is.
+    /// Returns the first message whose facts are all known, or else the last one.
     fn first_known(&self, templates: &[MessageTemplate], asking: &FactContext<'_>) -> Result<Option<String>, String> {
         let mut last = None;
         let budget = evaluate::budget(self.page, asking);
@@ -358,8 +363,8 @@ impl Judge<'_> {
         Ok(last)
     }
 
-    /// The first fact of `at` that stands in the text; else where the resource starts. About everything: the first
-    /// resource that was decided on. About a change: what became dearer most.
+    /// Returns the place of the first fact in `at` that the files set, or else the start of the resource. A rule about
+    /// everything points at the first resource that it read. A rule about a change points at the largest cost increase.
     fn span(&self, asking: &FactContext<'_>, about: About, stands: &[(Stand, Read)]) -> Option<Span> {
         let inventory = self.world.inventory;
         let Some((subject, place)) = about else {
@@ -381,7 +386,7 @@ impl Judge<'_> {
             At::Fact(field) => facts::stand(self.world, asking.read(*field))?.span,
             At::Part(path) => facts::part(asking, path).map(|tree| tree.span),
         });
-        // What a pod knows of its pool stands with the pool, which may be somebody else's: its own text is nearer.
+        // A pod's facts about its pool are at the pool, which another team may own. Its own lines are closer.
         let own = (subject == Subject::Resource).then(|| inventory.resources.get(place)).flatten();
         let own = own.filter(|it| it.role == Role::Requested).map(|it| it.span.file);
         let first = stated.next();
@@ -394,14 +399,14 @@ impl Judge<'_> {
         })
     }
 
-    /// What a change did most to: what became dearer, or else what came, moved or became something else.
+    /// Returns the resource with the largest cost increase, or else the first added, moved or changed one.
     fn changed_most(&self, asking: &FactContext<'_>) -> Option<usize> {
         let changes = self.world.delta?.visible().filter(|it| it.after.is_some());
         let first = changes.max_by_key(|it| (it.increase, Reverse(it.after)))?.after?;
         asking.world.inventory.resources.get(first.0).map(|_| first.0)
     }
 
-    /// The member that became dearer most, or that costs most.
+    /// Returns the member with the largest cost increase, or else the most expensive one.
     fn dearest_member(&self, asking: &FactContext<'_>) -> Option<usize> {
         let members = self.members(asking);
         let increase = |id: usize| {
@@ -412,8 +417,8 @@ impl Judge<'_> {
         members.into_iter().max_by_key(|id| (increase(*id), cost(*id), Reverse(*id)))
     }
 
-    /// The resources that it is about: what `members` finds, or those that changed, where `each` is one of these or lists
-    /// them under `resources`.
+    /// Returns the resources of the finding: the result of `members`, or the changed resources if the member of `each`
+    /// is one or lists them under `resources`.
     fn members(&self, asking: &FactContext<'_>) -> Vec<usize> {
         let listed = |value: &CelValue| match value {
             CelValue::List(items) => items.to_vec(),
@@ -436,7 +441,7 @@ impl Judge<'_> {
         now.map(|id| id.0).filter(|id| *id < self.world.inventory.resources.len()).collect()
     }
 
-    /// What a rule about objects or blocks speaks of.
+    /// Returns the object or block of a finding.
     fn piece(&self, about: About) -> Option<Piece> {
         let (subject, place) = about?;
         let raw = match subject {
@@ -448,7 +453,7 @@ impl Judge<'_> {
         Some(Piece { address: raw.address.clone(), kind: kind.clone(), span: raw.span, body: raw.body })
     }
 
-    /// The others of a group.
+    /// Returns the other members of a group.
     fn beside(&self, asking: &FactContext<'_>, about: About, span: Span) -> Vec<(Span, String)> {
         if about.is_some() {
             return Vec::new();
@@ -500,7 +505,7 @@ impl Judgement {
     }
 }
 
-/// What one of them is called, by its name or by what it is, and what it comes to.
+/// Returns the name and the amount of one member.
 fn total_of(asking: &FactContext<'_>) -> Total {
     let it = &asking.one;
     let name = match &it.each {
@@ -521,7 +526,7 @@ fn resource_of(about: About) -> Option<ResourceId> {
     about.filter(|(subject, _)| *subject == Subject::Resource).map(|(_, place)| ResourceId(place))
 }
 
-/// That of the weakest fact.
+/// Returns the confidence of the weakest fact.
 fn confidence(stands: &[(Stand, Read)]) -> Confidence {
     let weakest = |stand: &Stand| match &stand.origin {
         Some(Origin::Inferred(_) | Origin::ServedName) => Confidence::Medium,

@@ -1,4 +1,4 @@
-//! Settings that hold for some paths only: the rules of a run, once more for each way in which they come together.
+//! Settings for some paths: the rules are evaluated again for each combination of path settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use super::page::LooksAt;
 use super::set::Rules;
 use super::settings::{PathLayer, Settings};
 
-/// Layers, by their numbers, that hold for something.
+/// Indexes of the layers that apply.
 pub(super) type LayerKey = Vec<usize>;
 
-/// Which layers hold for each thing that rules look at.
+/// Layers that apply to each resource, object and block.
 pub(super) struct LayersInForce {
     resources: Vec<LayerKey>,
     objects: Vec<LayerKey>,
@@ -21,7 +21,8 @@ pub(super) struct LayersInForce {
 }
 
 impl LayersInForce {
-    /// A resource is what it is because of every file that says something about it: a module's as well as the one that calls it.
+    /// A resource depends on every file that sets something for it: the file of its module and the file that calls the
+    /// module.
     pub(super) fn of(world: &World<'_>, sources: &Sources, layers: &[PathLayer]) -> LayersInForce {
         let mut known: BTreeMap<FileId, BTreeSet<usize>> = BTreeMap::new();
         let mut of_span = |span: Span| {
@@ -54,21 +55,21 @@ impl LayersInForce {
         keys.get(place).map_or(&[], Vec::as_slice)
     }
 
-    /// Every way in which layers come together.
+    /// Returns all combinations of layers.
     pub(super) fn keys(&self) -> BTreeSet<&LayerKey> {
         let all = [&self.resources, &self.objects, &self.blocks];
         all.into_iter().flatten().filter(|key| !key.is_empty()).collect()
     }
 }
 
-/// A directory stands for what lies below, and `**/` for no directory as well.
+/// A directory matches everything below it, and `**/` also matches no directory.
 fn holds(pattern: &str, path: &str) -> bool {
     let below = format!("{}/*", pattern.trim_end_matches('/'));
     [pattern, &below].into_iter().any(|form| matches(form, path) || matches(&form.replace("**/", ""), path))
 }
 
 impl Settings {
-    /// What holds where some layers do: the last one that says something decides.
+    /// Returns the settings under some layers: the last layer that sets a value wins.
     pub(super) fn with_layers(&self, key: &[usize]) -> Settings {
         let mut settings = Settings { layers: Vec::new(), ..self.clone() };
         for layer in key.iter().filter_map(|number| self.layers.get(*number)) {
@@ -91,7 +92,7 @@ impl Settings {
     }
 }
 
-/// What no layer can say: rules that look at everything at once speak about no path.
+/// Refuses rules about everything in path settings, because they have no path.
 pub(super) fn check(layers: &[PathLayer], rules: &Rules) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     for layer in layers {
@@ -103,8 +104,8 @@ pub(super) fn check(layers: &[PathLayer], rules: &Rules) -> Vec<Diagnostic> {
             if matches!(page.looks_at, LooksAt::Resource | LooksAt::Object | LooksAt::Block) {
                 continue;
             }
-            let message = format!("`{name}` looks at everything at once, and cannot be set for some paths");
-            wrong.push(Diagnostic::new(Level::Error, message, span).with_help("set it at the top of the file"));
+            let message = format!("`{name}` evaluates all files together and cannot be set for some paths");
+            wrong.push(Diagnostic::new(Level::Error, message, span).with_help("set it at the top level of the file"));
         }
     }
     wrong

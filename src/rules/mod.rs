@@ -1,7 +1,7 @@
-//! Pages → rules; facts, bill, fit → findings.
+//! Rule files become rules. Rules read facts, cost and fit, and return findings.
 //!
-//! A rule is a Markdown page: front matter with conditions over facts, prose, and examples that prove it. Built-in pages
-//! and a team's own are the same kind of file. Knows no Terraform type and no Kubernetes kind.
+//! A rule is a Markdown file: front matter with conditions over facts, prose, and examples that test it. Built-in and
+//! custom rules have the same format. This module knows no Terraform type and no Kubernetes kind.
 
 mod attempt;
 mod combine;
@@ -48,7 +48,7 @@ pub use settings::{Budget, Limit, Override, PackName, PageText, Parameter, PathL
 pub use starter::template;
 pub use why::Reason;
 
-/// A rule spoke about a resource, or about the repository.
+/// A problem that a rule reports for a resource or for the repository.
 #[derive(Debug, Clone)]
 pub struct Finding {
     pub rule: String,
@@ -56,45 +56,45 @@ pub struct Finding {
     pub layer: String,
     pub level: Level,
     pub confidence: Confidence,
-    /// What it saves rests on money that is estimated.
+    /// Whether the saving depends on an estimated price.
     pub is_estimated: bool,
-    /// What acting on it may break.
+    /// Risk of following the finding's help.
     pub risk: Risk,
     pub resource: Option<ResourceId>,
-    /// Others of its object, which the same edit answers.
+    /// Other resources of its object that the same edit fixes.
     pub also: Vec<ResourceId>,
-    /// What a rule about objects or blocks speaks of.
+    /// The object or block, for rules about objects or blocks.
     pub piece: Option<Piece>,
-    /// What a rule about everything speaks of, where it speaks of several things one by one.
+    /// The member of `each`, for rules about everything that list several.
     pub total: Option<Total>,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
-    /// Dollars of the period that follows.
+    /// Saving in dollars per `per`.
     pub saves: Option<MoneyRange>,
-    /// A month, or what the resource costs is told for.
+    /// Period of the saving: a month, or the period of the resource's cost.
     pub per: Period,
     pub related: Vec<(Span, String)>,
-    /// What to write instead; none where nobody can know it.
+    /// The edits of the fix; empty if the new value is unknown.
     pub edits: Vec<Edit>,
-    /// What its page would write; none where the page has no `fix`.
+    /// The edit that the rule requests; `None` if the rule has no `fix`.
     pub fix: Option<Fix>,
-    /// The facts that the rule decided on.
+    /// The facts that decided.
     pub evidence: Vec<Evidence>,
 }
 
-/// What the page of a rule would write.
+/// The edit that a rule requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fix {
     pub safety: Safety,
     pub wishes: Vec<Wish>,
-    /// What must follow, where the text says it.
+    /// Related facts that must change too, if the files set them.
     pub follows: Vec<Wish>,
-    /// Why there are no edits.
+    /// Reason why the fix has no edits.
     pub declined: Option<String>,
 }
 
-/// An object or a block that is no resource with accelerators, or is looked at as if it were none.
+/// An object or block without accelerators, or one that a rule evaluates as such.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
     pub address: Arc<str>,
@@ -103,18 +103,18 @@ pub struct Piece {
     pub body: Span,
 }
 
-/// One of the things that a rule about everything speaks of one by one: the budget of a team.
+/// A member of `each`, such as the budget of a team.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
     pub name: Arc<str>,
-    /// Dollars a month that it comes to, and that it may come to at most.
+    /// Amount and limit in dollars per month.
     pub amount: Option<Money>,
     pub limit: Option<Money>,
-    /// Hours of that month: 730, or those of the month of today where the amount is of this month.
+    /// Hours of that month: 730, or those of the current month if the amount is for it.
     pub hours: f64,
 }
 
-/// What something is called and what it is, for reports.
+/// Returns the name and the kind of a thing for reports.
 fn named<'a>(
     resource: Option<ResourceId>,
     piece: Option<&'a Piece>,
@@ -128,13 +128,13 @@ fn named<'a>(
 }
 
 impl Finding {
-    /// The address and the kind of what it is about.
+    /// Returns the address and the kind of the finding's subject.
     pub fn about<'a>(&'a self, inventory: &'a Inventory) -> Option<(&'a str, &'a str)> {
         let total = || self.total.as_ref().map(|total| (&*total.name, "total"));
         named(self.resource, self.piece.as_ref(), inventory).or_else(total)
     }
 
-    /// What its fix may change, where there is one.
+    /// Returns the safety of its fix, if it has one.
     pub fn safety(&self) -> Option<Safety> {
         self.fix.as_ref().map(|fix| fix.safety)
     }
@@ -150,18 +150,18 @@ impl Undetermined {
     }
 }
 
-/// A fact that a rule decided on.
+/// A fact that decided a finding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub fact: String,
-    /// Where the resource says it, and where the value itself stands.
+    /// Place at which the resource sets the fact, and place of the value itself.
     pub span: Option<Span>,
     pub defined: Option<Span>,
-    /// As text, for fingerprints.
+    /// The value as a string, for fingerprints.
     pub value: String,
 }
 
-/// A rule could not know whether it applies.
+/// A rule check whose result is unknown.
 #[derive(Debug, Clone)]
 pub struct Undetermined {
     pub rule: String,
@@ -171,19 +171,18 @@ pub struct Undetermined {
     pub cause: String,
 }
 
-/// What the rules say.
+/// The results of all rules.
 #[derive(Debug, Default)]
 pub struct Judgement {
     pub findings: Vec<Finding>,
     pub undetermined: Vec<Undetermined>,
-    /// Everything that rules about everything speak of one by one, whether or not there was anything to say: the rule, and
-    /// what.
+    /// All members of `each` that rules evaluated, with or without a finding: rule and member.
     pub totals: Vec<(String, Total)>,
-    /// Rules that could not be evaluated: their page is wrong.
+    /// Rules that failed, because their rule file is wrong.
     pub failures: Vec<Broken>,
 }
 
-/// The page of a rule failed while it was evaluated.
+/// A rule file that failed during evaluation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Broken {
     pub rule: String,
@@ -207,21 +206,21 @@ macro_rules! scale {
 }
 
 scale! {
-    /// How sure the facts are that a rule decided on.
+    /// Certainty of the facts that decided a finding.
     Confidence { Low "low", Medium "medium", High "high" }
 }
 
 scale! {
-    /// What acting on a finding may break.
+    /// Risk of following a finding's help.
     Risk { Low "low", Medium "medium", High "high" }
 }
 
 scale! {
-    /// What writing a fix may change, from the most careful: nothing that runs, what runs, or it is only shown.
+    /// Effect of writing a fix: none on anything that runs, a change of it, or shown only.
     Safety { Safe "safe", Unsafe "unsafe", Display "display" }
 }
 
 scale! {
-    /// Where the money is lost: in how it is bought, whether it is used, how well it is used.
+    /// Cause of the waste: how it is bought, whether it is used, or how well it is used.
     Layer { Procurement "procurement", Utilization "utilization", Efficiency "efficiency" }
 }

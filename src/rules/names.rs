@@ -1,42 +1,44 @@
-//! Names that a page writes out and that nothing has: it would be silent for ever, and nobody would notice.
+//! Finds names in a rule file that nothing can have. Such a rule would never report anything, and its author would not
+//! notice.
 //!
-//! Lists that are closed are refused outright: who rents out, which accelerators there are. Of lists that others add to (kinds,
-//! regions, machines, attributes) only what is surely a slip is: one letter, or the beginning of a name.
+//! Names from closed lists, such as providers and accelerators, are refused. For open lists (kinds, regions, machines,
+//! attributes), only probable typing errors are refused: one wrong letter, or only the beginning of a name.
 
 use std::collections::BTreeSet;
 
 use crate::catalog::{Catalog, Precision, Recognized, covers};
 use crate::languages::cel::{SaidTo, nearest, slip_of};
 
-/// What is known of names, with what a user adds to it.
+/// The known names, with those that a user adds.
 #[derive(Debug, Clone, Default)]
 pub struct KnownNames {
-    /// With the prices of one's own.
+    /// The catalog with custom prices.
     pub catalog: Catalog,
-    /// Of resources, as Terraform and Kubernetes call them, and of other objects.
+    /// Types of resources in Terraform and Kubernetes, and of other objects.
     pub types: Vec<&'static str>,
     pub kinds: Vec<&'static str>,
-    /// Providers that have no prices.
+    /// Providers without prices.
     pub providers: Vec<String>,
-    /// Accelerators of one's own hardware, in which `*` stands for anything.
+    /// Accelerators of the user's own hardware, where `*` matches anything.
     pub accelerators: Vec<String>,
-    /// Facts that labels of one's own declare: they may have any value.
+    /// Facts that custom labels declare, which may have any value.
     pub declared: BTreeSet<String>,
-    /// What the attributes of a type are called, as far as that is known.
+    /// Returns the known attributes of a type.
     pub attributes: Option<fn(&str) -> BTreeSet<&'static str>>,
-    /// The fields of the metadata of every object, and of what objects say often.
+    /// Fields of every object's metadata, and common fields of objects.
     pub metadata: &'static [&'static str],
     pub fields: &'static [&'static str],
 }
 
-/// What is wrong with a name, and what was meant.
+/// An unknown name, with the probable one.
 pub(super) struct Unknown {
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
 impl KnownNames {
-    /// A text that is compared with a fact or given to a function, where nothing is called so.
+    /// Checks a string that is compared with a fact or passed to a function; returns an error if the name does not
+    /// exist.
     pub(super) fn unknown(&self, to: SaidTo, text: &str) -> Option<Unknown> {
         let what = match to {
             SaidTo::Fact("resource" | "choice" | "smaller" | "market" | "object" | "block", fact) => fact,
@@ -66,12 +68,12 @@ impl KnownNames {
         let help = match (meant.is_empty(), what) {
             (false, _) => format!("did you mean {}?", meant.join(" or ")),
             (true, "accelerator") => "`gpulint catalog accelerators` lists them".to_owned(),
-            (true, _) => format!("it is {}", self.catalog.providers().join(", ")),
+            (true, _) => format!("valid values: {}", self.catalog.providers().join(", ")),
         };
         Some(Unknown { message, help: Some(help) })
     }
 
-    /// The names that may have been meant by one that no accelerator has; nothing where one is called so.
+    /// Returns names similar to one that no accelerator has; `None` if the name exists.
     fn accelerator(&self, text: &str) -> Option<Vec<String>> {
         let mut names = self.catalog.accelerators().map(|it| it.name);
         let is_own = || self.accelerators.iter().any(|own| covers(own, text));
@@ -84,7 +86,8 @@ impl KnownNames {
         Some(meant.into_iter().map(str::to_owned).collect())
     }
 
-    /// New sizes of a family appear every month: only the beginning of a name and a letter too few are surely slips.
+    /// New sizes of a machine family appear every month, so only an incomplete name or a missing letter is certainly a
+    /// mistake.
     fn machine(&self, text: &str) -> Option<String> {
         let providers = self.catalog.providers();
         let is_host = |provider: &&str| matches!(self.catalog.recognize(provider, text), Recognized::Host(_));
@@ -96,7 +99,7 @@ impl KnownNames {
         begins.or_else(|| slip_of(text, names.iter().map(String::as_str)).map(str::to_owned))
     }
 
-    /// Zones are none: a region is compared as it is priced.
+    /// A zone is refused, because rules compare the region of the price.
     fn region(&self, text: &str) -> Option<String> {
         let providers = self.catalog.providers();
         let known: Vec<&str> = providers.iter().flat_map(|provider| self.catalog.regions(provider)).collect();
@@ -117,7 +120,7 @@ impl KnownNames {
         Some(meant.into_iter().map(str::to_owned).collect())
     }
 
-    /// Devices may be of makers of whom no catalog has heard.
+    /// The catalog does not know every vendor of devices.
     fn vendor(&self, text: &str) -> Option<String> {
         let known: BTreeSet<&str> = self.catalog.accelerators().map(|it| it.vendor).collect();
         if known.contains(text) { None } else { nearest(text, known).map(str::to_owned) }
@@ -133,7 +136,7 @@ impl KnownNames {
         if known.contains(&text) { None } else { slip_of(text, known) }
     }
 
-    /// A part of an object or a block, where a name on the way to it is surely a slip: that name, and what was meant.
+    /// Finds a probable typing error in a path of an object or block: the wrong name, and the probable one.
     pub(super) fn misspelt<'p>(&self, path: &'p [std::sync::Arc<str>], kinds: &[&str]) -> Option<(&'p str, Unknown)> {
         let (first, rest) = path.split_first()?;
         match &**first {
@@ -157,12 +160,12 @@ impl KnownNames {
     fn misspelt_field<'p>(&self, path: &'p [std::sync::Arc<str>]) -> Option<(&'p str, Unknown)> {
         let unknown = |name: &'p str, meant: Option<&str>| {
             let help = meant.map(|meant| format!("did you mean `{meant}`?"));
-            let help = help.or_else(|| Some(format!("it is {}", self.metadata.join(", "))));
+            let help = help.or_else(|| Some(format!("valid names: {}", self.metadata.join(", "))));
             (name, Unknown { message: format!("no object has `{name}` there"), help })
         };
         for (place, name) in path.iter().enumerate() {
             let before = place.checked_sub(1).and_then(|it| path.get(it)).map(|it| &**it).unwrap_or_default();
-            // names of labels and keys of data are anybody's
+            // Label names and data keys are arbitrary.
             if matches!(before, "labels" | "annotations" | "data" | "stringData" | "nodeSelector" | "matchLabels") {
                 return None;
             }
@@ -188,7 +191,7 @@ fn precision(text: &str) -> Option<String> {
     if Precision::parse(text).is_some() { None } else { nearest(text, NAMES).map(str::to_owned) }
 }
 
-/// An argument that is one of a few words, and none of them.
+/// Returns an error if an argument is not in its closed list.
 pub(super) fn closed(to: SaidTo, text: &str) -> Option<Unknown> {
     let links = || crate::inventory::LinkKind::ALL.iter().map(|it| it.name()).collect::<Vec<_>>();
     let (what, known) = match to {
@@ -201,7 +204,7 @@ pub(super) fn closed(to: SaidTo, text: &str) -> Option<Unknown> {
     }
     let help = match nearest(text, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is {}", known.join(", ")),
+        None => format!("valid values: {}", known.join(", ")),
     };
     Some(Unknown { message: format!("there is no {what} `{}`", text.escape_debug()), help: Some(help) })
 }

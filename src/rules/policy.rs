@@ -1,4 +1,4 @@
-//! A page as a Kubernetes ValidatingAdmissionPolicy with its binding.
+//! Exports a rule as a Kubernetes ValidatingAdmissionPolicy with its binding.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::languages::cel::{CelValue, Kubernetes};
 use super::facts;
 use super::page::{LooksAt, Page};
 
-/// Where objects of a kind are found: group, version, plural.
+/// API group, version and plural of known kinds.
 const KINDS: [(&str, &str, &str, &str); 30] = [
     ("ConfigMap", "", "v1", "configmaps"),
     ("CronJob", "batch", "v1", "cronjobs"),
@@ -41,12 +41,12 @@ const KINDS: [(&str, &str, &str, &str); 30] = [
     ("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs"),
 ];
 
-/// What an API server does with what the page reports.
+/// Action of the API server for objects that the rule reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforcement {
-    /// It warns and audits; a mistake of the policy stops nothing.
+    /// Warns and audits. An error in the policy blocks nothing.
     Audit,
-    /// It refuses the object; where the policy itself fails, too.
+    /// Refuses the object, and also refuses it if the policy itself fails.
     Deny,
 }
 
@@ -67,20 +67,19 @@ impl Enforcement {
     }
 }
 
-/// The policy and its binding, or why the page cannot be one.
+/// Returns the policy and its binding, or the reason why the rule cannot be exported.
 pub fn admission_policy(page: &Page, version: Kubernetes, enforcement: Enforcement) -> Result<String, String> {
     match page.looks_at {
         LooksAt::Object => {}
         LooksAt::Resource => {
-            return Err("it looks at facts of resources with accelerators, which a cluster does not have; \
-                        write it `for: object` with a `match` of kinds"
+            return Err("the rule reads facts of resources, which a cluster does not have: write it `for: object`, with a `match` of kinds"
                 .to_owned());
         }
-        LooksAt::Block => return Err("it looks at Terraform".to_owned()),
-        _ => return Err("it looks at more than one object".to_owned()),
+        LooksAt::Block => return Err("the rule evaluates Terraform, which a cluster does not have".to_owned()),
+        _ => return Err("the rule evaluates more than one object".to_owned()),
     }
     if page.raw.everything() {
-        return Err("it looks at more than one object".to_owned());
+        return Err("the rule evaluates more than one object".to_owned());
     }
     let kinds = kinds(page)?;
     let mut conditions = Vec::new();
@@ -91,7 +90,7 @@ pub fn admission_policy(page: &Page, version: Kubernetes, enforcement: Enforceme
         conditions.push(format!("object.?metadata.?name.orValue('') in [{}]", names.join(", ")));
     }
     let reported = match conditions.as_slice() {
-        [] => return Err("it has no condition".to_owned()),
+        [] => return Err("the rule has no condition".to_owned()),
         [one] => one.clone(),
         several => several.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(" && "),
     };
@@ -104,7 +103,7 @@ type Place<'p> = (&'p str, &'p str, &'p str);
 fn kinds(page: &Page) -> Result<Vec<Place<'_>>, String> {
     let named = page.matches.iter().find(|it| Some(it.fact) == facts::kind_of_object());
     let Some(named) = named else {
-        return Err("it does not say which kinds it is about; add `match: { kind: [...] }`".to_owned());
+        return Err("the rule does not limit its kinds: add `match: { kind: [...] }`".to_owned());
     };
     let place = |kind: &CelValue| {
         let kind = kind.as_text().unwrap_or_default();
@@ -114,7 +113,7 @@ fn kinds(page: &Page) -> Result<Vec<Place<'_>>, String> {
             .map(|(_, group, version, plural)| (*group, *version, *plural));
         known.or_else(|| page.api.as_deref().and_then(place_of)).ok_or_else(|| {
             format!(
-                "it is not known where a cluster keeps objects of the kind `{}`: say `api: group/version/plural` in the page",
+                "the API group of kind `{}` is unknown: set `api: group/version/plural` in the rule file",
                 kind.escape_debug()
             )
         })
@@ -129,7 +128,7 @@ fn place_of(api: &str) -> Option<Place<'_>> {
     parts.next().is_none().then_some(place)
 }
 
-/// The names that it matches, where it does.
+/// Returns the object names in `match`, if it has any.
 fn names(page: &Page) -> Option<Vec<String>> {
     let place = facts::name_of_object();
     let named = page.matches.iter().find(|it| Some(it.fact) == place)?;
@@ -148,11 +147,9 @@ fn written(
     let mut text = String::new();
     let _ = write!(
         text,
-        "---\n# {}: written by `gpulint rules export --to vap --kubernetes 1.{}{deny}`; change the page, not this file.\n\
-         apiVersion: admissionregistration.k8s.io/v1\n\
-         kind: ValidatingAdmissionPolicy\n\
-         metadata:\n  name: {name}\n  annotations:\n    gpulint.dev/rule: {}\n\
-         spec:\n  failurePolicy: {on_failure}\n  matchConstraints:\n    resourceRules:\n",
+        "---\n# {}: written by `gpulint rules export --to vap --kubernetes 1.{}{deny}`; change the rule file, not this file.\napiVersion: \
+         admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata:\n  name: {name}\n  annotations:\n    \
+         gpulint.dev/rule: {}\nspec:\n  failurePolicy: {on_failure}\n  matchConstraints:\n    resourceRules:\n",
         page.name, version.minor, page.name
     );
     for (group, of_version, plural) in kinds {
@@ -167,7 +164,11 @@ fn written(
         text,
         "  validations:\n    - expression: {}\n      message: {}\n",
         yaml(&format!("!({reported})")),
-        yaml(&format!("{}: {}", page.name, if summary.is_empty() { "it is not allowed" } else { summary }))
+        yaml(&format!(
+            "{}: {}",
+            page.name,
+            if summary.is_empty() { "this configuration is not allowed" } else { summary }
+        ))
     );
     if let Some(message) = message(page, version) {
         let _ = writeln!(text, "      messageExpression: {}", yaml(&message));
@@ -181,7 +182,7 @@ fn written(
     text
 }
 
-/// The message and the help as one expression; nothing where a cluster cannot compute them.
+/// Returns message and help as one expression; `None` if a cluster cannot compute them.
 fn message(page: &Page, version: Kubernetes) -> Option<String> {
     let message = page.speech().messages.first()?.in_kubernetes(page.constants(), version)?;
     let mut parts = vec![crate::languages::cel::quoted(&format!("{}: ", page.name)), message];
@@ -192,7 +193,7 @@ fn message(page: &Page, version: Kubernetes) -> Option<String> {
     Some(parts.join(" + "))
 }
 
-/// A text as a scalar of YAML in double quotes, which are those of JSON.
+/// Formats a string as a double-quoted YAML scalar, which is also JSON.
 fn yaml(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What a rule sees of one thing, for whoever writes one.
+//! Lists the values that a rule sees for an address, for authors of rules.
 
 use super::Settings;
 use super::evaluate::EvaluationContext;
@@ -10,22 +10,22 @@ use crate::inventory::{Raw, RawData, RawTree};
 use crate::languages::cel::{CelHost, CelValue, Map, Read, Type};
 use crate::source::Span;
 
-/// A name that a page may use, and what it is here.
+/// A name that rules can use, with its value here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     pub name: String,
     pub value: String,
-    /// Why it is not known.
+    /// Reason why the value is unknown.
     pub unknown: Option<String>,
-    /// written, resolved, default, inferred or assumed.
+    /// Origin: written, resolved, default, inferred or assumed.
     pub origin: Option<&'static str>,
     pub span: Option<Span>,
 }
 
-/// Values of an object or a block that are listed.
+/// Limit on the listed values of an object or a block.
 const MOST: usize = 500;
 
-/// Everything that has this address: the facts of resources, and objects and blocks as they are written.
+/// Returns the values of everything with this address: facts of resources, and objects and blocks as written.
 pub fn seen(address: &str, world: &World<'_>, settings: &Settings) -> Vec<Seen> {
     let market = Market::new(world.catalog, world.pricing);
     let ground = EvaluationContext::new(world, settings, &market);
@@ -61,7 +61,7 @@ fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
             }
             continue;
         }
-        // manifests and blocks are listed by themselves, with the line of each part
+        // Manifests and blocks are listed separately, with the line of each part.
         if let (CelValue::Map(map), "labels") = (&value, field.name) {
             members(asking, field.name, map, into);
             continue;
@@ -70,7 +70,7 @@ fn facts_of(asking: &FactContext<'_>, world: &World<'_>, into: &mut Vec<Seen>) {
     }
 }
 
-/// The facts that an evaluation read and whose place is known, each once.
+/// Returns the facts with a known place that an evaluation read, each once.
 pub(super) fn of_reads(asking: &FactContext<'_>, world: &World<'_>, reads: &[Read]) -> Vec<Seen> {
     let mut all: Vec<Seen> = Vec::new();
     for read in reads {
@@ -86,7 +86,7 @@ pub(super) fn of_reads(asking: &FactContext<'_>, world: &World<'_>, reads: &[Rea
     all
 }
 
-/// Each label, with the line that says it.
+/// Lists each label with its line.
 fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) {
     let entries = asking.world.inventory.resources.get(asking.resource).map(|it| &it.labels.entries);
     for (key, value) in map.iter() {
@@ -95,7 +95,7 @@ fn members(asking: &FactContext<'_>, of: &str, map: &Map, into: &mut Vec<Seen>) 
         one(asking, member(of, key), value.clone(), None, span, into);
     }
     if let Some(open) = &map.open {
-        let unknown = Some(format!("there may be more: {}", open.why));
+        let unknown = Some(format!("it may have more entries: {}", open.why));
         into.push(Seen { name: of.to_owned(), value: String::new(), unknown, origin: None, span: open.span });
     }
 }
@@ -106,7 +106,7 @@ fn member(of: &str, key: &str) -> String {
     if is_plain { format!("{of}.{key}") } else { format!("{of}[{key:?}]") }
 }
 
-/// What the text does not say is not listed.
+/// Absent values are not listed.
 fn one(
     asking: &FactContext<'_>,
     name: String,
@@ -134,7 +134,7 @@ fn one(
     }
 }
 
-/// Each value in a tree, by its path.
+/// Lists each value of a tree by its path.
 fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
     if into.len() >= limit {
         return;
@@ -152,7 +152,7 @@ fn parts(name: String, tree: &RawTree, limit: usize, into: &mut Vec<Seen>) {
                 parts(self::member(&name, key), member, limit, into);
             }
             if let Some(open) = open {
-                into.push(plain(String::new(), Some(format!("there may be more: {}", open.why))));
+                into.push(plain(String::new(), Some(format!("it may have more entries: {}", open.why))));
             }
         }
         RawData::List(items) => {

@@ -1,4 +1,4 @@
-//! The rules of a run: the pages that were built in, a team's own, and which of them are on.
+//! The rules of a run: built-in and custom rules, and which of them are on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::settings::{Override, PackName, PageText, Parameter, Settings};
 use super::why::{self, Reason};
 use super::{Broken, Confidence, Finding, Judgement};
 
-/// The built-in pages as the build script read them.
+/// The built-in rule files as parsed by the build script.
 mod embedded {
     use std::borrow::Cow;
 
@@ -30,12 +30,12 @@ mod embedded {
 pub use embedded::BUILT_IN;
 use embedded::FRONTS;
 
-/// The names and texts of the built-in pages.
+/// Returns names and texts of the built-in rule files.
 pub(super) fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     BUILT_IN.iter().map(|(path, text)| (path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md"), *text))
 }
 
-/// What pages were called before, and how they are called now; a name that a page has is nobody's former one.
+/// Maps former names of rules to current ones. A name that a rule has now is not a former name.
 fn former_names(own: &[PageText]) -> BTreeMap<String, String> {
     let may_replace = own.iter().filter(|page| page.text.contains("replaces"));
     let pages: Vec<Page> = may_replace.filter_map(|page| Page::read(&page.text, &[]).ok()).collect();
@@ -47,12 +47,12 @@ fn former_names(own: &[PageText]) -> BTreeMap<String, String> {
     names.filter(|(old, _)| !is_there(old)).collect()
 }
 
-/// A page that is to be added.
+/// A rule file to add.
 struct Source<'a> {
     path: &'a str,
     text: &'a str,
     own: Option<&'a PageText>,
-    /// What the build script made of a built-in one.
+    /// The parsed front matter of a built-in rule.
     front: Option<&'static Front>,
 }
 
@@ -71,16 +71,16 @@ pub struct Rules {
     pages: Vec<Page>,
     on: Vec<bool>,
     settings: Settings,
-    /// The pages as they were given, to read them again with the settings of some paths.
+    /// The custom rule files, to read them again with the settings of some paths.
     own: Vec<PageText>,
-    /// Which pack ships a rule.
+    /// The pack that contains a rule.
     packs: BTreeMap<String, PackName>,
-    /// Rules that settings of some paths switch on.
+    /// Rules that settings of some paths turn on.
     on_somewhere: BTreeSet<String>,
 }
 
 impl Rules {
-    /// Loads the built-in pages and some of a team's own. A page that does not load is told about and left out.
+    /// Loads built-in and custom rules. A rule file that does not load is reported and skipped.
     pub fn load(own: &[PageText], mut settings: Settings) -> (Rules, Vec<Diagnostic>) {
         settings.rename(&former_names(own));
         let (mut rules, mut wrong) = Self::read(own, &settings);
@@ -101,7 +101,7 @@ impl Rules {
         (rules, wrong)
     }
 
-    /// The rules where some layers of settings hold.
+    /// Returns the rules under some layers of settings.
     fn with_layers(&self, key: &[usize]) -> Rules {
         let settings = self.settings.with_layers(key);
         let (mut rules, _) = Self::read(&self.own, &settings);
@@ -109,7 +109,7 @@ impl Rules {
         rules
     }
 
-    /// Only these pages, all of them switched on; for tests of pages.
+    /// Returns only these rules, all turned on; for tests of rule files.
     pub fn of(pages: &[(&str, &str)], settings: Settings) -> Rules {
         let (mut rules, mut wrong) = (Rules::default(), Vec::new());
         for (path, text) in pages {
@@ -121,7 +121,7 @@ impl Rules {
         rules
     }
 
-    /// The built-in pages and a team's own.
+    /// Reads built-in and custom rules.
     fn read(own: &[PageText], settings: &Settings) -> (Rules, Vec<Diagnostic>) {
         let (mut rules, mut wrong) = (Rules::default(), Vec::new());
         for ((path, text), front) in BUILT_IN.iter().zip(FRONTS) {
@@ -131,7 +131,7 @@ impl Rules {
         (rules, wrong)
     }
 
-    /// The last to be added, as all pages are sorted then.
+    /// Adds the custom rules, which must come last because this sorts all rules.
     fn add_own(&mut self, own: &[PageText], settings: &Settings, wrong: &mut Vec<Diagnostic>) {
         for own in own {
             self.add(&Source { path: &own.path, text: &own.text, own: Some(own), front: None }, settings, wrong);
@@ -142,7 +142,7 @@ impl Rules {
 
     fn add(&mut self, source: &Source<'_>, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
         let Source { path, text, own, .. } = *source;
-        // what is set for a rule is found by its file, before the page is read
+        // Settings of a rule are found by its file name, before the file is read.
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let set = settings.rules.get(stem);
         let given: Vec<(&str, &Parameter)> =
@@ -155,14 +155,15 @@ impl Rules {
             }
         };
         if page.name != stem {
-            let mistake = Mistake::new(0..0, format!("the rule is called `{}`, its file `{stem}.md`", page.name));
+            let mistake =
+                Mistake::new(0..0, format!("the rule has the name `{}`, and its file is `{stem}.md`", page.name));
             wrong.push(diagnostic(mistake.with_help("give both the same name"), path, text, own));
             return;
         }
         if own.is_some() && page.looks_at == LooksAt::Text {
-            let mistake = Mistake::new(0..0, "`for: text` is for what gpulint itself says while it reads");
+            let mistake = Mistake::new(0..0, "`for: text` is reserved for gpulint's own messages");
             wrong.push(diagnostic(
-                mistake.with_help("say `for: resource`, `for: repository` or `for: change`"),
+                mistake.with_help("use `for: resource`, `for: repository` or `for: change`"),
                 path,
                 text,
                 own,
@@ -171,13 +172,13 @@ impl Rules {
         }
         if own.is_some() && !page.untested && examples(page.body()).is_empty() {
             let start = text.find("untested").unwrap_or(page.prose).min(text.len());
-            let mistake = Mistake::new(start..start, "the page has no examples, so nothing shows that it works");
-            let help = "write one under `## Examples`, or say `untested: true`";
+            let mistake = Mistake::new(start..start, "the rule file has no examples that test the rule");
+            let help = "write one under `## Examples`, or set `untested: true`";
             wrong.push(diagnostic(mistake.with_help(help), path, text, own));
             return;
         }
         if self.pages.iter().any(|known| known.name == page.name) {
-            let mistake = Mistake::new(0..0, format!("there is a rule `{}` already", page.name));
+            let mistake = Mistake::new(0..0, format!("a rule `{}` already exists", page.name));
             wrong.push(diagnostic(mistake.with_help("choose another name"), path, text, own));
             return;
         }
@@ -199,12 +200,12 @@ impl Rules {
         self.pages.push(page);
     }
 
-    /// The pack that ships a rule.
+    /// Returns the pack that contains a rule.
     pub fn pack(&self, rule: &str) -> Option<&PackName> {
         self.packs.get(rule)
     }
 
-    /// Every rule, by name.
+    /// Returns all rules by name.
     pub fn pages(&self) -> &[Page] {
         &self.pages
     }
@@ -213,7 +214,7 @@ impl Rules {
         self.pages.iter().find(|page| page.name == name)
     }
 
-    /// What the rule is called now that may have had another name.
+    /// Returns the current name of a rule that may have had another one.
     pub fn current<'a>(&'a self, name: &'a str) -> &'a str {
         let replacing = || self.pages.iter().find(|page| page.replaces.iter().any(|it| it == name));
         match self.page(name) {
@@ -222,17 +223,17 @@ impl Rules {
         }
     }
 
-    /// No rule has that name any more, and a pack says so.
+    /// Whether a pack declares that it removed the rule with this name.
     pub fn is_removed(&self, name: &str) -> bool {
         self.settings.removed.contains(name)
     }
 
-    /// Whether it speaks, be it about some paths only.
+    /// Whether the rule is on, at least for some paths.
     pub fn is_on(&self, name: &str) -> bool {
         self.on_somewhere.contains(name) || self.pages.iter().zip(&self.on).any(|(page, on)| page.name == name && *on)
     }
 
-    /// What the rules that are on look at beside facts.
+    /// Returns the raw data that the active rules use in addition to facts.
     pub fn raw(&self) -> WantedRaw {
         let mut wanted = WantedRaw::default();
         let may_speak = |on: bool| on || !self.settings.layers.is_empty();
@@ -242,7 +243,7 @@ impl Rules {
         wanted
     }
 
-    /// What the rules that are on say.
+    /// Evaluates the active rules.
     pub fn judge(&self, world: &World<'_>, sources: &Sources) -> Judgement {
         let pages = self.pages_that_are_on(|_| true);
         if self.settings.layers.is_empty() {
@@ -266,12 +267,12 @@ impl Rules {
         judgement
     }
 
-    /// What a rule makes of everything that it looks at, and which part of its condition decided.
+    /// Returns the result of a rule for everything in its scope, and the part of its condition that decided.
     pub fn reasons(&self, name: &str, world: &World<'_>) -> Vec<Reason> {
         self.page(name).map(|page| why::reasons(page, world, &self.settings)).unwrap_or_default()
     }
 
-    /// What the rules about a change say; the world knows the change.
+    /// Evaluates the rules about a change; the world contains the change.
     pub fn judge_change(&self, world: &World<'_>) -> Judgement {
         judge(&self.pages_that_are_on(|page| page.looks_at == LooksAt::Change), world, &self.settings, &|_, _| true)
     }
@@ -281,7 +282,7 @@ impl Rules {
         pages.filter(|page| is_wanted(page)).collect()
     }
 
-    /// Text that Terraform or kubectl would refuse, or that is more than may be read.
+    /// Returns findings for files that Terraform or kubectl would refuse, or that exceed a limit.
     pub fn unreadable(&self, diagnostics: &[Diagnostic]) -> Vec<Finding> {
         let refused = diagnostics.iter().filter(|it| it.unreadable);
         let say = |it: &Diagnostic| {
@@ -293,8 +294,7 @@ impl Rules {
         refused.filter_map(say).collect()
     }
 
-    /// What gpulint itself has to say about a text, as a finding of the page that explains it; none where that rule is
-    /// off.
+    /// Returns a message of gpulint itself as a finding of the rule that explains it; `None` if that rule is off.
     pub fn say(&self, rule: &str, message: String, help: Option<String>, span: Span) -> Option<Finding> {
         let page = self.page(rule).filter(|page| self.is_on(&page.name))?;
         Some(Finding {
@@ -321,7 +321,7 @@ impl Rules {
         })
     }
 
-    /// A name for a message: the nearest rule or group.
+    /// Returns the most similar rule or group for a message.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let groups = self.pages.iter().map(|page| page.group.as_str());
         nearest(name, self.pages.iter().map(|page| page.name.as_str()).chain(groups))
@@ -331,7 +331,7 @@ impl Rules {
         name == ALL || self.pages.iter().any(|page| page.name == name || page.group == name)
     }
 
-    /// Names in settings that no rule and no group has.
+    /// Reports names in settings that no rule and no group has.
     fn check_names(&self, settings: &Settings, wrong: &mut Vec<Diagnostic>) {
         let selected = settings.select.iter().chain(&settings.ignore).map(|(name, span)| (name, *span));
         let set = settings.rules.iter().map(|(name, set)| (name, set.span));
@@ -341,7 +341,7 @@ impl Rules {
             let diagnostic = Diagnostic::new(Level::Error, format!("there is no rule `{}`", name.escape_debug()), span);
             wrong.push(match self.nearest(name) {
                 Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
-                None => diagnostic.with_help("`gpulint rules list` shows them all"),
+                None => diagnostic.with_help("`gpulint rules list` shows all rules"),
             });
         }
     }
@@ -379,22 +379,23 @@ fn check_override(page: &Page, set: &Override, wrong: &mut Vec<Diagnostic>) {
             let diagnostic = Diagnostic::new(Level::Error, message, *span);
             wrong.push(match nearest(name, page.parameters.iter().map(|it| it.name.as_str())) {
                 Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
-                None if page.parameters.is_empty() => diagnostic.with_help("it has none"),
+                None if page.parameters.is_empty() => diagnostic.with_help("the rule has no parameters"),
                 None => {
                     let names: Vec<&str> = page.parameters.iter().map(|it| it.name.as_str()).collect();
-                    diagnostic.with_help(format!("it has {}", names.join(", ")))
+                    diagnostic.with_help(format!("its parameters are {}", names.join(", ")))
                 }
             });
             continue;
         };
         if page::conform(given, &declared.value).is_none() {
-            let message = format!("`{name}` of {} is {}", page.name, page::kind_of(&declared.value));
+            let message = format!("`{name}` of {} must be {}", page.name, page::kind_of(&declared.value));
             wrong.push(Diagnostic::new(Level::Error, message, *span));
         }
     }
 }
 
-/// A mistake in a page as a message. Built-in pages are in no tree, so their place is a part of the message.
+/// Converts a mistake in a rule file to a diagnostic. Built-in rule files are not in the repository, so the message
+/// contains their place.
 fn diagnostic(mistake: Mistake, path: &str, text: &str, own: Option<&PageText>) -> Diagnostic {
     let (message, span) = match own {
         Some(own) => (mistake.message, Some(Span::new(own.file, mistake.at.start, mistake.at.end))),
@@ -408,6 +409,6 @@ fn diagnostic(mistake: Mistake, path: &str, text: &str, own: Option<&PageText>) 
 
 impl From<Broken> for Diagnostic {
     fn from(broken: Broken) -> Self {
-        Diagnostic::new(Level::Error, format!("the rule {} fails: {}", broken.rule, broken.message), None)
+        Diagnostic::new(Level::Error, format!("the rule {} cannot be evaluated: {}", broken.rule, broken.message), None)
     }
 }

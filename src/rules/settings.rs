@@ -1,4 +1,4 @@
-//! What a configuration says about rules. The rules are told; they never read a configuration.
+//! Settings for rules. The caller passes them; rules never read a settings file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use crate::source::{Date, FileId, Span};
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub profile: Profile,
-    /// Rules, groups or `all`: these are on, whatever the profile says.
+    /// Rules, groups or `all` that are on in every profile.
     pub select: Vec<(String, Option<Span>)>,
-    /// Rules or groups: these are off.
+    /// Rules or groups that are off.
     pub ignore: Vec<(String, Option<Span>)>,
-    /// Rules that are on, whatever the profile and the others say.
+    /// Rules that are always on, regardless of the profile and of other settings.
     pub forced: BTreeSet<String>,
-    /// Names that rules had once and none has any more: whoever says them says nothing wrong.
+    /// Former names without a current rule; settings may still use them.
     pub removed: BTreeSet<String>,
-    /// By the name of the rule.
+    /// Settings by rule name.
     pub rules: BTreeMap<String, Override>,
-    /// Label keys that everything must carry.
+    /// Label keys that every resource must have.
     pub required_labels: Vec<String>,
-    /// The values that a label may have, by its key.
+    /// Allowed values of each label, by its key.
     pub label_values: BTreeMap<String, Vec<String>>,
-    /// The accelerators that each purpose may use.
+    /// Allowed accelerators for each purpose.
     pub tiers: BTreeMap<String, Vec<String>>,
     pub budgets: Vec<Budget>,
     pub limits: Vec<Limit>,
-    /// Dollars a month above which a resource must carry a justification.
+    /// Dollars per month above which a resource needs a justification.
     pub approvals_above_usd: Option<f64>,
-    /// The label on a pull request that is one.
+    /// Label on a pull request that approves its cost.
     pub approving_label: Option<String>,
-    /// The labels on the pull request, as the code host tells them.
+    /// Labels on the pull request, as the code host reports them.
     pub change_labels: Vec<String>,
-    /// Settings for some paths, in the order in which they replace each other.
+    /// Settings for some paths; a later layer overrides an earlier one.
     pub layers: Vec<PathLayer>,
-    /// What own pages may call things; none where nobody knows.
+    /// Names that custom rules can use; `None` if unknown.
     pub names: Option<Arc<KnownNames>>,
 }
 
 impl Settings {
-    /// Rules whose time has not come only note.
+    /// Lowers rules whose start date is in the future to notes.
     pub fn stage(&mut self, today: Date) {
         let of_layers = self.layers.iter_mut().flat_map(|layer| layer.rules.values_mut());
         for set in self.rules.values_mut().chain(of_layers) {
@@ -51,7 +51,7 @@ impl Settings {
         }
     }
 
-    /// Calls rules as they are called now. What is set under the new name goes before.
+    /// Replaces former rule names by current ones. Settings under the current name win.
     pub(super) fn rename(&mut self, former: &BTreeMap<String, String>) {
         rename(&mut self.rules, former);
         rename_all(&mut self.select, former);
@@ -79,10 +79,10 @@ fn rename_all(names: &mut [(String, Option<Span>)], former: &BTreeMap<String, St
     }
 }
 
-/// What is set for some paths. What is none says nothing.
+/// Settings for some paths. A value that is `None` changes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct PathLayer {
-    /// The forms of the paths, in which `*` stands for anything.
+    /// Patterns of the paths, in which `*` matches anything.
     pub patterns: Vec<String>,
     pub profile: Option<Profile>,
     pub select: Option<Vec<(String, Option<Span>)>>,
@@ -94,35 +94,35 @@ pub struct PathLayer {
     pub approvals_above_usd: Option<f64>,
 }
 
-/// How many accelerators and machines there may be.
+/// A limit on accelerators and machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// Whose they are, for messages: team search.
+    /// Owner for messages: team search.
     pub name: String,
-    /// The label that its resources carry, and the value; none: all of them.
+    /// Label and value of its resources; `None` for all resources.
     pub label: Option<(String, String)>,
-    /// Of all of them together.
+    /// Limit for all resources together.
     pub accelerators: Option<f64>,
     pub machines: Option<f64>,
-    /// Of each of them.
+    /// Limit for each resource.
     pub resource_accelerators: Option<f64>,
     pub resource_machines: Option<f64>,
 }
 
-/// What some resources may cost together.
+/// A limit on the cost of some resources together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// Whose it is, for messages: team search.
+    /// Owner for messages: team search.
     pub name: String,
-    /// The label that its resources carry, and the value; none: all of them.
+    /// Label and value of its resources; `None` for all resources.
     pub label: Option<(String, String)>,
     pub monthly_usd: f64,
 }
 
-/// How many rules are on.
+/// The number of rules that are on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
-    /// What nobody argues with.
+    /// Only rules that few teams dispute.
     Essential,
     #[default]
     Standard,
@@ -145,18 +145,18 @@ impl Profile {
     }
 }
 
-/// What is set for one rule.
+/// Settings of one rule.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
-    /// Where the rule is named.
+    /// Place of the rule's name.
     pub span: Option<Span>,
     pub level: Option<Level>,
-    /// Up to that day it only notes, whatever its level is then.
+    /// Last day on which the rule reports only notes, whatever its level.
     pub note_until: Option<Date>,
     pub parameters: Vec<(String, Parameter, Option<Span>)>,
 }
 
-/// The value of a parameter as a configuration can write it.
+/// The value of a parameter in settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parameter {
     Flag(bool),
@@ -164,25 +164,25 @@ pub enum Parameter {
     Number(f64),
     Text(String),
     Texts(Vec<String>),
-    /// Laid over the map of the page, entry by entry.
+    /// Entries that override those of the rule's map.
     Map(Vec<(String, Parameter)>),
 }
 
-/// The text of a page that somebody wrote.
+/// The text of a custom rule file.
 #[derive(Debug, Clone)]
 pub struct PageText {
     pub path: String,
     pub text: std::sync::Arc<str>,
     pub file: FileId,
-    /// The pack that ships it.
+    /// The pack that contains it.
     pub pack: Option<PackName>,
 }
 
-/// A pack, as people call it, and where its pages stand for them.
+/// A pack, with the place of its published rule files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackName {
-    /// With its version: `platform 1.4.0`.
+    /// Name with its version: `platform 1.4.0`.
     pub name: String,
-    /// An address in which `{rule}` is the name of the rule.
+    /// An address in which `{rule}` stands for the rule's name.
     pub pages: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! The page that `gpulint rules new` writes.
+//! The rule file that `gpulint rules new` writes.
 
-/// A page about one thing, with its examples; `scope` is what it looks at.
+/// Returns a rule file with examples; `scope` is the value of `for`.
 pub fn template(name: &str, scope: &str) -> String {
     let (front, what, examples) = match scope {
         "object" => OBJECT,
@@ -17,10 +17,10 @@ pub fn template(name: &str, scope: &str) -> String {
          # {name}\n\n\
          {what}\n\n\
          ## Why\n\n\
-         Say what goes wrong, and whom to ask.\n\n\
+         Explain the problem, and name the team to ask.\n\n\
          ## Examples\n\n\
-         Every example is executed by `gpulint rules test`. A line that ends with `# <- reported` must be reported, one that\n\
-         ends with `# <- undetermined` is where the rule cannot know, and every other line must be clean.\n\n\
+         `gpulint rules test` runs every example. A line that ends with `# <- reported` must have a finding. A line that ends\n\
+         with `# <- undetermined` must have an unknown result. All other lines must have no finding.\n\n\
          {examples}"
     )
 }
@@ -30,16 +30,16 @@ type Starter = (&'static str, &'static str, &'static str);
 
 const RESOURCE: Starter = (
     "params:
-  most_gpus: 4 # `[rules.NAME]` in gpulint.toml changes it
-when: accelerator_count > params.most_gpus # true: it is reported; `gpulint facts` lists what may be named here
-at: [accelerator_count, machine] # the line to point at: the first of these that stands in the text
-message: \"{gpus} in one place, and {params.most_gpus} are allowed\"
-help: \"ask for at most {params.most_gpus}\"
-fix: # what `gpulint check --fix --unsafe-fixes` writes; leave it out where only a person can decide
+  most_gpus: 4 # set another value under `[rules.NAME]` in gpulint.toml
+when: accelerator_count > params.most_gpus # reported if true; `gpulint facts` lists the facts to use here
+at: [accelerator_count, machine] # the line to point at: the first of these that the files set
+message: \"{gpus} together, limit {params.most_gpus}\"
+help: \"request at most {params.most_gpus}\"
+fix: # what `gpulint check --fix --unsafe-fixes` writes; remove it if a person must decide
   set: { accelerator_count: \"{params.most_gpus}\" }
-  safety: unsafe # safe: nothing that runs changes; unsafe: it does; display: it is shown and never written
+  safety: unsafe # safe: changes nothing that runs; unsafe: changes it; display: shown only
 ",
-    "One machine or pod has more accelerators than are allowed.",
+    "A machine or pod has more accelerators than the limit.",
     "### Reported
 
 ```hcl
@@ -61,7 +61,7 @@ spec:
           nvidia.com/gpu: 8 # <- reported
 ```
 
-Fixed, the pod asks for four. A machine brings as many as its type has, so that one is left to a person:
+The fix sets the pod's request to four. A machine has as many as its type, so a person must change it:
 
 ```fixed file=manifest.yaml
 apiVersion: v1
@@ -86,7 +86,7 @@ resource \"aws_instance\" \"small\" {
 
 ### Undetermined
 
-Nobody can know what a variable without a value holds:
+The value of this variable is unknown:
 
 ```yaml
 apiVersion: v1
@@ -104,14 +104,14 @@ spec:
 );
 
 const OBJECT: Starter = (
-    "for: object # every manifest, accelerators or not
+    "for: object # every manifest, with or without accelerators
 match: { kind: Namespace }
-when: \"!has(object.metadata.labels.team)\" # true: it is reported; `object` is the manifest as it is written
+when: \"!has(object.metadata.labels.team)\" # reported if true; `object` is the manifest as written
 at: object.metadata.name # the line to point at
 message: \"{object.metadata.name} has no label `team`\"
 help: \"add it under metadata.labels\"
 ",
-    "A namespace says which team it belongs to.",
+    "A namespace has no label that names its team.",
     "### Reported
 
 ```yaml
@@ -134,7 +134,7 @@ metadata:
 
 ### Undetermined
 
-Nobody can know what is filled in elsewhere:
+Another program fills in this value, so it is unknown:
 
 ```yaml
 apiVersion: v1
@@ -147,14 +147,14 @@ metadata:
 );
 
 const BLOCK: Starter = (
-    "for: block # every Terraform resource, data source and module call, accelerators or not
+    "for: block # every Terraform resource, data source and module call, with or without accelerators
 match: { kind: aws_sagemaker_notebook_instance }
-when: block.direct_internet_access != 'Disabled' # true: it is reported; `block` has the evaluated attributes
-at: block.direct_internet_access # the line to point at; the first line of the block where it is missing
+when: block.direct_internet_access != 'Disabled' # reported if true; `block` has the evaluated attributes
+at: block.direct_internet_access # the line to point at; the first line of the block if it is missing
 message: \"{address} can be reached from the internet\"
 help: \"set direct_internet_access = \\\"Disabled\\\"\"
 ",
-    "No notebook is public.",
+    "A notebook is public.",
     "### Reported
 
 ```hcl
@@ -176,7 +176,7 @@ resource \"aws_sagemaker_notebook_instance\" \"closed\" {
 
 ### Undetermined
 
-Nobody can know what a variable without a value holds:
+The value of this variable is unknown:
 
 ```hcl
 variable \"access\" {}
@@ -194,11 +194,11 @@ const REPOSITORY: Starter = (
     "for: repository # once, with all `resources`, `objects` and `blocks`
 params:
   most_machines: 1
-when: resources.filter(it, it.machine == 'p4d.24xlarge').size() > params.most_machines # true: it is reported
-message: \"{resources.filter(it, it.machine == 'p4d.24xlarge').size()} large machines, and {params.most_machines} are allowed\"
-help: \"remove what nobody uses\"
+when: resources.filter(it, it.machine == 'p4d.24xlarge').size() > params.most_machines # reported if true
+message: \"{resources.filter(it, it.machine == 'p4d.24xlarge').size()} large machines, limit {params.most_machines}\"
+help: \"remove unused machines\"
 ",
-    "All of it together rents more large machines than are allowed.",
+    "The repository provisions more large machines than the limit.",
     "### Reported
 
 ```hcl
@@ -221,7 +221,7 @@ resource \"aws_instance\" \"only\" {
 
 ### Undetermined
 
-Nobody can know which of two machines it is:
+The condition is unknown, so either machine type is possible:
 
 ```hcl
 variable \"large\" {}
@@ -238,17 +238,17 @@ resource \"aws_instance\" \"asked\" {
 );
 
 const CHANGE: Starter = (
-    "for: change # once for each `gpulint diff`: `delta` is what the change does to the bill
+    "for: change # once per `gpulint diff`: `delta` is the effect of the change on cost
 params:
-  most_usd: 1000 # dollars a month that one change may add
-when: delta.rented.expected > double(params.most_usd) # true: it is reported
-message: \"the change adds {delta.rented.expected | usd}/month of machines, and {params.most_usd | usd} are allowed\"
-help: \"make the change smaller, or ask whoever pays\"
+  most_usd: 1000 # dollars per month that one change may add
+when: delta.rented.expected > double(params.most_usd) # reported if true
+message: \"the change adds {delta.rented.expected | usd}/month of machines, limit {params.most_usd | usd}\"
+help: \"make the change smaller, or get approval for the cost\"
 ",
-    "One change adds more machines than are allowed without a word.",
+    "A change adds more machines than the limit without approval.",
     "### Reported
 
-What stood there before, and what stands there after the change:
+The files before and after the change:
 
 ```hcl before
 resource \"aws_instance\" \"train\" {
@@ -278,7 +278,7 @@ resource \"aws_instance\" \"train\" {
 
 ### Undetermined
 
-Nobody can know how large a machine is whose type nobody says:
+Without a machine type, the cost of the machine is unknown:
 
 ```hcl before
 variable \"type\" {}

@@ -1,4 +1,4 @@
-//! Messages with facts in them: `{gpus} cost {bill.monthly.expected | usd}/month`.
+//! Message templates with facts: `{gpus} cost {bill.monthly.expected | usd}/month`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,23 +20,26 @@ pub(super) struct MessageTemplate {
 enum Part {
     Text(String),
     Value(Box<Program>, Format),
-    /// Money that may be more than what is expected: that and the most.
+    /// Money with an expected and a maximum amount.
     Range(Box<Program>, Box<Program>),
 }
 
-/// How a value is written.
+/// Format of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
-    /// As its type suggests.
+    /// By its type.
     Plain,
     Usd,
     Gib,
     Percent,
-    /// Seconds as people say them.
+    /// Seconds in a readable unit.
     Time,
-    /// Two digits of it.
+    /// Rounded to two digits.
     Rounded,
 }
+
+/// Units that may follow an amount of money.
+const UNITS: [&str; 7] = ["/month", "/hour", "/h", " a month", " an hour", " per month", " per hour"];
 
 const FORMATS: [(&str, Format); 5] = [
     ("usd", Format::Usd),
@@ -46,7 +49,7 @@ const FORMATS: [(&str, Format); 5] = [
     ("rounded", Format::Rounded),
 ];
 
-/// A message with its facts, or which of them is missing.
+/// A rendered message, or the fact that is missing.
 pub(super) struct Rendered {
     pub(super) text: String,
     pub(super) missing: Option<Arc<UnknownValue>>,
@@ -67,7 +70,9 @@ impl MessageTemplate {
                 plain.push(c);
                 at += 2;
             } else if c == '}' {
-                return Err(Problem::new(at..at + 1, "`}` closes nothing").with_help("write `}}` for a brace"));
+                return Err(
+                    Problem::new(at..at + 1, "`}` has no matching `{`").with_help("write `}}` to print a brace")
+                );
             } else if c == '{' {
                 let end = closing(text, at)?;
                 if !plain.is_empty() {
@@ -86,7 +91,8 @@ impl MessageTemplate {
         Ok(MessageTemplate { parts })
     }
 
-    /// As an expression of a Kubernetes API server; nothing where it shows what such a server cannot.
+    /// Converts the message to an expression of a Kubernetes API server; `None` if the server cannot compute a part of
+    /// it.
     pub(super) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Option<String> {
         let parts = self.parts.iter().map(|part| match part {
             Part::Text(text) => Some(cel::quoted(text)),
@@ -96,7 +102,7 @@ impl MessageTemplate {
         Some(parts.collect::<Option<Vec<_>>>()?.join(" + ")).filter(|text| !text.is_empty())
     }
 
-    /// What is computed in it.
+    /// Returns the expressions in the message.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.parts.iter().filter_map(|part| match part {
             Part::Value(program, _) | Part::Range(program, _) => Some(&**program),
@@ -104,11 +110,11 @@ impl MessageTemplate {
         })
     }
 
-    /// Each value in it may cost as much as the budget allows.
+    /// Renders the message. Each expression may use the whole budget.
     pub(super) fn render(&self, host: &dyn CelHost, budget: &CelBudget, currency: Currency) -> Rendered {
         let mut rendered = Rendered { text: String::new(), missing: None, failure: None };
         let mut after_unknown_money = false;
-        // Of `{bill.cost | usd}/{bill.per}`.
+        // Handles the unit in `{bill.cost | usd}/{bill.per}`.
         let mut after_unknown_unit = false;
         for part in &self.parts {
             let (program, format) = match part {
@@ -121,10 +127,10 @@ impl MessageTemplate {
                     continue;
                 }
                 Part::Text(text) if after_unknown_money => {
-                    // nobody says "an unknown price/month"
-                    let unit =
-                        ["/month", "/hour", " a month", " an hour"].iter().find_map(|unit| text.strip_prefix(unit));
-                    rendered.text.push_str(unit.unwrap_or(text));
+                    // "an unknown price/month" would be wrong, so the unit is dropped.
+                    let rest = UNITS.iter().find_map(|unit| text.strip_prefix(unit));
+                    let rest = rest.filter(|rest| !rest.starts_with(char::is_alphanumeric));
+                    rendered.text.push_str(rest.unwrap_or(text));
                     after_unknown_money = false;
                     continue;
                 }
@@ -144,7 +150,7 @@ impl MessageTemplate {
                 Ok(CelValue::Absent) => {
                     rendered.text.push_str("none");
                     rendered.missing.get_or_insert_with(|| {
-                        let why = "the text does not say it".into();
+                        let why = "no file sets the value".into();
                         Arc::new(UnknownValue {
                             why,
                             span: None,
@@ -166,7 +172,7 @@ impl MessageTemplate {
 }
 
 impl Rendered {
-    /// What is nothing most of the time may still be a lot.
+    /// An expected amount of zero may still have a maximum, which is written as "up to".
     fn push_most(&mut self, most: &Program, host: &dyn CelHost, currency: Currency) {
         let most = most.evaluate(host, &mut CelBudget::standard()).result.ok().and_then(|it| it.as_number());
         let most = most.filter(|it| *it > 0.0);
@@ -178,7 +184,7 @@ impl Rendered {
     }
 }
 
-/// Two braces around something that a page can compute: whoever writes them wants its value, and would get the braces.
+/// Detects doubled braces around an expression: the author wants its value, and would get braces.
 fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem> {
     let inner = text.get(at..)?.strip_prefix("{{")?;
     let inner = inner.get(..inner.find("}}")?)?;
@@ -186,12 +192,12 @@ fn doubled(text: &str, at: usize, scope: &ExpressionScope<'_>) -> Option<Problem
     let names = Program::compile(expression, scope).ok().filter(|_| !scope.proven)?.names;
     let end = at + inner.len() + 4;
     (!names.is_empty()).then(|| {
-        Problem::new(at..end, format!("`{{{{{inner}}}}}` prints braces, and not what is in them"))
+        Problem::new(at..end, format!("`{{{{{inner}}}}}` prints braces instead of the value"))
             .with_help(format!("write `{{{inner}}}`"))
     })
 }
 
-/// Where a placeholder ends: at the brace that is neither in quotes nor closes one inside.
+/// Returns the end of a placeholder: the closing brace outside quotes that matches.
 fn closing(text: &str, open: usize) -> Result<usize, Problem> {
     let mut depth = 0usize;
     let mut quote = None;
@@ -206,7 +212,7 @@ fn closing(text: &str, open: usize) -> Result<usize, Problem> {
             _ => {}
         }
     }
-    Err(Problem::new(open..open + 1, "`{` is not closed").with_help("write `{{` for a brace"))
+    Err(Problem::new(open..open + 1, "`{` has no matching `}`").with_help("write `{{` to print a brace"))
 }
 
 fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> Result<Part, Problem> {
@@ -221,7 +227,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
                     let problem = Problem::new(at, format!("there is no format `{name}`"));
                     return Err(match nearest(name, FORMATS.iter().map(|(known, _)| *known)) {
                         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-                        None => problem.with_help("it is usd, gib, percent or time"),
+                        None => problem.with_help("valid formats: usd, gib, percent or time"),
                     });
                 }
             }
@@ -239,12 +245,12 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
     match (&program.result, format) {
         (_, Format::Plain) | (Type::Any, _) => {}
         _ if is_number => {}
-        (other, _) => return Err(Problem::new(at, format!("a number is wanted here, and this is {other}"))),
+        (other, _) => return Err(Problem::new(at, format!("expected a number, and this is {other}"))),
     }
     if matches!(program.result, Type::Map(..) | Type::Optional(_))
         || matches!(program.result, Type::Record(schema) if schema.number.is_none())
     {
-        return Err(Problem::new(at, format!("a {} cannot be shown", program.result)));
+        return Err(Problem::new(at, format!("a {} cannot be printed", program.result)));
     }
     let is_range =
         matches!(program.result, Type::Record(schema) if schema.fields.iter().any(|it| it.name == "ceiling"));
@@ -255,7 +261,7 @@ fn placeholder(text: &str, inner: Range<usize>, scope: &ExpressionScope<'_>) -> 
     Ok(Part::Value(Box::new(program.into_number()), format))
 }
 
-/// The last `|` that is no `||` and not in quotes.
+/// Returns the last `|` that is not part of `||` and not in quotes.
 fn split_format(body: &str) -> Option<usize> {
     let bytes = body.as_bytes();
     let mut quote = None;
@@ -287,7 +293,7 @@ fn written(value: &CelValue, format: Format, currency: Currency) -> String {
     }
 }
 
-/// A value as text, as evidence and related places show it.
+/// Formats a value as a string for evidence and related places.
 pub(super) fn plain(value: &CelValue) -> String {
     match value {
         CelValue::Text(text) => text.to_string(),

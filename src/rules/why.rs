@@ -1,4 +1,4 @@
-//! Why a rule speaks or is silent: the parts of its condition that decided, for whoever writes one.
+//! Explains the result of a rule: the parts of its condition that decided, for authors of rules.
 
 use super::Settings;
 use super::evaluate::{self, ConditionOutcome, EvaluationContext, evaluate};
@@ -9,18 +9,18 @@ use crate::fit::Market;
 use crate::languages::cel::{CelHost, CelValue};
 use crate::source::Span;
 
-/// What a rule makes of one thing.
+/// Result of a rule for one resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     pub address: String,
     pub span: Option<Span>,
-    /// reported, clean or undetermined.
+    /// The outcome: reported, clean or undetermined.
     pub outcome: &'static str,
-    /// What decided: a part of the condition with its line and what it comes to.
+    /// Deciding parts of the condition, with line and value.
     pub parts: Vec<String>,
 }
 
-/// Most things of which it is told.
+/// Limit on the explained resources.
 const MOST: usize = 50;
 
 pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Vec<Reason> {
@@ -31,8 +31,8 @@ pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Ve
         LooksAt::Resource => inventory.resources.iter().map(|it| (it.address.clone(), Some(it.span))).collect(),
         LooksAt::Object => inventory.objects.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
         LooksAt::Block => inventory.blocks.iter().map(|it| (it.address.to_string(), Some(it.span))).collect(),
-        // What a page lists one by one has its own amounts, which its messages tell.
-        LooksAt::Repository | LooksAt::Change if page.grouping().is_none() => vec![("all of it".to_owned(), None)],
+        // A rule with `each` has amounts for each member, which its messages show.
+        LooksAt::Repository | LooksAt::Change if page.grouping().is_none() => vec![("all resources".to_owned(), None)],
         LooksAt::Repository | LooksAt::Change | LooksAt::Text => Vec::new(),
     };
     let reason = |(place, (address, span)): (usize, (String, Option<Span>))| {
@@ -47,13 +47,13 @@ pub(super) fn reasons(page: &Page, world: &World<'_>, settings: &Settings) -> Ve
     named.into_iter().enumerate().take(MOST).map(reason).collect()
 }
 
-/// The entry of `match` that refuses; else the parts of the conditions that decide.
+/// Returns the entry of `match` that fails, or else the parts of the conditions that decide.
 fn parts(page: &Page, asking: &FactContext<'_>) -> Vec<String> {
     let refused = page.matches.iter().find_map(|wanted| {
         let name = facts::implied(page.looks_at)?.1.fields.get(wanted.fact)?.name;
         let read = asking.read(wanted.fact);
         let value = shown(&asking.field(read.record, read.field));
-        (!evaluate::may_match(wanted, asking)).then(|| format!("`match` wants another {name}, and it is {value}"))
+        (!evaluate::may_match(wanted, asking)).then(|| format!("`match` requires another {name}: here it is {value}"))
     });
     if let Some(refused) = refused {
         return vec![refused];

@@ -1,7 +1,7 @@
-//! YAML front matter as a tree with byte ranges. The only place here that knows which parser reads it.
+//! Parses YAML front matter to a tree with byte ranges. Only this module knows the parser.
 //!
-//! Aliases are refused: nobody needs them in a page, and they are how a small text becomes a large tree. The build script
-//! reads the built-in pages with this and writes the trees down as constants: nothing of them is parsed at start-up.
+//! Aliases are refused: rule files do not need them, and they let a small text become a large tree. The build script
+//! parses the built-in rule files with this module and writes the trees as constants, so that start-up parses nothing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 #[derive(Debug, Clone)]
 pub(super) struct PageNode {
     pub(super) value: PageValue,
-    /// Bytes from the start of the text that was parsed.
+    /// Byte range in the parsed text.
     pub(super) at: Range<usize>,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum PageValue {
 }
 
 impl PageNode {
-    /// Every text in it.
+    /// Returns every string in it.
     pub(super) fn texts<'n>(&'n self, into: &mut Vec<&'n str>) {
         match &self.value {
             PageValue::Text(text) => into.push(text),
@@ -37,7 +37,7 @@ impl PageNode {
         }
     }
 
-    /// Gives it and everything in it another place.
+    /// Sets the place of this node and of all nodes in it.
     pub(super) fn move_to(&mut self, at: &Range<usize>) {
         self.at = at.clone();
         match &mut self.value {
@@ -59,14 +59,14 @@ pub(super) struct PageName {
     pub(super) at: Range<usize>,
 }
 
-/// Why the text is no YAML, and where.
+/// A YAML error and its place.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) message: String,
     pub(super) at: Range<usize>,
 }
 
-/// Nobody nests front matter deeper.
+/// Real front matter is not nested deeper.
 const NESTING_LIMIT: usize = 64;
 
 pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
@@ -80,7 +80,7 @@ pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
             let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
             let message = match error.info() {
                 info if info.contains("mapping values are not allowed") => {
-                    "a colon with a blank behind it begins a mapping here: put the value in quotes".to_owned()
+                    "a colon and a space begin a mapping here: put the value in quotes".to_owned()
                 }
                 info => info.to_owned(),
             };
@@ -88,9 +88,9 @@ pub(super) fn parse(text: &str) -> Result<PageNode, Broken> {
         })?;
         let at = span.byte_range().map_or(0..0, |range| range.start..range.end);
         if has_tag(&event) {
-            // the value of a tag is what stands behind it: the tag itself is what somebody wrote
+            // A tag's value begins after the tag, but an error must point at the tag itself.
             let tag = text.get(..at.end).and_then(|before| before.rfind('!')).unwrap_or(at.start);
-            let message = "a value that begins with `!` is a tag of YAML: put it in quotes".to_owned();
+            let message = "a value that begins with `!` is a YAML tag: put it in quotes".to_owned();
             return Err(Broken { message, at: tag..at.end.max(tag) });
         }
         builder.take(event, at)?;
@@ -102,7 +102,7 @@ fn has_tag(event: &Event<'_>) -> bool {
     matches!(event, Event::Scalar(.., Some(_)) | Event::SequenceStart(.., Some(_)) | Event::MappingStart(.., Some(_)))
 }
 
-/// Turns parser events into a tree without recursion.
+/// Builds a tree from parser events without recursion.
 #[derive(Default)]
 struct Builder {
     open: Vec<Open>,
@@ -120,7 +120,7 @@ impl Builder {
             Event::Scalar(text, style, ..) => match self.open.last_mut() {
                 Some(Open::Map { entries, key: key @ None, .. }) => {
                     if entries.iter().any(|(known, _)| known.text == text) {
-                        return Err(Broken { message: format!("`{text}` is written twice"), at });
+                        return Err(Broken { message: format!("the key `{text}` is set twice"), at });
                     }
                     *key = Some(PageName { text: text.into_owned().into(), at });
                 }
@@ -133,7 +133,7 @@ impl Builder {
                 }
             },
             Event::SequenceStart(..) | Event::MappingStart(..) if self.wants_key() => {
-                return Err(Broken { message: "a key is a text".to_owned(), at });
+                return Err(Broken { message: "a key must be a string".to_owned(), at });
             }
             Event::SequenceStart(..) => self.open.push(Open::List { start: at.start, items: Vec::new() }),
             Event::MappingStart(..) => {
@@ -141,7 +141,10 @@ impl Builder {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(at.end),
             Event::Alias(_) => {
-                return Err(Broken { message: "an alias cannot be used here: write the value out".to_owned(), at });
+                return Err(Broken {
+                    message: "aliases are not supported here: write the value itself".to_owned(),
+                    at,
+                });
             }
             _ => {}
         }
@@ -176,7 +179,7 @@ impl Builder {
     }
 }
 
-/// What a text without quotes says, by the core schema of YAML 1.2.
+/// Returns the value of an unquoted scalar, by the core schema of YAML 1.2.
 fn plain(text: &str) -> Result<PageValue, String> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => PageValue::Null,
@@ -195,7 +198,7 @@ fn is_digits(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words such as `inf` are texts.
+/// Words such as `inf` are strings.
 fn number(text: &str) -> Option<f64> {
     let starts = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit() || c == '.');
     text.parse().ok().filter(|_| starts)
@@ -222,12 +225,12 @@ mod tests {
     fn what_is_broken_is_said_with_its_place() {
         for (text, message, at) in [
             ("a: [1\nb: 2\n", "", None),
-            ("a: 1\na: 2\n", "`a` is written twice", Some(5)),
+            ("a: 1\na: 2\n", "the key `a` is set twice", Some(5)),
             ("a: {b: c", "", None),
             ("a: b: c", "", None),
-            ("a: &x 1\nb: *x\n", "an alias cannot be used here", Some(11)),
+            ("a: &x 1\nb: *x\n", "aliases are not supported here", Some(11)),
             ("a: 99999999999999999999", "the number does not fit 64 bits", Some(3)),
-            ("[a, b]: 1", "a key is a text", Some(0)),
+            ("[a, b]: 1", "a key must be a string", Some(0)),
         ] {
             let broken = parse(text).unwrap_err();
             assert!(broken.message.starts_with(message) && !broken.message.is_empty(), "{text}: {broken:?}");

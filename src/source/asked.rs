@@ -1,4 +1,4 @@
-//! What is asked of a tree while something is worked out: as long as none of it changes, neither does the result.
+//! Records which files and directories a computation reads. If none of them changes, its result stays valid.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -6,30 +6,30 @@ use std::sync::Arc;
 
 use super::tree::{Entry, ReadError, Tree};
 
-/// The files that were asked for, there or not, and the directories that were listed.
+/// The requested files, existing or not, and the listed directories.
 #[derive(Debug, Default)]
 pub(crate) struct AskedOfTree {
     files: HashSet<String>,
     lists: HashSet<String>,
-    /// What was worked out once for several, with its name where it has one there.
+    /// Shared computations that were used, with their names if they have one.
     parts: Vec<(Option<String>, Arc<AskedOfTree>)>,
 }
 
-/// What differs between two states of a tree that has no links.
+/// Differences between two states of a tree without links.
 #[derive(Debug, Default)]
 pub struct Differing {
-    /// What stands at these paths.
+    /// Paths whose content differs.
     pub files: HashSet<String>,
-    /// What these directories hold.
+    /// Directories whose entries differ.
     pub lists: HashSet<String>,
 }
 
 thread_local! {
-    /// What is worked out on this thread just now, the innermost last.
+    /// The computations in progress on this thread, the innermost last.
     static NOTED: RefCell<Vec<AskedOfTree>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Works something out, on this thread, with what it asked for.
+/// Runs a computation on this thread, and returns what it read.
 pub(crate) fn noting<T>(work: impl FnOnce() -> T) -> (T, AskedOfTree) {
     NOTED.with_borrow_mut(|noted| noted.push(AskedOfTree::default()));
     let result = work();
@@ -37,7 +37,7 @@ pub(crate) fn noting<T>(work: impl FnOnce() -> T) -> (T, AskedOfTree) {
     (result, asked)
 }
 
-/// Something that was worked out before is used for what is worked out now.
+/// Records that the current computation uses the result of an earlier one.
 pub(crate) fn uses(name: Option<&str>, part: &Arc<AskedOfTree>) {
     note(|asked| asked.parts.push((name.map(str::to_owned), part.clone())));
 }
@@ -51,20 +51,20 @@ fn note(add: impl FnOnce(&mut AskedOfTree)) {
 }
 
 impl AskedOfTree {
-    /// None of it differs.
+    /// Whether nothing that was read differs.
     pub(crate) fn misses(&self, differing: &Differing) -> bool {
         self.files.is_disjoint(&differing.files)
             && self.lists.is_disjoint(&differing.lists)
             && self.parts.iter().all(|(_, part)| part.misses(differing))
     }
 
-    /// The names of what was used.
+    /// Returns the names of the shared computations.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|(name, _)| name.as_deref())
     }
 }
 
-/// A tree that notes what is asked of it.
+/// A tree that records reads.
 pub(super) struct NotedTree(pub(super) Box<dyn Tree>);
 
 impl Tree for NotedTree {

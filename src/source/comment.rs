@@ -1,34 +1,34 @@
-//! Comments that speak to gpulint: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
+//! Suppression comments: `# gpulint: ignore[on-demand-batch] until=2027-01-31 -- cannot be interrupted`.
 
 use super::date::Date;
 use super::files::Span;
 
-/// Rules to be silent, and why.
+/// The suppressed rules, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directive {
-    /// The whole file, or what stands at the comment.
+    /// Whether it applies to the whole file, not only to the place of the comment.
     pub whole_file: bool,
     pub rules: Vec<(String, Span)>,
-    /// The last day on which it holds.
+    /// Last day on which it applies.
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,
 }
 
-/// A comment that speaks to gpulint and cannot be understood.
+/// A comment for gpulint that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// Lower-case, without a full stop.
+    /// Message in lower case and without a period.
     pub message: String,
     pub span: Span,
 }
 
-/// How one is written, for messages.
+/// An example for messages.
 pub const EXAMPLE: &str = "# gpulint: ignore[on-demand-batch] until=2027-01-31 -- why";
 
 const ADDRESSEE: &str = "gpulint:";
 
-/// What a comment says to gpulint; `None` where it speaks to somebody else. `text` is the comment with its marks.
+/// Parses a comment; `None` if it is not for gpulint. `text` includes the comment marks.
 pub fn directive(text: &str, span: Span) -> Option<Result<Directive, Mistake>> {
     let line = text.lines().next().unwrap_or_default();
     let inner = line.trim_start_matches(['#', '/', '*']).trim_start();
@@ -66,7 +66,7 @@ impl Reader<'_> {
             },
         };
         let Some((names, rest)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-            return Err(self.mistake("the rules to ignore stand in brackets".to_owned()));
+            return Err(self.mistake("name the rules in brackets: `# gpulint: ignore[RULE]`".to_owned()));
         };
         let rules = self.rules(names)?;
         let mut until = None;
@@ -74,9 +74,7 @@ impl Reader<'_> {
             match word.strip_prefix("until=") {
                 Some(date) if until.is_none() => until = Some(date.parse().map_err(|why| self.mistake(why))?),
                 _ => {
-                    return Err(
-                        self.mistake(format!("`{}` is not understood; a reason follows after `--`", first(word)))
-                    );
+                    return Err(self.mistake(format!("`{}` is not valid here; write a reason after `--`", first(word))));
                 }
             }
         }
@@ -89,14 +87,14 @@ impl Reader<'_> {
             let is_name =
                 !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
             if !is_name {
-                return Err(self.mistake(format!("`{}` is no name of a rule", first(name))));
+                return Err(self.mistake(format!("`{}` is not a valid rule name", first(name))));
             }
             rules.push((name.to_owned(), self.place(name)));
         }
         Ok(rules)
     }
 
-    /// Where a part of the line stands.
+    /// Returns the place of a part of the line.
     fn place(&self, part: &str) -> Span {
         let start = part.as_ptr() as usize - self.line.as_ptr() as usize;
         let base = self.span.start as usize;
@@ -112,7 +110,7 @@ impl Reader<'_> {
     }
 }
 
-/// The first word, not too long.
+/// Returns the first word, shortened.
 fn first(text: &str) -> String {
     text.split_whitespace().next().unwrap_or_default().chars().take(40).collect()
 }
@@ -165,11 +163,11 @@ mod tests {
     fn mistakes_are_told_and_suppress_nothing() {
         for (text, part) in [
             ("# gpulint: ignore", "brackets"),
-            ("# gpulint: ignore[]", "no name of a rule"),
-            ("# gpulint: ignore[*]", "no name of a rule"),
-            ("# gpulint: ignore[x] until=2027-13-01", "no date"),
+            ("# gpulint: ignore[]", "not a valid rule name"),
+            ("# gpulint: ignore[*]", "not a valid rule name"),
+            ("# gpulint: ignore[x] until=2027-13-01", "not a date"),
             ("# gpulint: ignore[x] because", "after `--`"),
-            ("# gpulint: ignore[x] until=2027-01-01 until=2027-01-02", "not understood"),
+            ("# gpulint: ignore[x] until=2027-01-01 until=2027-01-02", "not valid here"),
             ("# gpulint: disable[x]", "not `disable[x]`"),
             ("# gpulint: ignore[x", "brackets"),
             ("# gpulint:", "not ``"),

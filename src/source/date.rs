@@ -1,9 +1,9 @@
-//! Days of the calendar. There is no clock here.
+//! Calendar days, without a clock.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A day of the calendar. There is no clock here: today is something that one is told.
+/// A calendar day. There is no clock here: the caller supplies today's date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
     year: u16,
@@ -24,25 +24,25 @@ impl Date {
         valid.then_some(Date { year, month, day })
     }
 
-    /// The day that lies so many days after 1970-01-01.
+    /// Returns the day that is this many days after 1970-01-01.
     pub fn from_unix_days(days: i64) -> Option<Self> {
         let (year, month, day) = civil_from_days(days);
         Date::new(u16::try_from(year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
     }
 
-    /// Days after 1970-01-01.
+    /// Returns the days since 1970-01-01.
     pub fn unix_days(self) -> i64 {
         days_from_civil(i64::from(self.year), i64::from(self.month), i64::from(self.day))
     }
 
-    /// Days from the other to this one.
+    /// Returns the days from the other day to this one.
     pub fn since(self, other: Date) -> i64 {
         self.unix_days() - other.unix_days()
     }
 }
 
-/// Days from 1970-01-01 to a day of any year. Years are counted from March, so that a leap day ends its year; a cycle is
-/// 400 years.
+/// Returns the days from 1970-01-01 to a day of any year. Years start in March, so that a leap day is the last day of
+/// its year; a cycle has 400 years.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (cycle, in_cycle) = (year.div_euclid(400), year.rem_euclid(400));
@@ -51,7 +51,7 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     cycle * 146_097 + in_cycle * 365 + in_cycle / 4 - in_cycle / 100 + in_year - 719_468
 }
 
-/// Year, month and day of the day that lies so many days after 1970-01-01.
+/// Returns year, month and day for a number of days after 1970-01-01.
 pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (cycle, in_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -63,14 +63,14 @@ pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year + cycle * 400 + i64::from(month <= 2), month, day)
 }
 
-/// `2026-11-21T09:30:00Z`, of a moment so many seconds after 1970. None beyond the year 9999.
+/// Formats a time in seconds since 1970 as `2026-11-21T09:30:00Z`; `None` after the year 9999.
 pub fn moment(unix_seconds: u64) -> Option<String> {
     let day = Date::from_unix_days(i64::try_from(unix_seconds / 86_400).ok()?)?;
     let second = unix_seconds % 86_400;
     Some(format!("{day}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60))
 }
 
-/// How long a month of any year is.
+/// Returns the number of days in a month of any year.
 pub fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -84,7 +84,7 @@ impl FromStr for Date {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{}` is no date; write it as 2027-03-31", text.chars().take(40).collect::<String>());
+        let wrong = || format!("`{}` is not a date; write it as 2027-03-31", text.chars().take(40).collect::<String>());
         let digits = |text: &str, count: usize| {
             (text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse::<u16>().ok())?
         };
@@ -121,7 +121,7 @@ mod tests {
             assert!(date > before);
             before = date;
         }
-        // `date -d 2026-11-21 +%s` / 86400
+        // The expected value is `date -d 2026-11-21 +%s` / 86400.
         assert_eq!("2026-11-21".parse::<Date>().unwrap().unix_days(), 20_778);
     }
 

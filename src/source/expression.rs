@@ -1,12 +1,12 @@
-//! Regular expressions of tables and pages, compiled when they are first matched.
+//! Regular expressions of tables and rule files, compiled at their first match.
 
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-/// A regular expression of a table or a page. It is compiled when it is first matched: by a small engine where the text is
-/// short, which nearly all of them are, and by the fast one, whose programs cost a hundred times more to build, where one
-/// is long. On ASCII both mean the same.
+/// A regular expression of a table or a rule file, compiled at its first match. Short texts, which are the most common,
+/// use a small engine. Long texts use the fast engine, which takes a hundred times longer to compile. On ASCII both
+/// have the same results.
 #[derive(Debug)]
 pub struct AdaptiveRegex {
     text: String,
@@ -14,10 +14,10 @@ pub struct AdaptiveRegex {
     whole: OnceLock<Option<Regex>>,
 }
 
-/// The longest text for the small engine.
+/// Maximum length of a text for the small engine.
 const SHORT: usize = 512;
 
-/// What the small engine does not know or would read in another way.
+/// Syntax that the small engine lacks or interprets differently.
 const BEYOND_SMALL: [&str; 9] = ["&&", "--", "~~", "[[", "\\p", "\\P", "\\b{", "(?u", "(?x"];
 
 impl AdaptiveRegex {
@@ -25,7 +25,7 @@ impl AdaptiveRegex {
         AdaptiveRegex { text: text.into(), small: OnceLock::new(), whole: OnceLock::new() }
     }
 
-    /// It compiles and has a group.
+    /// Whether it compiles and has a group.
     pub fn has_group(&self) -> bool {
         self.whole().is_some_and(|whole| whole.captures_len() > 1)
     }
@@ -37,7 +37,7 @@ impl AdaptiveRegex {
         }
     }
 
-    /// What its first group matches.
+    /// Returns the match of its first group.
     pub fn first_group(&self, text: &str) -> Option<String> {
         match self.small(text) {
             Some(small) => Some(small.captures(text)?.get(1)?.as_str().to_owned()),
@@ -45,7 +45,7 @@ impl AdaptiveRegex {
         }
     }
 
-    /// What its groups match, in a form that names them: `{1}.{2}`.
+    /// Returns the matches of its groups in a form that names them: `{1}.{2}`.
     pub fn formed(&self, text: &str, form: &str) -> Option<String> {
         let groups: Vec<&str> = match self.small(text) {
             Some(small) => small.captures(text)?.iter().map(|it| it.map_or("", |it| it.as_str())).collect(),
@@ -72,7 +72,7 @@ impl AdaptiveRegex {
     }
 }
 
-/// Patterns are bounded in size when compiled; matching takes linear time.
+/// Size limit for compiled patterns; matching takes linear time.
 const SIZE_LIMIT: usize = 1 << 20;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Files that were read, text derived from them, and spans in both.
+//! Source files, text derived from them, and spans in both.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use super::limits::Limits;
 use super::lines::Lines;
 use super::tree::{BESIDE, ReadError, Tree, file_name, join, parent, real_path};
 
-/// How often a file may be read again as a whole, and how much of files may be read again beyond that: some seconds.
+/// How often a file may be read again as a whole, and how many further bytes of all files together: some seconds.
 const TIMES_AGAIN: u64 = 32;
 const SPARE_BYTES: u64 = 12 << 20;
 
-/// A file that was read, or text derived from one.
+/// A source file, or text derived from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(u32);
 
@@ -33,7 +33,8 @@ impl Span {
         Span { file, start: clamp(start), end: clamp(end.max(start)) }
     }
 
-    /// From the start of this one to the end of the other; only this one, if the other stands in another file.
+    /// Returns the range from the start of this span to the end of the other. If the other is in another file, returns
+    /// this one.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {
@@ -51,7 +52,7 @@ impl Span {
     }
 }
 
-/// Text that should stand in the place of a span.
+/// Text that replaces a span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub span: Span,
@@ -59,8 +60,8 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// In the order of their places. What is inserted at one place becomes one edit: lines that are indented deeper come
-    /// first, because they go on with what stands before them, and others as they are given.
+    /// Sorts edits by place and joins insertions at one place. Deeper indented lines come first, because they continue
+    /// the text before them; others keep their order.
     pub fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
         edits.sort_by_key(|edit| (edit.span, Reverse(edit.depth())));
         let mut joined: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -76,23 +77,24 @@ impl Edit {
         joined
     }
 
-    /// How deep the first line is indented that begins in it.
+    /// Returns the indentation of its first full line.
     fn depth(&self) -> usize {
         let line = self.replacement.trim_start_matches(['\r', '\n']);
         if line.len() == self.replacement.len() { 0 } else { line.len() - line.trim_start().len() }
     }
 }
 
-/// Where derived text came from: from `start` on, up to the next segment.
+/// Origin of derived text, from `start` to the next segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
     pub start: u32,
     pub origin: Span,
-    /// Each byte stands for the byte at the same distance in the origin; otherwise all of it stands for the whole origin.
+    /// Whether each byte corresponds to the byte at the same offset in the origin. If not, the whole text corresponds
+    /// to the whole origin.
     pub linear: bool,
 }
 
-/// A place as people read it; lines and columns count from 1, columns in characters.
+/// A place for people. Lines and columns count from 1, and columns count characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     pub path: String,
@@ -108,21 +110,21 @@ struct File {
     text: Arc<str>,
     lines: OnceLock<Lines>,
     derived: Vec<Segment>,
-    /// Set where a machine wrote the file and secrets stand in it, in order; none overlaps another.
+    /// Places of secrets in a generated file, sorted and without overlaps.
     secrets: OnceLock<Vec<Span>>,
     pieces: OnceLock<Arc<[Range<usize>]>>,
 }
 
-/// All text of one run. Files are read once, on first use, and stay.
+/// All text of one run. A file is read once at its first use and stays in memory.
 pub struct Sources {
     tree: NotedTree,
     files: RwLock<Files>,
     limits: OnceLock<Limits>,
-    /// Bytes of each file that were read again to work out changes.
+    /// Bytes of each file that were read again for edits.
     again: Mutex<HashMap<FileId, u64>>,
-    /// Where the links of directories lead.
+    /// Targets of directory links.
     real: Mutex<HashMap<String, Option<String>>>,
-    /// Bytes that all files together may be read again beyond what each may.
+    /// Remaining bytes that all files together may read again beyond their own limits.
     spare: AtomicU64,
 }
 
@@ -144,7 +146,7 @@ impl Sources {
         }
     }
 
-    /// Sets what reading may cost, once: the settings that say so are a file themselves.
+    /// Sets the limits once, because the settings file that contains them is read here too.
     pub fn limit(&self, limits: Limits) {
         let _ = self.limits.set(limits);
     }
@@ -157,7 +159,7 @@ impl Sources {
         &self.tree
     }
 
-    /// The path of a file or a directory with links followed; `None` if a link leads out of the tree or in a circle.
+    /// Returns a path with links resolved; `None` if a link leaves the tree or is part of a cycle.
     pub fn real_path(&self, path: &str) -> Option<String> {
         if path.is_empty() || path.starts_with(BESIDE) {
             return Some(path.to_owned());
@@ -178,8 +180,7 @@ impl Sources {
         }
     }
 
-    /// Reads a file, once. Text that is not UTF-8 is read with replacement characters; a byte-order mark stays, so that
-    /// offsets are those of the file.
+    /// Reads a file once. Invalid UTF-8 is replaced. A byte order mark stays, so that offsets equal those of the file.
     pub fn open(&self, path: &str) -> Result<FileId, ReadError> {
         asked::file(path);
         if let Some(known) = self.read_lock().by_path.get(path) {
@@ -188,13 +189,13 @@ impl Sources {
         self.hold(path, self.tree.read(path).map(|bytes| decoded(&bytes)))
     }
 
-    /// Whether somebody asked for the file.
+    /// Whether the file was requested before.
     pub fn has(&self, path: &str) -> bool {
         asked::file(path);
         self.read_lock().by_path.contains_key(path)
     }
 
-    /// Keeps the text of a file that was read from the tree by other means.
+    /// Stores the text of a file that was read from the tree another way.
     pub fn hold(&self, path: &str, read: Result<Arc<str>, ReadError>) -> Result<FileId, ReadError> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.by_path.get(path) {
@@ -205,14 +206,14 @@ impl Sources {
         result
     }
 
-    /// Adds text that was made from other text.
+    /// Adds derived text.
     pub fn derive(&self, path: &str, text: String, segments: Vec<Segment>) -> FileId {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         files.push(path.to_owned(), text.into(), segments)
     }
 
-    /// Puts the files of another run at the same places, so that its spans mean the same here. Only before anything else
-    /// is read.
+    /// Adds the files of another run at the same positions, so that its spans are valid here. Only allowed before the
+    /// first read.
     #[must_use]
     pub fn with_files_of(self, other: &Sources, count: usize) -> Self {
         {
@@ -222,9 +223,9 @@ impl Sources {
         self
     }
 
-    /// Takes the files of another state of the same tree, at the same places: those of which `is_same` says that they are
-    /// the same in both are read already. Only where nothing was read beyond the first `count` files, which both have; says
-    /// whether that is so.
+    /// Shares the files of another state of the same tree, at the same positions. Files for which `is_same` is true
+    /// count as read. Only allowed if nothing was read beyond the first `count` files, which both have; returns whether
+    /// that is the case.
     pub fn share(&self, other: &Sources, count: usize, is_same: impl Fn(&str) -> bool) -> bool {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         if files.all.len() != count || !files.by_path.is_empty() {
@@ -237,19 +238,19 @@ impl Sources {
         true
     }
 
-    /// Every path that was asked for.
+    /// Returns every requested path.
     pub fn asked(&self) -> Vec<String> {
         self.read_lock().by_path.keys().cloned().collect()
     }
 
-    /// Files that were asked for and could not be read, and why.
+    /// Returns requested files that could not be read, with the error.
     pub fn refused(&self) -> Vec<(String, ReadError)> {
         let files = self.read_lock();
         let refused = files.by_path.iter().filter_map(|(path, read)| Some((path.clone(), read.clone().err()?)));
         refused.collect()
     }
 
-    /// Looks at the bytes of a file without keeping them, unless they are kept already.
+    /// Reads the bytes of a file without storing them, unless they are stored already.
     pub fn glance<T>(&self, path: &str, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
         asked::file(path);
         let known = self.read_lock().by_path.get(path).cloned();
@@ -265,7 +266,7 @@ impl Sources {
         }
     }
 
-    /// The same of its first bytes only.
+    /// Reads only the first bytes of a file, in the same way.
     pub fn glance_at_head<T>(&self, path: &str, bytes: usize, look: impl FnOnce(&[u8]) -> T) -> Result<T, ReadError> {
         asked::file(path);
         match self.read_lock().by_path.get(path).cloned() {
@@ -277,24 +278,24 @@ impl Sources {
         }
     }
 
-    /// The first files that were read, each with its path.
+    /// Returns the first files that were read, each with its path.
     pub fn first(&self, count: usize) -> Vec<(String, Arc<str>)> {
         self.read_lock().all.iter().take(count).map(|file| (file.path.clone(), file.text.clone())).collect()
     }
 
-    /// How many files were read so far.
+    /// Returns the number of files read so far.
     pub fn count(&self) -> usize {
         self.read_lock().all.len()
     }
 
-    /// How the only reader of a file cuts its text; it is asked once.
+    /// Returns how the only reader of a file splits its text; computed once.
     pub fn pieces(&self, file: FileId, cut: impl FnOnce(&str) -> Vec<Range<usize>>) -> Arc<[Range<usize>]> {
         let file = self.file(file);
         file.pieces.get_or_init(|| cut(&file.text).into()).clone()
     }
 
-    /// Whether so much of a file may be read once more: a list in one document has something to change in each of its
-    /// items, and each would read all of it.
+    /// Whether this many bytes of a file may be read again. Edits in each item of a list would each read the whole
+    /// document.
     pub fn again(&self, file: FileId, bytes: usize) -> bool {
         let length = self.file(file).text.len() as u64;
         let before = {
@@ -313,7 +314,7 @@ impl Sources {
         self.file(file).text.clone()
     }
 
-    /// The path of a file, or of the file that a derived one leads back to.
+    /// Returns the path of a file, or of the origin of a derived file.
     pub fn path(&self, file: FileId) -> String {
         let file = self.file(file);
         match file.derived.first() {
@@ -326,7 +327,8 @@ impl Sources {
         self.text(span.file).get(span.range()).unwrap_or_default().to_owned()
     }
 
-    /// Says that a file may hold secrets, at these places and where nobody knows: what surrounds a place in it is never shown.
+    /// Marks a file that may contain secrets at these and unknown places, so that reports never show text around a
+    /// place in it.
     pub fn conceal(&self, file: FileId, secrets: &[Span]) {
         let mut sorted = secrets.to_vec();
         sorted.sort();
@@ -339,11 +341,11 @@ impl Sources {
                 _ => secrets.push(secret),
             }
         }
-        // Each file is read once, and by one reader.
+        // Each file is read once, by one reader.
         drop(self.file(file).secrets.set(secrets));
     }
 
-    /// The text of a place of a file that may hold secrets, without those that are known; nothing for other files.
+    /// Returns the text of a place in a file with secrets, without the known secrets; `None` for other files.
     pub fn concealed(&self, span: Span) -> Option<String> {
         let file = self.file(span.file);
         let secrets = file.secrets.get()?;
@@ -358,7 +360,7 @@ impl Sources {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The span in a file that an author can change.
+    /// Returns the place in a source file that an author can edit.
     pub fn origin(&self, span: Span) -> Span {
         let file = self.file(span.file);
         // Segments are in the order of the text.
@@ -374,7 +376,7 @@ impl Sources {
         self.origin(origin)
     }
 
-    /// The bytes of a file that an author wrote and that this span stands for one by one; nothing where there are none.
+    /// Returns the bytes of a source file that correspond one by one to this span; `None` if there are none.
     pub fn editable(&self, span: Span) -> Option<Span> {
         let file = self.file(span.file);
         if file.derived.is_empty() {
@@ -412,7 +414,7 @@ impl Sources {
     }
 }
 
-/// Text as it is kept: what is no UTF-8 becomes replacement characters.
+/// Converts bytes to text; invalid UTF-8 is replaced.
 pub fn decoded(bytes: &[u8]) -> Arc<str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -420,16 +422,16 @@ pub fn decoded(bytes: &[u8]) -> Arc<str> {
     }
 }
 
-/// The text of bytes that begin with the mark of UTF-16, as UTF-8; nothing where they do not. Places in such text are not
-/// those of the file.
+/// Converts bytes with a UTF-16 byte order mark to UTF-8; `None` without the mark. Offsets in this text differ from
+/// those in the file.
 pub fn from_utf16(bytes: &[u8]) -> Option<Result<Arc<str>, ReadError>> {
     let (mark, rest) = bytes.split_at_checked(2)?;
     let unit: fn([u8; 2]) -> u16 = match mark {
         [0xff, 0xfe] if !rest.starts_with(&[0, 0]) => u16::from_le_bytes,
         [0xfe, 0xff] => u16::from_be_bytes,
-        [0xff, 0xfe] => return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned()))),
+        [0xff, 0xfe] => return Some(Err(ReadError::Other("gpulint does not read UTF-32 text".to_owned()))),
         [0, 0] if rest.starts_with(&[0xfe, 0xff]) => {
-            return Some(Err(ReadError::Other("text in UTF-32 is not read".to_owned())));
+            return Some(Err(ReadError::Other("gpulint does not read UTF-32 text".to_owned())));
         }
         _ => return None,
     };

@@ -1,5 +1,5 @@
-//! Lines as Go's YAML library ends them, for a parser that ends them as YAML 1.2 does: NEL, LS and PS are line breaks to
-//! kubectl, helm, kustomize and Terraform, so that more may stand in a line than an editor shows.
+//! Handles line breaks of Go's YAML library for a parser with those of YAML 1.2. For kubectl, helm, kustomize and
+//! Terraform, NEL, LS and PS end a line, which an editor may not show.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use granit_parser::{Event, Parser, ScalarStyle};
 const NEL: char = '\u{85}';
 const OTHERS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
-/// A text with such breaks, and where they stand.
+/// A text with such line breaks, and their places.
 pub(crate) struct GoLines<'t> {
     text: &'t str,
     places: Vec<usize>,
 }
 
-/// A text for the parser, as long as the one that was written.
+/// A text for the parser, with the same length as the original.
 pub(crate) struct ParserText {
     pub(crate) text: String,
-    /// Breaks that are left as they are, since they stand in quotes: a parse that finds them anywhere else is none.
+    /// Unchanged line breaks, which must be in quotes. If the parser finds them elsewhere, the parse is invalid.
     kept: Vec<usize>,
 }
 
-/// Where such breaks stand.
+/// Returns the places of such line breaks.
 pub(crate) fn places(text: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr2_iter(0xC2, 0xE2, text).filter(|&at| {
         let rest = text.get(at..).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(crate) fn places(text: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The bytes with line breaks that everybody knows, for those who search them.
+/// Returns the bytes with usual line breaks, for searches.
 pub(crate) fn broken(text: &[u8]) -> Option<Vec<u8>> {
     let places: Vec<usize> = places(text).collect();
     if places.is_empty() {
@@ -42,7 +42,7 @@ pub(crate) fn broken(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// As many bytes as there were, so that places stay what they are.
+/// Replaces a line break by one with as many bytes, so that offsets stay.
 fn break_at(bytes: &mut [u8], at: usize) {
     let length = if bytes.get(at) == Some(&0xC2) { 2 } else { 3 };
     let line_break = &b" \r\n"[3 - length..];
@@ -52,14 +52,14 @@ fn break_at(bytes: &mut [u8], at: usize) {
 }
 
 impl<'t> GoLines<'t> {
-    /// Nothing where all lines end as usual.
+    /// Returns `None` if all lines end as usual.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let places: Vec<usize> = places(text.as_bytes()).collect();
         (!places.is_empty()).then_some(GoLines { text, places })
     }
 
-    /// What the parser is to try, one after the other. It wants the lines of quoted text indented and Go's library does not:
-    /// first are those left alone that stand in quotes.
+    /// Returns the texts that the parser tries in order. It requires indented lines in quoted text, and Go's library
+    /// does not. Therefore line breaks in quotes stay unchanged first.
     pub(crate) fn readings(&self) -> impl Iterator<Item = ParserText> {
         let all = self.reading(Vec::new());
         let quoted = [quoted(self.text), quoted(&all.text)];
@@ -77,7 +77,7 @@ impl<'t> GoLines<'t> {
         ParserText { text: String::from_utf8_lossy(&bytes).into_owned(), kept }
     }
 
-    /// What a scalar is that the parser read: NEL is a line break as any other, LS and PS are kept where lines are joined.
+    /// Returns the value of a scalar: NEL is a normal line break, and LS and PS stay when lines are joined.
     pub(crate) fn meant<'s>(&self, text: Cow<'s, str>, style: ScalarStyle, start: usize, end: usize) -> Cow<'s, str> {
         let raw = self.text.get(start..end).unwrap_or_default();
         if places(raw.as_bytes()).next().is_none() {
@@ -93,7 +93,7 @@ impl<'t> GoLines<'t> {
 }
 
 impl ParserText {
-    /// How many of the breaks that were left alone stand within a scalar.
+    /// Returns the number of unchanged line breaks in a scalar.
     pub(crate) fn kept_in(&self, start: usize, end: usize) -> usize {
         let first = self.kept.partition_point(|at| *at < start);
         self.kept.get(first..).unwrap_or_default().iter().take_while(|at| **at < end).count()
@@ -104,7 +104,7 @@ impl ParserText {
     }
 }
 
-/// The scalars in quotes, as far as the text can be parsed.
+/// Returns the quoted scalars, as far as the text can be parsed.
 fn quoted(text: &str) -> Vec<std::ops::Range<usize>> {
     let scalars = Parser::new_from_str(text).map_while(Result::ok).filter_map(|(event, at)| match event {
         Event::Scalar(_, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted, ..) => at.byte_range(),
@@ -118,7 +118,7 @@ fn is_within(ranges: &[std::ops::Range<usize>], at: usize) -> bool {
     behind.checked_sub(1).and_then(|last| ranges.get(last)).is_some_and(|range| range.contains(&at))
 }
 
-/// Blanks around a line break within quotes are none.
+/// Removes spaces around a line break within quotes.
 fn unquoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -133,7 +133,8 @@ fn unquoted(text: &str) -> String {
     out
 }
 
-/// The lines of a plain scalar: one break is a blank, of more than one all but the first are kept, LS and PS always.
+/// Joins the lines of a plain scalar: one break becomes a space, of several all but the first stay, and LS and PS
+/// always stay.
 fn joined(raw: &str) -> String {
     let is_break = |c: char| matches!(c, '\n' | '\r' | NEL) || OTHERS.contains(&c);
     let mut out = String::with_capacity(raw.len());
@@ -156,7 +157,7 @@ fn joined(raw: &str) -> String {
     out
 }
 
-/// Each line break of a block stands for itself.
+/// Keeps each line break of a block.
 fn literal(raw: &str, text: &str) -> String {
     let mut breaks = raw.char_indices().filter_map(|(at, c)| match c {
         '\r' if raw.get(at + 1..).is_some_and(|rest| rest.starts_with('\n')) => None,
@@ -193,7 +194,7 @@ mod tests {
         assert!(GoLines::of("a: \u{e9}\u{a0}\u{20ac}\u{2026}\n").is_none());
     }
 
-    /// As kustomize and `yamldecode` print them.
+    /// The expected values are those of kustomize and `yamldecode`.
     #[test]
     fn lines_are_joined_as_go_joins_them() {
         assert_eq!(joined("a\u{85}  b"), "a b");

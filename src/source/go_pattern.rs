@@ -1,12 +1,12 @@
-//! A regular expression as Go reads it → one that Rust reads the same way.
+//! Converts Go regular expressions to Rust ones with the same meaning.
 //!
-//! Both are of one family. They differ in what letters count as digits and words (in Go those of ASCII), in what may
-//! stand in brackets without a backslash, and in braces that repeat nothing.
+//! Both have the same origin. They differ in the characters that count as digits and word characters (in Go only
+//! ASCII), in characters that need a backslash in brackets, and in braces that repeat nothing.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// `None` where Go refuses what Rust would take.
+/// Returns `None` if Go refuses a pattern that Rust would accept.
 pub(crate) fn in_rust(pattern: &str) -> Option<String> {
     let mut translation = Translation { rest: pattern.chars().peekable(), into: String::with_capacity(pattern.len()) };
     translation.pattern()?;
@@ -16,7 +16,7 @@ pub(crate) fn in_rust(pattern: &str) -> Option<String> {
 const DIGITS: &str = "0-9";
 const WORDS: &str = "0-9A-Za-z_";
 const BLANKS: &str = "\\t\\n\\f\\r\\x20";
-/// Repetitions beyond this are refused.
+/// Limit on repetitions in Go.
 const MOST_REPETITIONS: u32 = 1_000;
 
 struct Translation<'p> {
@@ -26,7 +26,7 @@ struct Translation<'p> {
 
 impl Translation<'_> {
     fn pattern(&mut self) -> Option<()> {
-        // Something was just repeated: repeating it again is refused.
+        // Go refuses to repeat a repetition.
         let mut repeated = false;
         while let Some(c) = self.rest.next() {
             let repeats = match c {
@@ -67,7 +67,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// After `(?`: flags up to `:` or `)`, or the name of a group.
+    /// Parses flags or a group name after `(?`.
     fn flags(&mut self) -> Option<()> {
         while let Some(c) = self.rest.next_if(|c| !matches!(c, ':' | ')' | '<' | 'P')) {
             if !matches!(c, 'i' | 'm' | 's' | 'U' | '-') {
@@ -78,7 +78,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// After `{`: whether it says how often; a letter like any other where it does not.
+    /// Parses a repetition after `{`, and returns whether it is one; else the brace is a literal.
     fn braces(&mut self) -> Option<bool> {
         let ahead: String = self.rest.clone().take_while(|c| *c != '}').take(12).collect();
         let closed = self.rest.clone().nth(ahead.chars().count()) == Some('}');
@@ -98,7 +98,7 @@ impl Translation<'_> {
         Some(true)
     }
 
-    /// After a backslash, outside of brackets.
+    /// Parses an escape outside of brackets.
     fn escape(&mut self) -> Option<()> {
         let c = self.rest.next()?;
         match c {
@@ -125,7 +125,7 @@ impl Translation<'_> {
         self.into.push(']');
     }
 
-    /// `\Q`: letters that mean themselves, up to `\E`.
+    /// Parses `\Q`: literal characters up to `\E`.
     fn quoted(&mut self) {
         let mut text = String::new();
         while let Some(c) = self.rest.next() {
@@ -153,7 +153,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// After `[`, up to the bracket that closes it.
+    /// Parses a class after `[` up to its closing bracket.
     fn brackets(&mut self) -> Option<()> {
         self.into.push('[');
         if self.rest.next_if_eq(&'^').is_some() {
@@ -172,7 +172,7 @@ impl Translation<'_> {
                 }
                 '\\' => self.escape_in_brackets()?,
                 '-' if first => self.into.push_str("\\-"),
-                // From something up to `-` itself.
+                // A range that ends with `-` itself.
                 '-' if self.rest.next_if_eq(&'-').is_some() => self.into.push_str("-\\-"),
                 '[' | ']' | '&' | '~' => {
                     self.into.push('\\');

@@ -1,29 +1,29 @@
-//! What reading may cost, whatever the text says.
+//! Limits for reading, for any input.
 
-/// What reading may cost, whatever the text says: beyond it stands a message instead of a full memory or a long wait.
+/// Limits for reading. A file that exceeds one is reported, so that it cannot fill the memory or take long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file; whoever brings the tree keeps it.
+    /// Maximum bytes of a file; the tree enforces it.
     pub file_bytes: u64,
-    /// Blocks and brackets inside each other.
+    /// Maximum nesting of blocks and brackets.
     pub nesting: u32,
-    /// What evaluating one Terraform root may take.
+    /// Maximum steps for evaluating one Terraform root.
     pub evaluation_steps: u64,
-    /// Values of a YAML document when its aliases are followed.
+    /// Maximum values of a YAML document with its aliases resolved.
     pub yaml_nodes: u32,
 }
 
 impl Limits {
-    /// More would not fit the stack.
+    /// The maximum that fits the stack.
     pub const DEEPEST: u32 = 200;
 
     pub const DEFAULT: Limits = Limits {
-        // Larger files are no text that a person wrote.
+        // Larger files are not written by people.
         file_bytes: 64 << 20,
         nesting: Self::DEEPEST,
-        // About a second. The largest public roots take less than a fiftieth of it.
+        // About a second. The largest public roots use less than 2% of it.
         evaluation_steps: 6_000_000,
-        // Real documents hold at most some ten thousand; an alias bomb holds billions.
+        // Real documents have at most some ten thousand values; an alias bomb has billions.
         yaml_nodes: 2_000_000,
     };
 }

@@ -1,8 +1,8 @@
-//! Where lines begin, and how many characters stand before a place: machines write megabytes into one line, and reports
-//! point into it thousands of times.
+//! Finds lines and columns quickly, because programs write megabytes on one line, and reports refer to it thousands of
+//! times.
 use std::sync::OnceLock;
 
-/// The lines of a text with their ends, each with the offset at which it starts.
+/// Returns the lines of a text with their ends, each with its start offset.
 pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |next, line| {
         let start = *next;
@@ -11,13 +11,13 @@ pub fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Bytes between two places whose number of characters is kept.
+/// Distance in bytes between two cached character counts.
 const STRIDE: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Lines {
     starts: Vec<u32>,
-    /// The characters before each multiple of `STRIDE`; made for the first long line.
+    /// Number of characters before each multiple of `STRIDE`; computed for the first long line.
     characters: OnceLock<Vec<u32>>,
 }
 
@@ -28,7 +28,7 @@ impl Lines {
         Lines { starts, characters: OnceLock::new() }
     }
 
-    /// Line and column of a place, from 1. A place inside a character is that of the character.
+    /// Returns line and column of a position, from 1. A position within a character belongs to that character.
     pub(super) fn position(&self, text: &str, offset: usize) -> (usize, usize) {
         let mut end = offset.min(text.len());
         while !text.is_char_boundary(end) {
@@ -54,13 +54,13 @@ impl Lines {
             });
             sums.collect()
         });
-        // A text that ends at a multiple has no chunk that begins there.
+        // No chunk begins at the end of the text.
         let nearest = (offset / STRIDE).min(kept.len().saturating_sub(1));
         kept.get(nearest).map_or(0, |&sum| sum as usize) + characters(&bytes[nearest * STRIDE..offset])
     }
 }
 
-/// Every byte that does not go on with a character begins one.
+/// Every byte that is not a continuation byte begins a character.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

@@ -1,14 +1,14 @@
-//! Names of files that are no UTF-8, as paths of a tree: each byte that is no text has a letter of its own.
+//! File names that are not UTF-8 as paths: each invalid byte has its own character.
 
 use std::borrow::Cow;
 
-/// The last letters that there are, which belong to nobody: one for each of the bytes from 0x80 on. Where a name holds such
-/// a letter, the bytes of it are written so too, so that no two names are one path.
+/// The last private-use characters, one for each byte from 0x80 on. The bytes of a name that contains such a character
+/// are converted too, so that two names never give one path.
 const FIRST: u32 = 0x0010_FF00;
-/// How UTF-8 begins each of them.
+/// First UTF-8 byte of these characters.
 const BEGINNING: u8 = 0xF4;
 
-/// A name or path as text.
+/// Returns a name or path as text.
 pub fn named(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if !may_be_escaped(bytes) => Cow::Borrowed(text),
@@ -16,7 +16,7 @@ pub fn named(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The bytes of the name or path that a text stands for.
+/// Returns the bytes of a name or path.
 pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
     if !may_be_escaped(text.as_bytes()) {
         return Cow::Borrowed(text.as_bytes());
@@ -39,7 +39,7 @@ fn may_be_escaped(bytes: &[u8]) -> bool {
     let mut from = bytes;
     while let Some(at) = memchr::memchr(BEGINNING, from) {
         let rest = from.get(at..).unwrap_or_default();
-        // The letters reach from F4 8F BE 80 to F4 8F BF BF.
+        // These characters are encoded as F4 8F BE 80 to F4 8F BF BF.
         if matches!(rest, [0xF4, 0x8F, 0xBE | 0xBF, ..]) {
             return true;
         }

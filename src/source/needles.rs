@@ -3,14 +3,14 @@
 use aho_corasick::packed::{Config, Searcher};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
-/// Words that are searched for all at once. They cost a tenth of what a pattern of them costs to make, which is much of a
-/// small run.
+/// Words that are searched at once. Creating them costs a tenth of compiling a pattern, which is relevant for a small
+/// run.
 #[derive(Debug)]
 pub enum Needles {
-    /// Many bytes at a time, where the processor can and the words are few.
+    /// Compares many bytes at a time, if the processor supports it and the words are few.
     Packed(Searcher),
     OneByOne(AhoCorasick),
-    /// Words that cannot be searched for stand everywhere.
+    /// Without searchable words, every position matches.
     Everywhere,
 }
 
@@ -24,8 +24,8 @@ impl Needles {
         words.map_or(Needles::Everywhere, Needles::OneByOne)
     }
 
-    /// Whether one of them stands somewhere where it counts; asked with its number and its place. Where several begin at
-    /// one place, the first of them is asked for.
+    /// Whether a word occurs at a place that counts; `counts` gets its index and its place. If several begin at one
+    /// place, the first one is used.
     pub fn any(&self, text: &[u8], counts: impl Fn(usize, usize) -> bool) -> bool {
         let mut from = 0;
         loop {

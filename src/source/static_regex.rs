@@ -1,8 +1,7 @@
-//! Regular expressions that are written in the code. One that does not compile fails a test of its own, and no run goes on
-//! without what it would have found.
+//! Regular expressions in the code. Each has its own test, so that an invalid one cannot reach a run.
 
-/// A static that is compiled when it is first used, and a test that compiles it:
-/// `static_regex!(static NAME: Regex = "text");`
+/// Defines a static that is compiled at its first use, and a test that compiles it: `static_regex!(static NAME: Regex =
+/// "text");`
 macro_rules! static_regex {
     ($(#[$about:meta])* $vis:vis static $name:ident: $regex:ty = $text:expr) => {
         $(#[$about])*
@@ -22,7 +21,7 @@ macro_rules! static_regex {
 
 pub(crate) use static_regex;
 
-/// What is written in the code and compiled by a test.
+/// Returns an expression from the code, which a test has compiled.
 pub(crate) fn compiled<R, E: std::fmt::Debug>(made: Result<R, E>) -> R {
     #[allow(clippy::unwrap_used, reason = "a test has compiled it")]
     made.unwrap()

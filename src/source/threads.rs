@@ -1,11 +1,11 @@
-//! Works on many things side by side, in their order.
+//! Runs work in parallel and keeps its order.
 
 use rayon::prelude::*;
 
-/// So few are done before other threads have started.
+/// Number of items that one thread finishes before others would have started.
 const FEW: usize = 16;
 
-/// Works on many things side by side, in their order.
+/// Applies a function to items in parallel, and returns the results in order.
 pub fn each<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
     match items.len() {
         0..FEW => items.into_iter().map(work).collect(),
@@ -13,7 +13,7 @@ pub fn each<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Send + Sync
     }
 }
 
-/// Those for which this holds, asked side by side.
+/// Returns the items for which a condition holds, checked in parallel.
 pub fn those<I: Send + Sync>(items: Vec<I>, is_wanted: impl Fn(&I) -> bool + Send + Sync) -> Vec<I> {
     match items.len() {
         0..FEW => items.into_iter().filter(is_wanted).collect(),

@@ -1,27 +1,27 @@
-//! A tree of files as readers see it, wherever it comes from.
+//! A tree of files, from any source.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A tree of files as the readers see it: paths are relative to its root, with `/` between parts and no `.` or `..`.
-/// The command line brings one that reads a disk, another reads git objects, tests and rule pages keep theirs in memory.
+/// A tree of files: paths are relative to its root, with `/` between parts and without `.` or `..`. The command line
+/// reads a disk, another tree reads git objects, and tests and rule files use one in memory.
 pub trait Tree: Send + Sync {
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError>;
-    /// The first bytes of a file, however long it is.
+    /// Returns the first bytes of a file of any size.
     fn head(&self, path: &str, bytes: usize) -> Result<Vec<u8>, ReadError> {
         self.read(path).map(|mut text| {
             text.truncate(bytes);
             text
         })
     }
-    /// Whether a file that is too large to be read holds these bytes; asked only where `read` says so.
+    /// Whether a file contains these bytes, although it is too large for `read`.
     fn mentions(&self, _path: &str, _wanted: &[u8]) -> bool {
         true
     }
-    /// The entries of a directory, sorted by name; empty where there is no such directory.
+    /// Returns the entries of a directory, sorted by name; empty if it does not exist.
     fn list(&self, directory: &str) -> Vec<Entry>;
-    /// Where the link at a path leads, as it is written; nothing if no link is there.
+    /// Returns the target of a link as written; `None` if the path is not a link.
     fn link(&self, _path: &str) -> Option<String> {
         None
     }
@@ -36,22 +36,22 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     Missing,
-    /// The path leads out of the tree, and nobody named it on the command line.
+    /// The path leads out of the tree, and it is not on the command line.
     Outside,
     TooLarge {
         bytes: u64,
         limit: u64,
     },
-    /// The text is kept elsewhere, and what stands here only names it, so.
+    /// The content is stored elsewhere, and the file only points to it in this way.
     Pointer(String),
     Other(String),
 }
 
-/// How a pointer of Git LFS begins, as its specification has it, and how long one may be.
+/// First bytes and maximum size of a Git LFS pointer, by its specification.
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 const LONGEST_POINTER_BYTES: usize = 1024;
 
-/// What was read, if it is the text itself.
+/// Returns the bytes unless they are a Git LFS pointer.
 pub fn demand_text(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
     let is_pointer = bytes.len() < LONGEST_POINTER_BYTES && bytes.starts_with(POINTER);
     if is_pointer { Err(ReadError::Pointer(String::from_utf8_lossy(&bytes).into_owned())) } else { Ok(bytes) }
@@ -60,18 +60,18 @@ pub fn demand_text(bytes: Vec<u8>) -> Result<Vec<u8>, ReadError> {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Missing => write!(f, "no such file"),
-            ReadError::Outside => write!(f, "the path leads out of the tree"),
+            ReadError::Missing => write!(f, "the file does not exist"),
+            ReadError::Outside => write!(f, "the path is outside the checkout"),
             ReadError::TooLarge { bytes, limit } => {
-                write!(f, "{bytes} bytes are more than the limit of {limit} (`bounds.file-mib`)")
+                write!(f, "the file has {bytes} bytes, and the limit is {limit} (`bounds.file-mib`)")
             }
-            ReadError::Pointer(_) => write!(f, "it is a pointer of Git LFS, and its text is not here"),
+            ReadError::Pointer(_) => write!(f, "the file is a Git LFS pointer, and its content is not downloaded"),
             ReadError::Other(why) => write!(f, "{why}"),
         }
     }
 }
 
-/// A tree that lives in memory.
+/// A tree in memory.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryTree {
     files: BTreeMap<String, Vec<u8>>,
@@ -118,11 +118,11 @@ impl Tree for MemoryTree {
     }
 }
 
-/// Begins the paths of a second tree that lies beside the first. No file has a name with it, and `join` and `normalize` take
-/// none from text: what lies there is named by the program only.
+/// Prefix of the paths of a second tree next to the first. No file name contains it, and `join` and `normalize` refuse
+/// it, so only the program can name such a path.
 pub const BESIDE: char = '\0';
 
-/// `directory` and a relative path joined and freed of `.` and `..`; `None` where it leads out of the tree.
+/// Joins `directory` and a relative path and removes `.` and `..`; `None` if the path leads out of the tree.
 pub fn join(directory: &str, relative: &str) -> Option<String> {
     match directory.strip_prefix(BESIDE) {
         Some(inside) => joined(inside, relative).map(|path| format!("{BESIDE}{path}")),
@@ -134,10 +134,10 @@ fn joined(directory: &str, relative: &str) -> Option<String> {
     normalize(&format!("{directory}/{relative}"))
 }
 
-/// More links one after the other lead nowhere.
+/// Limit on consecutive links.
 const MOST_LINKS: usize = 16;
 
-/// A path of a tree with links followed; `None` if a link leads out of the tree or in a circle.
+/// Returns a path with links resolved; `None` if a link leaves the tree or is part of a cycle.
 pub fn real_path(tree: &dyn Tree, path: &str) -> Option<String> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -150,7 +150,7 @@ pub fn real_path(tree: &dyn Tree, path: &str) -> Option<String> {
     None
 }
 
-/// A path freed of `.`, `..` and doubled slashes; `None` where it leads out of the tree.
+/// Removes `.`, `..` and double slashes from a path; `None` if it leads out of the tree.
 pub fn normalize(path: &str) -> Option<String> {
     if path.contains(BESIDE) {
         return None;
@@ -168,7 +168,7 @@ pub fn normalize(path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Folders that hold what shows or tests something, by their names.
+/// Names of folders with examples or tests.
 const EXAMPLES: [&str; 24] = [
     "example",
     "examples",
@@ -196,22 +196,22 @@ const EXAMPLES: [&str; 24] = [
     "specs",
 ];
 
-/// A folder of this name holds what shows or tests something, whoever deploys what else there is.
+/// Whether a folder of this name contains examples or tests, whatever deploys its surroundings.
 pub fn is_example(name: &str) -> bool {
     EXAMPLES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Whether a path lies below a directory; everything lies below the root.
+/// Whether a path is below a directory; every path is below the root.
 pub fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The directory that holds a path; the root is the empty string.
+/// Returns the directory of a path; the root is the empty string.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

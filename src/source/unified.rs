@@ -1,4 +1,4 @@
-//! Two texts as a unified diff, as `git apply` and `patch` read it.
+//! Formats the difference of two texts as a unified diff for `git apply` and `patch`.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::ops::Range;
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Differences that are looked for one by one; beyond that the middle is told as one change.
+/// Limit on separate changes, beyond which the middle is one change.
 const MOST: usize = 1_000;
 
-/// A change: these lines of the old text become these of the new one.
+/// A change: a range of old lines becomes a range of new lines.
 pub(crate) type Hunk = (Range<usize>, Range<usize>);
 
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
@@ -55,7 +55,7 @@ fn lines(text: &mut String, mark: char, lines: &[&str]) {
     }
 }
 
-/// Where the texts differ, by the algorithm of Myers.
+/// Returns the differences of two texts by Myers' algorithm.
 pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
     let ahead = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let behind = a[ahead..].iter().rev().zip(b[ahead..].iter().rev()).take_while(|(a, b)| a == b).count();
@@ -76,7 +76,7 @@ pub(crate) fn changes(a: &[&str], b: &[&str]) -> Vec<Hunk> {
     changes
 }
 
-/// The pairs of equal lines that stay, in order; nothing where the texts differ too much.
+/// Returns the pairs of equal lines in order; `None` if the texts differ too much.
 fn kept(a: &[&str], b: &[&str]) -> Option<Vec<(usize, usize)>> {
     let most = (a.len() + b.len()).min(MOST);
     let offset = most + 1;

@@ -1,4 +1,4 @@
-//! A resource of a document as the block that rows read.
+//! Converts a resource of a document to the block that resource definitions read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::terraform::{Attribute, Block, Provider};
 
 use super::names::{Taken, TypeNames, TypeNaming, small};
 
-/// The block that a resource is for the rows.
+/// Returns the block of a resource.
 pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &Arc<Provider>) -> Block {
     let names = &*table.of(resource);
     let mut body = BlockBody::default();
@@ -41,7 +41,7 @@ pub(super) fn block(resource: &DocResource, table: &dyn TypeNaming, provider: &A
     }
 }
 
-/// What people call it: programs that write documents make names of their own, and keep the path of the thing beside them.
+/// Returns the readable name. Programs that generate documents invent names, and record the original path next to them.
 fn name_of(resource: &DocResource) -> String {
     let path = resource.remarks.iter().find(|(key, _)| &**key == "aws:cdk:path").map(|(_, doc)| doc.value());
     match path.as_ref().and_then(Value::as_text) {
@@ -50,13 +50,13 @@ fn name_of(resource: &DocResource) -> String {
     }
 }
 
-/// Where another document lies, as far as that is known.
+/// Returns the location of another document, as far as it is known.
 fn location(value: &Value) -> String {
     let outline = value.cause().and_then(|cause| cause.outline.as_deref());
     value.as_text().map(Cow::into_owned).or_else(|| outline.map(str::to_owned)).unwrap_or_default()
 }
 
-/// What stands in a block.
+/// Content of a block.
 #[derive(Default)]
 struct BlockBody {
     attributes: BTreeMap<String, Attribute>,
@@ -94,7 +94,7 @@ struct Reader<'n> {
 }
 
 impl Reader<'_> {
-    /// Adds what stands in a map, or in each map of a list, to a body.
+    /// Adds the content of a map, or of each map in a list, to a body.
     fn members(&self, doc: &DocValue, path: &str, body: &mut BlockBody) {
         match &doc.data {
             DocData::Map(entries, rest) => {
@@ -115,7 +115,7 @@ impl Reader<'_> {
     fn place(&self, path: &str, doc: &DocValue, body: &mut BlockBody) {
         let name = self.names.name(path);
         if name.is_empty() {
-            // A scalar has nothing below it, and an object that is known in part has candidates for everything.
+            // A scalar has no members, and a partly known object has candidates for everything.
             return self.members(doc, path, body);
         }
         let taken = self.names.taken(path, &name);
@@ -148,7 +148,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that no block is made of, with the names that rows have for its members, also in all that it may be.
+    /// Renames the members of a value that does not become a block, and those of its candidates.
     fn renamed(&self, path: &str, value: &Value) -> Value {
         let each = |items: &[Value]| items.iter().map(|item| self.renamed(path, item)).collect::<Vec<_>>();
         match &value.data {
@@ -178,7 +178,7 @@ impl Reader<'_> {
     }
 }
 
-/// `node_pools` is `node_pool`, as Terraform calls each of its blocks.
+/// Returns `node_pool` for `node_pools`: Terraform names each block in the singular.
 fn singular(path: &str) -> Option<String> {
     match path.strip_suffix("ies") {
         Some(stem) => Some(format!("{stem}y")),
@@ -190,7 +190,7 @@ fn below(path: &str, key: &str) -> String {
     if path.is_empty() { small(key) } else { format!("{path}.{}", small(key)) }
 }
 
-/// `[{Key: a, Value: b}]` as `{a: b}`; what is a map already stays one.
+/// Converts `[{Key: a, Value: b}]` to `{a: b}`; a map stays a map.
 fn paired(value: &Value) -> Value {
     let items = match &value.data {
         Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,

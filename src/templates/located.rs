@@ -1,11 +1,11 @@
-//! Which document of the tree is meant where another one names it.
+//! Finds the document that another one refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::languages::hcl::value::Value;
 use crate::source::{file_name, is_below, join, parent};
 
-/// The document that a location means: a path, or the end of an address whose beginning only the cloud knows.
+/// Returns the document at a location: a path, or the end of a URL whose beginning only the cloud knows.
 pub(super) fn meant<'m, T>(location: &Value, folder: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
     let known = location.as_text();
     let text = match (&known, location.cause()) {
@@ -22,7 +22,7 @@ pub(super) fn meant<'m, T>(location: &Value, folder: &str, all: &'m BTreeMap<Str
     ends.into_iter().find_map(|end| at(&join(folder, &end)?, all).or_else(|| only_with(&end, all)))
 }
 
-/// What is known at the end of a text, before a word that only opens a door.
+/// Returns the last known part of a location, before an unknown access token.
 fn last_known(outline: &str) -> Option<&str> {
     let known = outline.split("${").map(|part| part.rsplit('}').next().unwrap_or_default());
     known.filter(|part| !part.is_empty()).last()
@@ -32,18 +32,18 @@ fn at<'m, T>(path: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
     all.get_key_value(path).map(|(path, _)| path.as_str())
 }
 
-/// The only one whose path ends so.
+/// Returns the only document whose path ends like this.
 fn only_with<'m, T>(end: &str, all: &'m BTreeMap<String, T>) -> Option<&'m str> {
     let is_one = |path: &&String| path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     let mut all = all.keys().filter(is_one);
     all.next().filter(|_| all.next().is_none()).map(String::as_str)
 }
 
-/// The parameters of a document, with whether each has a value of its own.
+/// The parameters of a document, with whether each has a default.
 pub(super) type DeclaredParameters<'t> = BTreeMap<&'t str, bool>;
 
-/// The document that a file of parameters is for. Nothing in such a file names it: it is one that has all of them, and where
-/// several have, the one whose name it repeats, or that lies beside it.
+/// Returns the document of a parameter file, which does not name it. It must declare all of the file's parameters.
+/// Among several, it is the one whose name the file repeats, or the one next to it.
 pub(super) fn parameters_of<'t>(
     path: &str,
     given: &BTreeSet<&str>,
@@ -70,7 +70,7 @@ pub(super) fn parameters_of<'t>(
     }
 }
 
-/// Whether the name of a file, or of the folder that it lies in, repeats that of a template.
+/// Whether the name of a file or its folder repeats that of a template.
 fn names(path: &str, template: &str) -> bool {
     let is_it = |name: &str| {
         name.strip_prefix(template).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
@@ -79,13 +79,13 @@ fn names(path: &str, template: &str) -> bool {
     is_it(stem(path)) || is_it(file_name(parent(path)))
 }
 
-/// `a/gpu.template.yaml` is `gpu`.
+/// Returns `gpu` for `a/gpu.template.yaml`.
 fn stem(path: &str) -> &str {
     let name = file_name(path);
     name.split('.').next().unwrap_or(name)
 }
 
-/// A path as somebody says it who stands in the folder.
+/// Returns a path relative to a folder.
 pub(super) fn beside<'p>(path: &'p str, folder: &str) -> &'p str {
     path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/'))
 }

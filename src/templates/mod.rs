@@ -1,9 +1,9 @@
-//! Documents that declare resources (templates of clouds) → inventory.
+//! Documents that declare resources (cloud templates): adds their resources to the inventory.
 //!
-//! A language is evaluated by its room in `languages`, which knows no accelerator; here its resources become the blocks that
-//! Terraform's rows read. The interfaces of a cloud call the same thing by nearly the same name in every language:
-//! `InstanceType` is `instance_type`. So one row serves all of them, and a table says where a language calls something
-//! otherwise. A rule cannot tell where a resource came from. Knows no price, no rule, and no type outside the tables.
+//! The language modules evaluate a document and know no accelerator. Here its resources become the blocks that
+//! Terraform's resource definitions read. A cloud's API has nearly the same names in every language: `InstanceType` is
+//! `instance_type`. Therefore one definition covers all languages, and a table lists different names. A rule cannot see
+//! where a resource came from. This module knows no price, no rule, and no type outside the tables.
 
 mod azure;
 mod blocks;

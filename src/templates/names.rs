@@ -1,4 +1,4 @@
-//! What a language calls otherwise than the rows do.
+//! Names that differ between a language and the resource definitions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use serde::Deserialize;
 use crate::languages::document::{DocResource, DocValue};
 use crate::languages::hcl::value::Value;
 
-/// The types of CloudFormation that rows are about.
+/// CloudFormation types with a resource definition.
 pub(super) static CLOUDFORMATION: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("cloudformation.toml")));
 
-/// The types of Azure that rows are about.
+/// Azure types with a resource definition.
 pub(super) static AZURE: LazyLock<NameTable> = LazyLock::new(|| table(include_str!("azure.toml")));
 
-/// How a language calls the types and attributes of rows.
+/// Maps a language's names of types and attributes to those of resource definitions.
 pub(super) trait TypeNaming: Sync {
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames>;
 }
@@ -24,42 +24,43 @@ pub(super) trait TypeNaming: Sync {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NameTable {
-    /// By the name that the language has for it.
+    /// Types by their name in the language.
     types: BTreeMap<String, TypeNames>,
 }
 
-/// A type, and what of it has another name. Paths are those of the language, in small letters: `launch_template_data.image_id`.
+/// A type, with its attributes of different name. Paths are those of the language in lower case:
+/// `launch_template_data.image_id`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TypeNames {
-    /// The type of the rows.
+    /// Type in the resource definitions.
     pub(super) is: String,
-    /// Where it says what kind of it is meant: then the row is that of `type#kind`, where there is one.
+    /// Property that distinguishes variants: the definition of `type#kind` applies if it exists.
     by: Option<String>,
-    /// What the rows call the last key of a path. Nothing: what is below it stands where it stands.
+    /// Name of a path's last key in resource definitions. If empty, its members belong to the parent.
     #[serde(default)]
     names: BTreeMap<String, String>,
-    /// Maps whose keys are anybody's.
+    /// Maps with arbitrary keys.
     #[serde(default)]
     maps: Vec<String>,
-    /// Lists of a name and a value each, which are maps for the rows. Tags always are.
+    /// Lists of name and value, which are maps in resource definitions. Tags always are.
     #[serde(default)]
     pairs: Vec<String>,
-    /// What the rows read as the JSON that another interface takes as text: `resourceRequirements`.
+    /// Values that resource definitions parse as JSON, because another API has them as a string:
+    /// `resourceRequirements`.
     #[serde(default)]
     json: Vec<String>,
-    /// It is a document of its own, and this says where that lies. One that is not at hand is for rows what a call of a module
-    /// is.
+    /// Property with the location of a nested document. Without the document, the resource is like a module call.
     pub(super) calls: Option<String>,
-    /// What Terraform has as blocks of one name is a list of a plural.
+    /// Names of blocks in Terraform that are lists with a plural name.
     #[serde(skip)]
     pub(super) plural: bool,
 }
 
-/// Ends of the names of attributes whose keys are anybody's.
+/// Endings of attribute names with arbitrary keys.
 const MAPS: [&str; 5] = ["tags", "labels", "metadata", "variables", "parameters"];
 
-/// How a value at a path is taken over.
+/// How a value at a path is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     Renamed,
@@ -69,7 +70,7 @@ pub(super) enum Taken {
 }
 
 impl TypeNaming for NameTable {
-    /// A type that the table does not name keeps its own name, which no row has.
+    /// A type that the table lacks keeps its own name, for which no definition exists.
     fn of<'n>(&'n self, resource: &DocResource) -> Cow<'n, TypeNames> {
         let named = self.get(&resource.kind, &resource.properties);
         named.map_or_else(|| Cow::Owned(TypeNames::of(&resource.kind)), Cow::Borrowed)
@@ -77,7 +78,7 @@ impl TypeNaming for NameTable {
 }
 
 impl NameTable {
-    /// The type whose name has the same letters, or the same and an `s`: what other languages make of it.
+    /// Returns the type whose name has the same letters, also with an additional `s`, as other languages derive it.
     pub(super) fn type_of(&self, kind: &str, letters: fn(&str) -> String) -> Option<&TypeNames> {
         let kind = letters(kind);
         let last = |name: &str| {
@@ -92,7 +93,7 @@ impl NameTable {
         self.types.iter().find(|(name, _)| is_it(name)).map(|(_, names)| names)
     }
 
-    /// The names of a type, by what one of them says of itself. Some languages read names in any letters.
+    /// Returns the names of a type, for its variant. Some languages ignore case.
     fn get(&self, kind: &str, properties: &DocValue) -> Option<&TypeNames> {
         let names = self.named(kind)?;
         let Some(path) = &names.by else { return Some(names) };
@@ -108,12 +109,12 @@ impl NameTable {
 }
 
 impl TypeNames {
-    /// A type of Terraform, whose attributes are called alike.
+    /// Returns the names of a Terraform type, whose attributes have the same names.
     pub(super) fn as_terraform(is: &str) -> Self {
         TypeNames { is: is.to_owned(), plural: true, ..TypeNames::default() }
     }
 
-    /// The same where `properties` are no step of their own.
+    /// Returns the same names without `properties` as a step of the path.
     pub(super) fn lifted(&self) -> Self {
         let lift = |path: &String| path.strip_prefix("properties.").map_or_else(|| path.clone(), str::to_owned);
         let mut lifted = self.clone();
@@ -123,12 +124,12 @@ impl TypeNames {
         lifted
     }
 
-    /// A type that is called as it is.
+    /// Returns a type with its own name.
     pub(super) fn of(kind: &str) -> Self {
         TypeNames { is: kind.to_owned(), ..TypeNames::default() }
     }
 
-    /// What the rows call what the language calls so below a path; empty where it is not there for them.
+    /// Returns the name in resource definitions for a name below a path; empty if they lack it.
     pub(super) fn name(&self, path: &str) -> String {
         let own = self.names.get(path).cloned();
         own.unwrap_or_else(|| path.rsplit('.').next().unwrap_or(path).to_owned())
@@ -146,7 +147,7 @@ impl TypeNames {
     }
 }
 
-/// `VPCZoneIdentifier` is `vpc_zone_identifier`.
+/// Converts `VPCZoneIdentifier` to `vpc_zone_identifier`.
 pub(super) fn small(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::with_capacity(name.len() + 4);
@@ -166,7 +167,7 @@ pub(super) fn small(name: &str) -> String {
     snake
 }
 
-/// A table of this program; a test says that it can be read.
+/// Parses a built-in table; a test proves that it is valid.
 fn table(text: &str) -> NameTable {
     toml::from_str(text).unwrap_or_default()
 }
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Types without a row that rows lead to.
+    /// Types without a definition that definitions refer to.
     const LINKED: [&str; 14] = [
         "aws_subnet",
         "aws_vpc",

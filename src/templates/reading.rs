@@ -1,4 +1,4 @@
-//! What documents are read with, and what they say.
+//! Options and results of reading documents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,21 +7,21 @@ use crate::inventory::{Adjust, Inventory};
 use crate::source::Span;
 use crate::terraform::Block;
 
-/// What documents are read with.
+/// Options for reading documents.
 #[derive(Clone, Default)]
 pub struct TemplateOptions {
-    /// What is to be taken for said instead of what the text says.
+    /// What-if overrides.
     pub adjust: Option<Arc<dyn Adjust>>,
 }
 
-/// What documents say.
+/// The results of reading documents.
 #[derive(Default)]
 pub struct TemplateReading {
     pub inventory: Inventory,
-    /// Comments that speak to gpulint.
+    /// Comments for gpulint.
     pub comments: Vec<Span>,
-    /// What the rows read, for those who write.
+    /// The blocks that resource definitions read, for writers.
     pub blocks: Vec<Block>,
-    /// The files that were read: no other language's, whatever they look like.
+    /// The files that were read, so that no other language reads them.
     pub taken: BTreeSet<String>,
 }

@@ -1,4 +1,4 @@
-//! The resources of documents, as the rows make them of their blocks.
+//! Applies the resource definitions to the blocks of documents.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use super::blocks;
 use super::names::TypeNaming;
 use super::reading::TemplateReading;
 
-/// What begins a remark that silences a rule; annotations of Kubernetes say it in the same words.
+/// Prefix of metadata that suppresses a rule; Kubernetes annotations use the same words.
 const IGNORES: &str = "gpulint.dev/ignore.";
 
-/// Documents that are applied together, and where.
+/// Documents of one deployment, and its place.
 pub(super) struct Applied<'d> {
     pub(super) table: &'d dyn TypeNaming,
-    /// What the provider is called in rows.
+    /// Name of the provider in resource definitions.
     pub(super) provider: &'static str,
-    /// What is set for all of them: the region.
+    /// Settings of all resources: the region.
     pub(super) settings: Vec<(String, Value)>,
     pub(super) run: &'d RunId,
-    /// The whole document.
+    /// Place of the whole document.
     pub(super) span: Span,
 }
 
 impl Applied<'_> {
-    /// Adds what the resources rent and request.
+    /// Adds the machines and requests of the resources.
     pub(super) fn add(&self, resources: &[DocResource], adjust: Option<&dyn Adjust>, reading: &mut TemplateReading) {
         let provider = Arc::new(self.configured());
         let made = resources.iter().map(|it| (it, blocks::block(it, self.table, &provider)));
@@ -63,17 +63,17 @@ impl Applied<'_> {
     }
 }
 
-/// A document that another one makes a part of itself, and that is not in the tree.
+/// Returns the diagnostic for a nested template that is not in the tree.
 fn not_at_hand(block: &Block) -> Diagnostic {
-    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("not known");
-    let message = format!("the template of `{}` is not here (its location is {source})", block.address);
-    let help = "name the directory that it lies in, beside this one";
+    let source = block.source.as_deref().filter(|it| !it.is_empty()).unwrap_or("unknown");
+    let message = format!("the template of `{}` is not in this repository (its location is {source})", block.address);
+    let help = "add the directory that contains the template to the command";
     Diagnostic::note(message, block.span)
         .with_help(help)
-        .skipping(SkipKind::MissingTemplate, "a template that is not here")
+        .skipping(SkipKind::MissingTemplate, "template not in this repository")
 }
 
-/// What a resource says in its metadata to gpulint.
+/// Adds suppressions from the metadata of a resource.
 fn add_remarks(resource: &mut Resource, declared: &DocResource) {
     let said = declared.remarks.iter().filter(|(key, _)| key.starts_with(IGNORES));
     let said = said.map(|(key, doc)| (key.to_string(), remark(doc)));
@@ -83,6 +83,6 @@ fn add_remarks(resource: &mut Resource, declared: &DocResource) {
 fn remark(doc: &DocValue) -> Fact<Arc<str>> {
     match doc.value().as_text() {
         Some(text) => Fact::written(text.as_ref().into(), doc.at),
-        None => Fact::unknown("the remark is no text", doc.at),
+        None => Fact::unknown("the comment is not plain text", doc.at),
     }
 }

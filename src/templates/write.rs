@@ -1,13 +1,14 @@
-//! Where a fix writes a fact of a template: in the place of a scalar that the resource itself writes out.
+//! Edits a fact in a template: replaces a scalar that the resource itself contains.
 //!
-//! What a parameter says may be said of other things too, and what a program wrote is changed in the program.
+//! A parameter may also affect other resources, so it is not edited. A generated template must be changed in its
+//! program.
 
 use crate::inventory::{Declined, Resource, Wish};
 use crate::languages::yaml;
 use crate::source::{Edit, Sources, Span};
 use crate::terraform;
 
-/// What to change in the text so that the resource says what is wished. `writer` knows the blocks that rows read of it.
+/// Returns the edits that set a fact. `writer` knows the blocks that resource definitions read.
 pub fn write(
     resource: &Resource,
     wish: &Wish,
@@ -15,7 +16,7 @@ pub fn write(
     writer: &terraform::Writer<'_>,
 ) -> Result<Vec<Edit>, Declined> {
     if sources.editable(resource.span) != Some(resource.span) {
-        return left_alone("a program made this template: change the program");
+        return left_alone("a program generates this template: change the program");
     }
     let places = writer.scalars(resource, wish)?;
     places.into_iter().map(|(span, text)| edit(sources, span, &text)).collect()
@@ -33,7 +34,7 @@ fn edit(sources: &Sources, span: Span, new: &str) -> Result<Edit, Declined> {
         Some('"') => yaml::quoted(new),
         Some('\'') => format!("'{}'", new.replace('\'', "''")),
         Some(first) if plain(first) && !old.contains('\n') && new.chars().all(plain) => new.to_owned(),
-        _ => return left_alone("what stands there is no plain value on one line"),
+        _ => return left_alone("the value is not a plain value on one line"),
     };
     Ok(Edit { span, replacement })
 }

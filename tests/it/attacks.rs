@@ -76,7 +76,7 @@ fn text_that_names_files_outside_gets_none() {
         assert!(!said.all.contains(SECRET) && !said.all.contains("aHVudGVyMg"), "{arguments:?}: {}", said.all);
     }
     let said = gpulint(&here, &["check"]);
-    assert!(said.all.contains("the path leads out of the tree"), "what is not read is told: {}", said.all);
+    assert!(said.all.contains("the path is outside the checkout"), "what is not read is told: {}", said.all);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn what_hides_behind_a_limit_is_a_finding() {
         repository("data", &[("a.json", &data), ("gpulint.toml", "[bounds]\nfile-mib = 1\n"), ("b.tf", "locals {}\n")]);
     let said = gpulint(&here, &["check"]);
     assert_eq!(said.code, Some(0), "{}", said.all);
-    assert!(said.all.contains("are more than the limit of 1048576 (`bounds.file-mib`)"), "{}", said.all);
+    assert!(said.all.contains("and the limit is 1048576 (`bounds.file-mib`)"), "{}", said.all);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn hostile_charts_end_and_hide_nothing() {
     for number in 0..24 {
         assert!(said.all.contains(&format!("Pod/pod{number:02}")), "the pod of chart {number} is lost: {}", said.all);
     }
-    assert!(said.all.contains("read without rendering it: it takes more steps than any chart"), "{}", said.all);
+    assert!(said.all.contains("read without rendering it: rendering exceeds the step limit"), "{}", said.all);
 }
 
 /// All charts of a run together have one memory.

@@ -291,7 +291,7 @@ fn a_pointer_of_lfs_is_not_read_and_told() {
     let repository = Repository::new();
     let here = &repository.directory;
     write(here, &[("k/pod.yaml", pointer), ("data/tokens.json", pointer), ("infra/prod.auto.tfvars", pointer)]);
-    let reason = "it is a pointer of Git LFS, and its text is not here".to_owned();
+    let reason = "the file is a Git LFS pointer, and its content is not downloaded".to_owned();
     let told = [("infra/prod.auto.tfvars".to_owned(), reason.clone()), ("k/pod.yaml".to_owned(), reason.clone())];
     assert_eq!(unread(here, &["check"]), told);
     assert_eq!(

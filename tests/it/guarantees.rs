@@ -272,7 +272,7 @@ fn a_value_with_which_a_rule_comes_to_nothing_stops_and_silences_no_other() {
     place.write("main.tf", &dated(&["soon", "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"]));
     let (code, said) = run(place.directory(), &["check", "--select", "expired", "--format", "concise"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("main.tf:1") && said.contains("cannot be judged"), "{said}");
+    assert!(said.contains("main.tf:1") && said.contains("the rule cannot be evaluated"), "{said}");
     assert!(said.contains("its day was 2026-01-01") && said.contains("its day was 2026-02-01"), "{said}");
 
     // Before, the first one was judged.

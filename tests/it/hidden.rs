@@ -133,7 +133,7 @@ fn manifests_in_utf_16_are_read_and_those_in_utf_32_are_told() {
     let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
     let wide: Vec<u8> = "\u{feff}".chars().chain(pod.chars()).flat_map(|it| u32::from(it).to_le_bytes()).collect();
     for (name, bytes, shown) in
-        [("le", little, "Pod/hidden"), ("be", big, "Pod/hidden"), ("wide", wide, "text in UTF-32 is not read")]
+        [("le", little, "Pod/hidden"), ("be", big, "Pod/hidden"), ("wide", wide, "gpulint does not read UTF-32 text")]
     {
         let here = sandbox.path(name);
         fs::create_dir_all(&here).unwrap();

@@ -1,21 +1,21 @@
-//! By which words a program is told a fact, for those who write it another way.
+//! Arguments by which a program is configured, for code that edits them.
 
 use crate::inventory::key::{Key, Value};
 
 use super::table::{DeclaredTarget, KnownProgram, TABLE, normalize_flag};
 use super::values::{ValueMeaning, meaning};
 
-/// Words of a command that tell a fact.
+/// The words of a command that set a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeclaringWords {
-    /// The flag, and the last word that belongs to it.
+    /// Index of the flag, and of the last word that belongs to it.
     pub first: usize,
     pub last: usize,
-    /// In `last`: where the value begins. A switch has none.
+    /// Offset in `last` at which the value begins. A switch has no value.
     pub value: Option<usize>,
 }
 
-/// All places among the words of a command where the program is told that a fact has this value.
+/// Returns all places in a command that set a fact to this value.
 pub fn told(program: &str, key: Key, value: &Value, words: &[&str]) -> Vec<DeclaringWords> {
     let Some((_, program)) = TABLE.program(program) else { return Vec::new() };
     let mut places = Vec::new();
@@ -44,12 +44,12 @@ fn means(program: &KnownProgram, key: Key, text: &str, value: &Value) -> bool {
     matches!(meaning(Some(program), key, text), ValueMeaning::Value(meant) if meant == *value)
 }
 
-/// The program chooses well itself what nobody tells it.
+/// Whether the program chooses a good value itself if no argument sets it.
 pub fn chooses(program: &str, key: Key) -> bool {
     TABLE.program(program).is_some_and(|(_, program)| program.chooses.contains(&key))
 }
 
-/// The long flag that tells a fact.
+/// Returns the long flag that sets a fact.
 pub fn flag(program: &str, key: Key) -> Option<&'static str> {
     TABLE.program(program)?.1.spelled.get(&key).map(String::as_str)
 }

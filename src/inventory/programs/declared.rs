@@ -11,18 +11,17 @@ use super::table;
 use super::values::{self, ValueMeaning};
 use super::{ProgramFacts, Word};
 
-/// What is declared by hand under gpulint's own name: `gpulint.dev/model`, `…/params`, `…/precision`, and the like.
+/// Reads the declarations under gpulint's own label prefix: `gpulint.dev/model`, `…/params`, `…/precision` and others.
 pub fn declared<'a>(labels: impl IntoIterator<Item = (&'a str, &'a Word)>) -> ProgramFacts {
     let ours =
         labels.into_iter().filter_map(|(label, word)| Some((key_of(label.strip_prefix("gpulint.dev/")?)?, word)));
     ours.map(|(key, word)| (key, declared_value(key, word))).collect()
 }
 
-/// Applies what is declared by hand in labels, tags or annotations.
+/// Applies the declarations in labels, tags or annotations to a resource.
 ///
-/// `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`, `…/context` and the like are stronger than anything
-/// recognized, and so are a user's `own` labels, each with the fact that it declares. Labels that platforms use for the
-/// model fill in what nothing else says.
+/// `gpulint.dev/model`, `…/params`, `…/precision`, `…/task`, `…/context` and the user's `own` labels override
+/// everything that gpulint recognizes. Model labels of platforms only fill in missing facts.
 pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
     let mut said: Vec<(Key, Fact<Value>)> = Vec::new();
     let mut hinted: Vec<(Key, Fact<Value>)> = Vec::new();
@@ -49,7 +48,7 @@ pub fn declare(resource: &mut Resource, own: &BTreeMap<String, String>) {
     }
 }
 
-/// The fact that a label declares: under gpulint's own name, or as the user's settings say.
+/// Returns the fact that a label declares, by gpulint's own prefix or by the user's settings.
 pub fn declares(label: &str, own: &BTreeMap<String, String>) -> Option<Key> {
     let named = label.strip_prefix("gpulint.dev/").or_else(|| own.get(label).map(String::as_str));
     named.and_then(key_of)
@@ -65,7 +64,7 @@ fn inferred(fact: Fact<Value>, why: &Arc<str>) -> Fact<Value> {
     }
 }
 
-/// The fact that a declaration names; what only gpulint itself concludes cannot be declared.
+/// Returns the fact that a declaration names. Facts that only gpulint concludes cannot be declared.
 fn key_of(name: &str) -> Option<Key> {
     const DECLARED: &[Key] = &[
         Key::Model,
@@ -96,7 +95,7 @@ fn key_of(name: &str) -> Option<Key> {
     DECLARED.iter().copied().find(|key| key.name() == name)
 }
 
-/// The value of a fact as a person writes it into a label.
+/// Parses the value of a fact from a label.
 fn declared_value(key: Key, word: &Word) -> Fact<Value> {
     match word {
         Fact::Known(known) => match values::meaning(None, key, &known.value) {

@@ -1,8 +1,8 @@
-//! Recognizes serving and training programs: which model runs, how precise, on how many GPUs, with how much context.
+//! Recognizes serving and training programs: the model, its precision, its number of GPUs and its context.
 //!
-//! One table (`programs.toml`) says for each program by which image and command it is known and which argument, variable
-//! or setting declares what; one reader applies it. Front ends bring the words of a container, a script or a settings
-//! tree with their spans; what they do not know stays unknown here. This reader knows no kind and no resource type.
+//! `programs.toml` defines how each program is recognized by image and command, and which arguments, variables and
+//! settings declare facts. Front ends supply the words of a container, a script or a settings tree with their spans.
+//! Words that are unknown there stay unknown here. This module knows no kind and no resource type.
 
 mod argument;
 mod declared;
@@ -26,52 +26,53 @@ pub use crate::languages::shell::HOLE;
 pub use argument::{DeclaringWords, chooses, flag, told};
 pub use declared::{declare, declared, declares};
 
-/// What a text says about the program that it runs. Spans point at the argument, variable or setting that says it.
+/// Facts that the files declare about a program. Each span points at the argument, variable or setting.
 pub type ProgramFacts = BTreeMap<Key, Fact<Value>>;
 
-/// A piece of text with its place; unknown where a front end could not resolve it. Known text may contain `HOLE` where
-/// a part of it is not known.
+/// A string with its place, or unknown if a front end could not resolve it. A known string contains `HOLE` for each
+/// unknown part.
 pub type Word = Fact<Arc<str>>;
 
-/// The settings in files, by the paths by which a command names them.
+/// Settings from files, by the paths under which commands name them.
 pub type SettingsFiles = BTreeMap<String, Vec<Setting>>;
 
-/// What starts a program, as a pod, a task definition or a model environment writes it.
+/// The command, image and environment that start a program, from a pod, a task definition or a model environment.
 #[derive(Debug, Clone, Default)]
 pub struct Container {
     pub image: Word,
     pub command: Vec<Word>,
     pub args: Vec<Word>,
     pub env: BTreeMap<String, Word>,
-    /// There may be more variables than are listed: `envFrom` a map that is not in the text.
+    /// Reason why further variables may exist: `envFrom` refers to a map outside the files.
     pub open_env: Option<Arc<str>>,
-    /// It asks for accelerators: then variables such as `MODEL_ID` mean what they say even if the program is not known.
+    /// Whether the container requests accelerators. If it does, variables such as `MODEL_ID` count even for an unknown
+    /// program.
     pub accelerated: bool,
-    /// Files that its words name, as far as they are at hand.
+    /// Settings files that the command names, as far as they are in the repository.
     pub files: Arc<SettingsFiles>,
 }
 
-/// One leaf of a settings tree: `engine_kwargs.tensor_parallel_size`. Positions in lists are left out.
+/// One leaf of a settings tree: `engine_kwargs.tensor_parallel_size`. Positions in lists are omitted.
 #[derive(Debug, Clone)]
 pub struct Setting {
     pub path: String,
     pub value: Word,
 }
 
-/// What a container says. Empty where no program is recognized and nothing is declared.
+/// Returns the facts of a container. Empty if no program is recognized and no fact is declared.
 pub fn recognize(container: &Container) -> ProgramFacts {
     let commands = words::of_container(container);
     let joins = container.open_env.is_some() || container.env.keys().any(|name| name.starts_with("RAY_"));
     let alone = !joins && !commands.iter().any(speaks_of_ray);
     let mut facts = best(commands, container.accelerated);
-    // Without a cluster that it joins, a server starts one of Ray's of its own, in its own container.
+    // Without a cluster to join, a server starts its own Ray cluster inside its container.
     if alone && facts.get(&Key::Spread).and_then(Fact::value).and_then(Value::as_text) == Some("ray") {
         facts.remove(&Key::Spread);
     }
     facts
 }
 
-/// Something of Ray's is started, or a script that may: more than the switch by which a server uses it.
+/// Whether a command starts Ray, or a script that may start it. The switch by which a server uses Ray does not count.
 fn speaks_of_ray(command: &Command) -> bool {
     const SWITCHES: [&str; 2] = ["--distributed-executor-backend", "--worker-use-ray"];
     let mut before = "";
@@ -85,13 +86,13 @@ fn speaks_of_ray(command: &Command) -> bool {
     })
 }
 
-/// What a start-up script says: `docker run … IMAGE args`, or a program started directly.
+/// Returns the facts of a start-up script: `docker run … IMAGE args`, or a program that starts directly.
 pub fn recognize_script(script: &Word) -> ProgramFacts {
     best(words::of_script(script), false)
 }
 
-/// What a settings tree says: values of a chart, fields of a custom resource, a configuration file of a program. The
-/// program is named where the caller knows it; otherwise settings that several programs share are read.
+/// Returns the facts of a settings tree: chart values, fields of a custom resource or a configuration file. If the
+/// caller does not name the program, settings that several programs share count.
 pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> ProgramFacts {
     let named = program.and_then(|name| TABLE.program(name)).map(|(_, program)| program);
     let mut found = FoundFacts::default();
@@ -106,8 +107,8 @@ pub fn recognize_settings(program: Option<&str>, settings: &[Setting]) -> Progra
     found.finish(&[program], span, Origin::Written)
 }
 
-/// The facts of the command that says most: one that names its program before one that only runs in its image, then one
-/// with a model before one without.
+/// Returns the facts of the most specific command. A command that names its program ranks first, then a command with a
+/// model.
 fn best(commands: Vec<Command>, accelerated: bool) -> ProgramFacts {
     let mut best = ProgramFacts::new();
     let mut is_best_named = false;
@@ -144,7 +145,7 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     }
     let by_image = image.and_then(|image| TABLE.by_image(&image.text));
     let mut programs: Vec<&KnownProgram> = Vec::new();
-    // A custom image says nothing, but its arguments may be those of one program only.
+    // A custom image does not identify the program, but its arguments may belong to only one program.
     let bare = accelerated && matches.is_empty() && by_image.is_none() && command.bare_arguments;
     let signature = bare.then(|| command.words.iter().find_map(|word| TABLE.by_signature(&word.text))).flatten();
     let indices = matches.iter().map(|found| found.program).chain(by_image).chain(signature);
@@ -175,11 +176,11 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     let evidence: Option<&CommandWord> = matches.first().and_then(|first| command.words.get(first.at)).or(image);
     let mut facts = match evidence.or(command.words.first().filter(|_| signature.is_some())) {
         Some(token) if signature.is_some() => {
-            let origin = Origin::Inferred("its arguments are those of this program".into());
+            let origin = Origin::Inferred("only this program takes these arguments".into());
             found.finish(&programs, token.span, origin)
         }
         Some(token) if programs.first().is_some_and(|program| !program.inside.is_empty()) => {
-            found.finish(&programs, token.span, Origin::Inferred("its image holds no other server".into()))
+            found.finish(&programs, token.span, Origin::Inferred("no other server is known in its image".into()))
         }
         Some(token) => found.finish(&programs, token.span, token.origin.clone()),
         None => found.into_facts(),
@@ -188,14 +189,14 @@ fn recognize_command(command: &Command, accelerated: bool) -> ProgramFacts {
     if let Some(script) = launched.and_then(script_that_serves) {
         let why = format!("it starts {}", words::base_name(&script.text));
         facts.insert(Key::Task, Fact::known(Task::Serve.into(), script.span, Origin::Inferred(why.into())));
-        // One process of a server may spread its model over all accelerators.
+        // A single server process may spread its model over all accelerators.
         facts.remove(&Key::Processes);
         facts.extend(launched.and_then(pods_together).map(|size| (Key::GroupSize, size)));
     }
     facts
 }
 
-/// Over how many pods a launcher spreads what it starts: they answer as one.
+/// Returns the number of pods over which a launcher spreads a program that answers as one.
 fn pods_together(words: &[CommandWord]) -> Option<Fact<Value>> {
     const FLAGS: [&str; 4] = ["--nnodes", "--num_machines", "--num-machines", "--num_nodes"];
     let (place, flag) = words.iter().enumerate().find_map(|(place, word)| {
@@ -210,7 +211,7 @@ fn pods_together(words: &[CommandWord]) -> Option<Fact<Value>> {
     Some(Fact::known(Value::Integer(size), word.span, word.origin.clone()))
 }
 
-/// The script that a launcher starts, where its name says that it answers requests.
+/// Returns the script that a launcher starts, if the script's name shows that it answers requests.
 fn script_that_serves(words: &[CommandWord]) -> Option<&CommandWord> {
     const SERVES: [&str; 7] = ["api", "infer", "inference", "predict", "serve", "server", "serving"];
     let script = words.iter().find(|word| word.text.ends_with(".py"))?;
@@ -218,23 +219,23 @@ fn script_that_serves(words: &[CommandWord]) -> Option<&CommandWord> {
     stem.split(['_', '-', '.']).any(|part| SERVES.contains(&part)).then_some(script)
 }
 
-/// A program that a command names, and where.
+/// A program that a command names, with its place.
 struct Match {
     program: usize,
     at: usize,
     end: usize,
 }
 
-/// Programs in the order of the table: those that say more stand before those that launch them.
+/// Returns matching programs in the order of the table: specific programs come before their launchers.
 fn matching_programs(command: &Command) -> Vec<Match> {
-    /// A program's name stands near the start of its command.
+    /// A program's name is near the start of its command.
     const NAMED_WITHIN: usize = 48;
     let names: Vec<&str> = command.words.iter().take(NAMED_WITHIN).map(|word| words::base_name(&word.text)).collect();
     let mut matches: Vec<Match> = Vec::new();
     for at in 0..names.len() {
         let rest = names.get(at..).unwrap_or_default();
         for (program, length, plain) in TABLE.by_command(rest) {
-            // A plain word is a command only where a command may stand.
+            // A plain word counts as a command only in the position of a command.
             let before = at.checked_sub(1).and_then(|before| names.get(before));
             let heads = before.is_none_or(|word| matches!(*word, "--" | "-m"))
                 || matches.last().is_some_and(|last| last.end == at);

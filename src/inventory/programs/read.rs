@@ -1,4 +1,4 @@
-//! Applies the table to words, variables and settings.
+//! Applies the table of programs to words, variables and settings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use super::{ProgramFacts, Setting, SettingsFiles};
 use crate::languages::shell::HOLE;
 use crate::source::Span;
 
-/// Settings speak after variables, variables after files that arguments name, and these after arguments.
+/// Arguments rank before files that they name, these before variables, and variables before settings.
 const FILES: Rank = 400;
-/// What follows from a switch that is off.
+/// Rank of conclusions from a switch that is off.
 const SWITCHED_OFF: Rank = 900;
 const VARIABLES: Rank = 1000;
 const GENERIC: Rank = 2000;
-/// What follows from the name of a program or image.
+/// Rank of conclusions from the name of a program or image.
 const NAMES: Rank = 3000;
 
-/// What was found so far: for each fact the strongest place.
+/// The facts found so far: for each fact, the place with the strongest rank.
 #[derive(Default)]
 pub(super) struct FoundFacts {
     facts: BTreeMap<Key, (Rank, Fact<Value>)>,
-    /// There are arguments or variables that are not known: what was not found may be among them.
+    /// The cause, if unknown arguments or variables exist: a missing fact may be among them.
     open: Option<(Arc<str>, Span)>,
     expert_parallel: Option<CommandWord>,
     files: Arc<SettingsFiles>,
@@ -51,7 +51,7 @@ impl FoundFacts {
         self.facts.get(&key).and_then(|(_, fact)| fact.value()).and_then(Value::as_text)
     }
 
-    /// A word that declares a fact.
+    /// Records a fact from a word that declares it.
     fn word(&mut self, programs: &[&KnownProgram], key: Key, rank: Rank, token: &CommandWord) {
         if token.has_hole() {
             return self.put(key, rank, Fact::unknown(token.why(), token.span));
@@ -63,7 +63,7 @@ impl FoundFacts {
         }
     }
 
-    /// A value that the table gives, at the place that made it speak.
+    /// Records a value of the table, at the place that triggered it.
     fn fixed(&mut self, programs: &[&KnownProgram], key: Key, rank: Rank, value: &str, token: &CommandWord) {
         if key == Key::ExpertParallel && value == "group" {
             self.expert_parallel = Some(token.clone());
@@ -95,7 +95,7 @@ impl FoundFacts {
             TextReader::Profile => self.profile(programs, rank, token),
             TextReader::Speculation => {
                 let said = serde_json::from_str::<serde_json::Value>(&token.text).unwrap_or_default();
-                // Some draft without a model of their own: from what was said before, or with heads of the main one.
+                // Some methods draft without a separate model: from earlier tokens, or with heads of the main model.
                 let model = said.get("model").or_else(|| said.get("method")).and_then(|model| model.as_str());
                 if let Some(model) = model {
                     self.fixed(programs, Key::DraftModel, rank, model, token);
@@ -147,7 +147,8 @@ impl FoundFacts {
         }
     }
 
-    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` says precision and parallelism; other profiles are bare identifiers.
+    /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput` contains precision and parallelism; other profiles are only
+    /// identifiers.
     fn profile(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let number = |part: &str, prefix: &str| part.strip_prefix(prefix)?.parse::<u32>().ok();
         for part in token.text.to_ascii_lowercase().split('-') {
@@ -161,7 +162,7 @@ impl FoundFacts {
         }
     }
 
-    /// `llama3_1/70B_qlora_single_device`: method and sharding are in the name of a recipe.
+    /// `llama3_1/70B_qlora_single_device`: the name of a recipe contains method and sharding.
     fn recipe(&mut self, programs: &[&KnownProgram], rank: Rank, token: &CommandWord) {
         let lower = token.text.to_ascii_lowercase();
         let method = ["qlora", "lora", "full", "pretrain"].into_iter().find(|word| lower.contains(word));
@@ -176,7 +177,7 @@ impl FoundFacts {
         }
     }
 
-    /// Arguments of a command. `start` is the first word behind the program's own name.
+    /// Reads the arguments of a command. `start` is the first word after the program's name.
     pub(super) fn arguments(
         &mut self,
         programs: &[&KnownProgram],
@@ -198,7 +199,7 @@ impl FoundFacts {
             let normalized = normalize_flag(name);
             if !name.starts_with('-') {
                 if let Some(value) = &inline {
-                    // `model.micro_batch_size=4`, as Hydra and OmegaConf take it.
+                    // Hydra and OmegaConf take arguments such as `model.micro_batch_size=4`.
                     let plain = normalized.trim_start_matches('+').to_owned();
                     self.flag(programs, &plain, Some(value), word);
                 } else if at > start
@@ -216,7 +217,7 @@ impl FoundFacts {
         }
     }
 
-    /// One flag; says whether the word after it is its value.
+    /// Reads one flag, and returns whether the next word is its value.
     fn flag(
         &mut self,
         programs: &[&KnownProgram],
@@ -252,7 +253,7 @@ impl FoundFacts {
     }
 
     pub(super) fn environment(&mut self, programs: &[&KnownProgram], command: &Command, generic: bool) {
-        // A command line that names the model is how this program is told things.
+        // If the command line names the model, it is the way to configure this program.
         let told = self.has(Key::Model);
         let mut sets: Vec<(&KnownProgram, Rank)> = programs.iter().map(|program| (*program, VARIABLES)).collect();
         if generic {
@@ -279,7 +280,7 @@ impl FoundFacts {
         }
     }
 
-    /// The settings of a file that a word names; says whether it is at hand.
+    /// Reads the settings file that a word names, and returns whether the file is in the repository.
     fn file(&mut self, programs: &[&KnownProgram], token: &CommandWord) -> bool {
         let files = self.files.clone();
         let Some(settings) = files.get(&token.text) else { return false };
@@ -287,7 +288,8 @@ impl FoundFacts {
         true
     }
 
-    /// The model that an argument of an own program names as the hub does: `--model Qwen/Qwen2.5-7B-Instruct`.
+    /// Finds the model in an argument of a custom program, if it has the form of a hub name: `--model
+    /// Qwen/Qwen2.5-7B-Instruct`.
     pub(super) fn model_by_flag(&mut self, words: &[CommandWord]) {
         for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--")) {
             let (name, inline) = split_flag(word);
@@ -323,7 +325,7 @@ impl FoundFacts {
         }
     }
 
-    /// The model that the path of an image names: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`.
+    /// Finds the model in the path of an image: `nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3`.
     pub(super) fn model_of_image(&mut self, image: &CommandWord) {
         let (path, _) = super::table::image_parts(&image.text);
         let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
@@ -335,7 +337,7 @@ impl FoundFacts {
         }
     }
 
-    /// Everything that was said, completed by what follows from it.
+    /// Returns all facts found, with the facts that follow from them.
     pub(super) fn finish(mut self, programs: &[&KnownProgram], span: Span, known_by: Origin) -> ProgramFacts {
         let Some(program) = programs.first() else { return self.into_facts() };
         self.put(Key::Program, 0, Fact::known(Value::text(&*program.name), span, known_by.clone()));
@@ -346,7 +348,7 @@ impl FoundFacts {
         }
         self.expert_group();
         self.quantized_adapters();
-        // A server that names no model is told elsewhere what to run, and on how many devices.
+        // A server without a model argument gets its model and its number of devices elsewhere.
         let serves = !program.launcher && program.task != Some(Task::Train);
         let is_told_elsewhere = serves && !self.has(Key::Model) && self.open.is_none();
         for (key, value) in programs.iter().flat_map(|program| &program.defaults) {
@@ -386,7 +388,7 @@ impl FoundFacts {
         }
     }
 
-    /// Adapters on four-bit weights go by a name of their own.
+    /// Adapters on four-bit weights are a method with its own name.
     fn quantized_adapters(&mut self) {
         let four_bit = matches!(self.text(Key::Precision), Some("nf4" | "int4" | "fp4"));
         if four_bit
@@ -411,7 +413,7 @@ fn known(value: Value, token: &CommandWord) -> Fact<Value> {
     fact
 }
 
-/// `Qwen/Qwen2.5-7B-Instruct`: whose it is, and its name. A path of a file is none.
+/// Whether the text is a hub name, with owner and name: `Qwen/Qwen2.5-7B-Instruct`. A file path is not.
 fn is_name_of_hub(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -422,7 +424,7 @@ fn is_name_of_hub(text: &str) -> bool {
         && !has_ending.iter().any(|ending| text.ends_with(ending))
 }
 
-/// The launcher's configuration numbers how weights are sharded: 1 is all of them, 3 none.
+/// The launcher's configuration numbers the sharding of weights: 1 shards all of them, 3 none.
 fn fsdp(text: &str) -> String {
     match text.trim() {
         "1" => "full_shard",
@@ -434,7 +436,7 @@ fn fsdp(text: &str) -> String {
     .to_owned()
 }
 
-/// `--flag=value` in its parts.
+/// Splits `--flag=value`.
 fn split_flag(word: &CommandWord) -> (&str, Option<CommandWord>) {
     match word.text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !name.contains(char::is_whitespace) => {
@@ -444,7 +446,7 @@ fn split_flag(word: &CommandWord) -> (&str, Option<CommandWord>) {
     }
 }
 
-/// Flags begin with a dash, and so do negative numbers, which are values.
+/// Flags begin with a dash. Negative numbers do too, and they are values.
 fn is_value(word: &CommandWord) -> bool {
     !word.text.starts_with('-') || word.text[1..].starts_with(|c: char| c.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! The rows of `programs.toml`: how programs are recognized, and what their flags mean.
+//! The entries of `programs.toml`: how to recognize programs, and what their flags mean.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -9,25 +9,25 @@ use super::super::key::Key;
 use super::super::snake_case::snake_case;
 use super::super::terms::Task;
 
-/// `programs.toml`, as the build script wrote it.
+/// `programs.toml` as JSON, converted by the build script.
 const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/programs.json"));
 
 /// The table, read once on first use.
 pub(super) static TABLE: LazyLock<ProgramTable> = LazyLock::new(|| ProgramTable::read(TEXT));
 
-/// What an argument, variable or setting declares: a fact, or text that a reader of its own takes apart.
+/// Target of an argument, variable or setting: a fact, or a string that a special reader parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeclaredTarget {
     Key(Key),
     Reader(TextReader),
 }
 
-/// Text with more than one fact in it.
+/// String that contains more than one fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextReader {
     /// `tensorrt_llm-h100-fp8-tp4-pp1-throughput`
     Profile,
-    /// Further arguments of the same program in one text.
+    /// Further arguments of the same program in one string.
     Arguments,
     /// `{"model": …, "num_speculative_tokens": …}`
     Speculation,
@@ -35,21 +35,21 @@ pub(super) enum TextReader {
     Deepspeed,
     /// `full_shard auto_wrap offload`
     Fsdp,
-    /// `optimizer_offload` and its like: the key is in the path, the value says whether.
+    /// A key such as `optimizer_offload`: the path contains the key, and the value turns it on or off.
     OffloadOptimizer,
     OffloadWeights,
     OffloadActivations,
-    /// Each gradient is used and dropped while the next is worked out.
+    /// Each gradient is applied and dropped while the next one is computed.
     DropGradients,
-    /// Path of a file with settings of the same program.
+    /// Path of a settings file for the same program.
     File,
-    /// The same, where its name may say how training is sharded.
+    /// Path of a settings file whose name may show how training is sharded.
     ShardingFile,
     /// Name of a recipe or configuration: `llama3_1/70B_lora`, `full_finetune_distributed`.
     Recipe,
 }
 
-/// How strongly a place speaks: the smaller, the stronger.
+/// Rank of a place: a smaller number overrides a larger one.
 pub(super) type Rank = u16;
 
 #[derive(Debug, Default)]
@@ -61,33 +61,33 @@ pub(super) struct KnownProgram {
     pub(super) positional: Option<DeclaredTarget>,
     pub(super) flags: HashMap<String, (DeclaredTarget, Rank)>,
     pub(super) switches: HashMap<String, Vec<(Key, String)>>,
-    /// Arguments that stand alone, so that the word after them is not their value.
+    /// Arguments without a value, so that the next word is separate.
     pub(super) bare: Vec<String>,
     pub(super) env: HashMap<String, (DeclaredTarget, Rank)>,
-    /// By the last part of the path.
+    /// Settings, by the last part of their path.
     pub(super) settings: HashMap<String, Vec<(String, DeclaredTarget, Rank)>>,
     pub(super) setting_switches: HashMap<String, Vec<(Key, String)>>,
-    /// What follows where a setting is switched off and nothing else says it.
+    /// Facts that follow if a setting is off and nothing else sets them.
     pub(super) switched_off: HashMap<String, Vec<(Key, String)>>,
     pub(super) defaults: Vec<(Key, String)>,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
-    /// It launches another program and says little itself.
+    /// Whether the program launches another one and declares little itself.
     pub(super) launcher: bool,
-    /// It is known by its command in such images alone.
+    /// Images in which the command identifies this program. Its command alone does not.
     pub(super) inside: Vec<String>,
-    /// What it decides well where nobody tells it.
+    /// Facts that the program chooses well itself.
     pub(super) chooses: Vec<Key>,
-    /// The first long flag for a fact, as it is spelled.
+    /// The first long flag for each fact, in its original spelling.
     pub(super) spelled: BTreeMap<Key, String>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct ProgramTable {
     pub(super) programs: Vec<KnownProgram>,
-    /// Names that mean the same in every program.
+    /// Names that have the same meaning in every program.
     pub(super) generic: KnownProgram,
     pub(super) values: BTreeMap<Key, BTreeMap<String, String>>,
-    /// Patterns of commands by their first word; those that begin with a wildcard stand under the empty word.
+    /// Patterns of commands by their first word. Patterns that begin with a wildcard have an empty key.
     commands: HashMap<String, Vec<(Vec<String>, usize)>>,
     images: Vec<(String, usize)>,
     signatures: HashMap<String, usize>,
@@ -97,7 +97,7 @@ pub(super) struct ProgramTable {
     variables: HashSet<String>,
 }
 
-/// What labels of well-known names declare. Nearly every run asks for these, few for the programs.
+/// Facts that well-known labels declare. Separate from the programs, because nearly every run needs only the labels.
 static LABELS: LazyLock<HashMap<String, Key>> = LazyLock::new(|| {
     #[derive(Deserialize)]
     struct OnlyLabels {
@@ -109,7 +109,7 @@ static LABELS: LazyLock<HashMap<String, Key>> = LazyLock::new(|| {
     }
 });
 
-/// What a label of a well-known name declares.
+/// Returns the fact that a well-known label declares.
 pub(super) fn label(name: &str) -> Option<Key> {
     LABELS.get(name).copied()
 }
@@ -120,7 +120,7 @@ struct TableFile {
     not_images: String,
     fetches: Vec<String>,
     values: BTreeMap<String, BTreeMap<String, String>>,
-    /// Read by `label`.
+    /// Used by `label`.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test reads them"))]
     labels: BTreeMap<String, String>,
     generic: ProgramRow,
@@ -153,7 +153,7 @@ struct ProgramRow {
 }
 
 impl ProgramTable {
-    /// The table is part of the program and a test reads all of it, so a row that makes no sense is left out here.
+    /// The table is built in, and a test checks all of it, so invalid entries are skipped here.
     fn read(text: &str) -> ProgramTable {
         let Ok(file) = serde_json::from_str::<TableFile>(text) else { return ProgramTable::default() };
         let rows: HashMap<&str, &ProgramRow> = file.program.iter().map(|row| (&*row.name, row)).collect();
@@ -185,12 +185,12 @@ impl ProgramTable {
         self.programs.iter().enumerate().find(|(_, program)| program.name == name)
     }
 
-    /// Whether a program reads a variable of this name, in its usual spelling.
+    /// Whether a program reads a variable with this name, in normalized spelling.
     pub(super) fn reads_variable(&self, name: &str) -> bool {
         self.variables.contains(name)
     }
 
-    /// The program of an image, by the last parts of its path; the tag may speak against it.
+    /// Returns the program of an image by the last parts of its path, unless the tag contradicts it.
     pub(super) fn by_image(&self, image: &str) -> Option<usize> {
         let (path, tag) = image_parts(image);
         if self.not_images.iter().any(|pattern| image_matches(pattern, path, tag)) {
@@ -199,7 +199,7 @@ impl ProgramTable {
         self.images.iter().find(|(pattern, _)| image_matches(pattern, path, tag)).map(|(_, index)| *index)
     }
 
-    /// The program that alone has such a flag.
+    /// Returns the only program that has such a flag.
     pub(super) fn by_signature(&self, flag: &str) -> Option<usize> {
         let name = flag.split('=').next().unwrap_or_default();
         flag.starts_with("--").then(|| self.signatures.get(&normalize_flag(name)).copied()).flatten()
@@ -210,12 +210,12 @@ impl ProgramTable {
         self.not_images.iter().any(|pattern| image_matches(pattern, path, tag))
     }
 
-    /// Whether these words at the start of a command only fetch a model.
+    /// Whether a command that starts with these words only downloads a model.
     pub(super) fn only_fetches(&self, words: &[&str]) -> bool {
         self.fetches.iter().any(|fetch| words.len() >= fetch.len() && fetch.iter().zip(words).all(|(a, b)| a == b))
     }
 
-    /// Programs whose pattern begins at this word, with the number of words that it takes.
+    /// Returns programs whose pattern begins at this word, with the number of words that the pattern matches.
     pub(super) fn by_command<'a>(
         &'a self,
         words: &'a [&'a str],
@@ -248,7 +248,7 @@ impl KnownProgram {
             }
             chain.push(next);
         }
-        // From the most general to the most specific, so that the specific overwrites.
+        // The order is from general to specific, so that specific entries overwrite general ones.
         for row in chain.into_iter().rev() {
             program.add(row);
         }
@@ -256,7 +256,7 @@ impl KnownProgram {
     }
 
     fn add(&mut self, row: &ProgramRow) {
-        // A program that takes after another may have no such word: `none` is no fact.
+        // A program that inherits from another one may lack such a word: `none` removes the fact.
         self.positional = row.positional.as_deref().map_or(self.positional, target);
         self.task = row.task.or(self.task);
         add_names(&mut self.flags, &row.flags, normalize_flag);
@@ -295,7 +295,7 @@ impl KnownProgram {
         }
     }
 
-    /// Whether its command means this program in an image.
+    /// Whether its command identifies this program in an image.
     pub(super) fn runs_in(&self, image: Option<&str>) -> bool {
         let matches = |image: &str| {
             let (path, tag) = image_parts(image);
@@ -334,7 +334,7 @@ fn values(from: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeMap<Key, BT
         let Some(key) = Key::named(key) else { continue };
         let words: &mut BTreeMap<String, String> = all.entry(key).or_default();
         for (value, spellings) in map {
-            // `nothing` lists words that say nothing, `unclear` those that leave it open.
+            // `nothing` lists values without a meaning, and `unclear` lists values that leave the fact open.
             words.extend(spellings.split_whitespace().map(|word| (normalize_value(word), value.clone())));
         }
     }
@@ -379,12 +379,12 @@ pub(super) fn normalize_flag(text: &str) -> String {
     }
 }
 
-/// Variables are matched without regard to case, with `_`, `-` and `.` equal.
+/// Variable names match regardless of case, and `_`, `-` and `.` are equal.
 pub(super) fn normalize_variable(text: &str) -> String {
     text.replace(['-', '.'], "_").to_ascii_uppercase()
 }
 
-/// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and the like are one path.
+/// `engineArgs.tensorParallelSize`, `engine_args.tensor-parallel-size` and similar spellings are one path.
 pub(super) fn normalize_path(text: &str) -> String {
     snake_case(text).replace('-', "_")
 }
@@ -393,7 +393,7 @@ pub(super) fn normalize_value(text: &str) -> String {
     text.trim().replace('_', "-").to_ascii_lowercase()
 }
 
-/// The path of an image without registry host, and its tag.
+/// Splits an image into its path without the registry host, and its tag.
 pub(super) fn image_parts(image: &str) -> (&str, &str) {
     let image = image.split('@').next().unwrap_or_default();
     let last = image.rfind('/').map_or(0, |at| at + 1);

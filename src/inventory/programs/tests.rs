@@ -6,12 +6,12 @@ use crate::source::{MemoryTree, Sources, Span};
 
 type Words = &'static [&'static str];
 type Env = &'static [(&'static str, &'static str)];
-/// Image, command, arguments, variables, and what must be found.
+/// Image, command, arguments, variables and expected facts.
 type Case = (&'static str, Words, Words, Env, &'static str);
-/// Image, command, variables, and what must be found.
+/// Image, command, variables and expected facts.
 type TrainingCase = (&'static str, Words, Env, &'static str);
 
-/// A container whose words stand one after another in one file.
+/// A container whose words are consecutive in one file.
 fn container(image: &str, command: &[&str], args: &[&str], env: &[(&str, &str)]) -> Container {
     let sources = Sources::new(MemoryTree::new().with("pod.yaml", ""));
     let file = sources.open("pod.yaml").unwrap();
@@ -115,18 +115,18 @@ fn what_is_not_known_stays_unknown() {
         &[],
         &["--model", "$(MODEL)"],
         &[],
-        "program=vllm, model=? variable `MODEL` is not known",
+        "program=vllm, model=? the value of variable `MODEL` is unknown",
     );
-    check("vllm/vllm-openai", &[], &["--model={{ .Values.model }}"], &[], "model=? a template fills it in");
-    check("vllm/vllm-openai", &[], &["--model=a/${NAME}"], &[], "model=? it is filled in elsewhere");
+    check("vllm/vllm-openai", &[], &["--model={{ .Values.model }}"], &[], "model=? a template sets this value");
+    check("vllm/vllm-openai", &[], &["--model=a/${NAME}"], &[], "model=? another program fills in this value");
     let script = "vllm serve $MODEL --tensor-parallel-size ${TP:-2} $EXTRA";
     check(
         "",
         &["sh", "-c", script],
         &[],
         &[],
-        "model=? variable `MODEL` is not known, tensor_parallel=2, context=? variable `MODEL` is not known, \
-         memory_utilization=? variable `MODEL` is not known",
+        "model=? the value of variable `MODEL` is unknown, tensor_parallel=2, context=? the value of variable `MODEL` is unknown, \
+         memory_utilization=? the value of variable `MODEL` is unknown",
     );
 }
 
@@ -531,7 +531,7 @@ fn hostile_arguments_end() {
     recognize(&container("", &["docker", "run", "-e"], &["--", "-", "=", "docker"], &[]));
 }
 
-/// However often a script asks for the same text, what is made of it stays small.
+/// Repeated uses of one variable must not blow up the expanded script.
 #[test]
 fn what_is_repeated_is_not_copied_without_end() {
     let (long, fields) = ("y".repeat(15_000), "y ".repeat(7_500));

@@ -1,4 +1,4 @@
-//! What a word means for a fact: `32k` of context, `90%` of memory, `bitsandbytes-nf4` as a precision.
+//! Parses the value of a fact: `32k` of context, `90%` of memory, `bitsandbytes-nf4` as a precision.
 
 use regex::Regex;
 
@@ -7,13 +7,13 @@ use crate::source::static_regex;
 use super::super::key::{Key, Value, ValueType};
 use super::table::{KnownProgram, TABLE, normalize_value};
 
-/// A word read as the value of a fact.
+/// The meaning of a word as the value of a fact.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ValueMeaning {
     Value(Value),
-    /// The word says nothing: `auto` for a precision means that the checkpoint decides.
+    /// The word does not set the fact: with `auto` as precision, the checkpoint decides.
     Nothing,
-    /// The word leaves it open, with the reason.
+    /// The word leaves the fact open, for this reason.
     Unclear(String),
 }
 
@@ -24,7 +24,7 @@ pub(super) fn meaning(program: Option<&KnownProgram>, key: Key, text: &str) -> V
     let mapped = own.or_else(|| TABLE.values.get(&key).and_then(|map| map.get(&word)));
     match mapped.map(String::as_str) {
         Some("nothing") => return ValueMeaning::Nothing,
-        Some("unclear") => return ValueMeaning::Unclear(format!("`{text}` leaves {} to the program", key.name())),
+        Some("unclear") => return ValueMeaning::Unclear(format!("`{text}` lets the program choose {}", key.name())),
         Some(value) => return typed(key, value),
         None => {}
     }
@@ -51,12 +51,14 @@ fn typed(key: Key, text: &str) -> ValueMeaning {
     if key.value_type() == ValueType::Integer {
         return match integer(text) {
             Some(n) => ValueMeaning::Value(Value::Integer(n)),
-            None => ValueMeaning::Unclear(format!("`{text}` is no number for {}", key.name())),
+            None => ValueMeaning::Unclear(format!("`{text}` is not a number for {}", key.name())),
         };
     }
     match Value::text(text).conform(key.value_type()) {
         Some(value) => ValueMeaning::Value(value),
-        None => ValueMeaning::Unclear(format!("`{text}` is no {} for {}", key.value_type().name(), key.name())),
+        None => {
+            ValueMeaning::Unclear(format!("`{text}` is not a valid {} for {}", key.value_type().name(), key.name()))
+        }
     }
 }
 
@@ -65,17 +67,17 @@ fn integer(text: &str) -> Option<i64> {
     digits.parse().ok().or_else(|| digits.strip_suffix(".0").and_then(|whole| whole.parse().ok()))
 }
 
-/// Classes of data that anybody may see; every other word means that somebody may not.
+/// Values that mark data as public; every other value marks it as private.
 const OPEN: [&str; 7] = ["false", "no", "0", "off", "none", "public", "open"];
 
 fn positive(key: Key, text: &str) -> ValueMeaning {
     match text.parse::<f64>() {
         Ok(n) if n > 0.0 && n < 1e9 => ValueMeaning::Value(Value::Number(n)),
-        _ => ValueMeaning::Unclear(format!("`{text}` is no number for {}", key.name())),
+        _ => ValueMeaning::Unclear(format!("`{text}` is not a positive number for {}", key.name())),
     }
 }
 
-/// `5M` tokens or requests a day, `1.5 billion` in no other way than `1.5B` or `1.5G`.
+/// Parses `5M` tokens or requests per day. 1.5 billion must be written as `1.5B` or `1.5G`.
 fn amount(key: Key, text: &str) -> ValueMeaning {
     let number = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match text.get(number.len()..).map(str::to_ascii_lowercase).as_deref() {
@@ -89,14 +91,14 @@ fn amount(key: Key, text: &str) -> ValueMeaning {
         Ok(n) if (1.0..1e15).contains(&(n * factor)) => ValueMeaning::Value(Value::Number(n * factor)),
         _ => {
             let what = if key == Key::RequestsPerDay { "requests" } else { "tokens" };
-            ValueMeaning::Unclear(format!("`{text}` is no number of {what}"))
+            ValueMeaning::Unclear(format!("`{text}` is not a number of {what}"))
         }
     }
 }
 
-/// `32k` is 32,000 tokens and `32K` is 32,768: the engines that take suffixes tell them apart.
+/// `32k` is 32,000 tokens and `32K` is 32,768, because engines with suffixes distinguish them.
 fn context(text: &str) -> ValueMeaning {
-    let unclear = || ValueMeaning::Unclear(format!("`{text}` is no number of tokens"));
+    let unclear = || ValueMeaning::Unclear(format!("`{text}` is not a number of tokens"));
     let (number, factor) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 1000.0),
         Some(b'K') => (&text[..text.len() - 1], 1024.0),
@@ -105,8 +107,8 @@ fn context(text: &str) -> ValueMeaning {
         _ => (text, 1.0),
     };
     match number.replace('_', "").parse::<f64>() {
-        Ok(-1.0) => ValueMeaning::Unclear("the program takes as much context as fits".to_owned()),
-        // Zero means the model's own window wherever it is accepted.
+        Ok(-1.0) => ValueMeaning::Unclear("the program chooses the largest context that fits".to_owned()),
+        // Where programs accept zero, it means the model's own window.
         Ok(0.0) => ValueMeaning::Nothing,
         Ok(n) if (1.0..1e9).contains(&(n * factor)) => ValueMeaning::Value(Value::Integer((n * factor) as i64)),
         _ => unclear(),
@@ -117,9 +119,9 @@ fn share(text: &str) -> ValueMeaning {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     match number.trim().parse::<f64>() {
         Ok(n) if n * factor > 0.0 && n * factor <= 1.0 => ValueMeaning::Value(Value::Number(n * factor)),
-        // Some wrappers count in percent without saying so.
+        // Some wrappers use percent without a sign.
         Ok(n) if (2.0..=100.0).contains(&n) => ValueMeaning::Value(Value::Number(n / 100.0)),
-        _ => ValueMeaning::Unclear(format!("`{text}` is no share of memory")),
+        _ => ValueMeaning::Unclear(format!("`{text}` is not a share of memory")),
     }
 }
 
@@ -143,7 +145,7 @@ pub(super) fn sharding(word: &str) -> ValueMeaning {
         w if w.contains("megatron") => known("megatron"),
         "no" | "none" | "" | "false" => ValueMeaning::Nothing,
         "true" => known("fsdp"),
-        _ => ValueMeaning::Unclear(format!("`{word}` does not say how training is sharded")),
+        _ => ValueMeaning::Unclear(format!("`{word}` does not specify how training is sharded")),
     }
 }
 
@@ -154,7 +156,7 @@ fn offload(word: &str) -> ValueMeaning {
     }
 }
 
-/// `7b`, `70B`, `500m`, `7` or a plain number of parameters, in billions.
+/// Parses `7b`, `70B`, `500m`, `7` or a plain number of parameters, in billions.
 pub(super) fn parameters(text: &str) -> ValueMeaning {
     let text = text.trim().to_ascii_lowercase().replace('_', ".");
     let (number, factor) = match text.as_bytes().last() {
@@ -164,14 +166,14 @@ pub(super) fn parameters(text: &str) -> ValueMeaning {
         _ => (&*text, 1.0),
     };
     let (copies, number) = match number.split_once('x').or_else(|| number.split_once('×')) {
-        // Experts share the attention: eight of seven billion are less than fifty-six.
+        // Experts share the attention layers: eight experts of 7B have fewer than 56B parameters.
         Some((copies, each)) => (copies.parse::<f64>().map(|n| n * 0.83).unwrap_or(f64::NAN), each),
         None => (1.0, number),
     };
     match number.parse::<f64>().map(|n| n * factor * copies) {
         Ok(n) if n > 1e6 && n < 1e13 => ValueMeaning::Value(Value::Number(n / 1e9)),
         Ok(n) if n > 0.0 && n <= 1e5 => ValueMeaning::Value(Value::Number(n)),
-        _ => ValueMeaning::Unclear(format!("`{text}` is no number of parameters")),
+        _ => ValueMeaning::Unclear(format!("`{text}` is not a number of parameters")),
     }
 }
 

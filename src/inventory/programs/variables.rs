@@ -1,4 +1,4 @@
-//! The variables of a command: those that its own line sets, and those around it, script by script.
+//! The variables of a command: those on its own line, and those of the surrounding scripts.
 
 use std::collections::BTreeMap;
 use std::iter::successors;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::table::{TABLE, normalize_variable};
 use super::words::CommandWord;
 
-/// A clone shares what is around: a script may have as many commands as its environment has variables.
+/// Clones share the surrounding variables, because a script may have as many commands as variables.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables {
     own: BTreeMap<String, CommandWord>,
@@ -17,7 +17,7 @@ pub(super) struct Variables {
 #[derive(Debug)]
 struct Level {
     all: BTreeMap<String, CommandWord>,
-    /// Of these and of those around them, by their usual spelling.
+    /// The relevant variables of this level and the surrounding ones, by normalized name.
     telling: BTreeMap<String, CommandWord>,
     around: Option<Arc<Level>>,
 }
@@ -32,7 +32,7 @@ impl Variables {
         self.own.insert(name.into(), value);
     }
 
-    /// The variables of a command of a script that is run with these.
+    /// Returns the variables of a command in a script that runs with these variables.
     pub(super) fn inside(&self) -> Variables {
         if self.own.is_empty() {
             return self.clone();
@@ -42,7 +42,7 @@ impl Variables {
         Variables { own: BTreeMap::new(), around: Some(Arc::new(level)) }
     }
 
-    /// Those that some program reads, by their usual spelling.
+    /// Returns the variables that some program reads, by normalized name.
     pub(super) fn telling(&self) -> BTreeMap<String, &CommandWord> {
         let mut telling = BTreeMap::new();
         for (name, token) in &self.own {

@@ -1,4 +1,4 @@
-//! From what starts a container to commands of words: references, shells, `docker run` and prefixes are resolved here.
+//! Splits the start of a container into commands and words, and resolves references, shells, `docker run` and prefixes.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use super::{Container, SettingsFiles, Word};
 use crate::languages::shell::{self, HOLE, ShellWord};
 use crate::source::Span;
 
-/// `docker run` in a script in `sh -c` in …: nobody goes deeper.
+/// Limit for nested scripts, such as `docker run` in `sh -c`: real scripts do not nest deeper.
 const DEEPEST: usize = 4;
 
-/// Commands of one container that are read.
+/// Limit on the commands of one container.
 const MOST_COMMANDS: usize = 2_000;
 
-/// Bytes that variables may add to the text of one container.
+/// Limit on the bytes that variables add to one container.
 const MOST_EXPANDED: usize = 4 << 20;
 
-/// A word of a command, with the argument that it stands in.
+/// A word of a command, with the argument that contains it.
 #[derive(Debug, Clone)]
 pub(super) struct CommandWord {
-    /// May contain holes.
+    /// The word, which may contain holes.
     pub(super) text: String,
     pub(super) span: Span,
-    /// Where the value of a variable in it stands.
+    /// Place of the value of a variable in the word.
     pub(super) defined: Option<Span>,
     pub(super) origin: Origin,
-    /// Why there are holes, where that is known.
+    /// Cause of the holes, if known.
     pub(super) why: Option<Arc<str>>,
 }
 
@@ -35,13 +35,13 @@ impl CommandWord {
         self.text.contains(HOLE)
     }
 
-    /// Nothing of it is known: it may be any number of arguments.
+    /// Whether the whole word is unknown, so that it may be any number of arguments.
     pub(super) fn is_open(&self) -> bool {
         !self.text.is_empty() && self.text.chars().all(|c| c == HOLE)
     }
 
     pub(super) fn why(&self) -> Arc<str> {
-        self.why.clone().unwrap_or_else(|| "part of an argument is not known".into())
+        self.why.clone().unwrap_or_else(|| "part of an argument is unknown".into())
     }
 
     fn with_text(&self, text: &str) -> CommandWord {
@@ -54,13 +54,13 @@ impl CommandWord {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
     pub(super) words: Vec<CommandWord>,
-    /// The image that it runs in, and its environment, where these are known.
+    /// Image and environment of the command, if known.
     pub(super) image: Option<CommandWord>,
     pub(super) env: Variables,
     pub(super) open_env: Option<Arc<str>>,
-    /// The words are arguments of the image's own entry point.
+    /// Whether the words are arguments of the image's entry point.
     pub(super) bare_arguments: bool,
-    /// It is given accelerators of the machine.
+    /// Whether the command gets accelerators of the machine.
     pub(super) accelerated: bool,
     pub(super) files: Arc<SettingsFiles>,
 }
@@ -98,7 +98,7 @@ pub(super) fn of_script(script: &Word) -> Vec<Command> {
     commands.found
 }
 
-/// Arguments in one text, as variables like `VLLM_ARGS` hold them.
+/// Splits arguments in one string, as variables like `VLLM_ARGS` contain them.
 pub(super) fn of_arguments(text: &CommandWord) -> Vec<CommandWord> {
     let mut commands = Commands::default();
     commands.run_script(text, &[], &Command::default(), DEEPEST);
@@ -114,7 +114,7 @@ pub(super) fn token(word: &Word) -> Option<CommandWord> {
                 span: known.span,
                 defined: known.defined,
                 origin: known.origin.clone(),
-                why: template.then(|| "a template fills it in".into()),
+                why: template.then(|| "a template sets this value".into()),
             })
         }
         Fact::Unknown(unknown) => Some(CommandWord {
@@ -128,10 +128,10 @@ pub(super) fn token(word: &Word) -> Option<CommandWord> {
     }
 }
 
-/// What a container or a script starts.
+/// Collects the commands that a container or a script starts.
 struct Commands {
     found: Vec<Command>,
-    /// Bytes that may still be made of variables and of `"$@"`, however often they are written.
+    /// Remaining bytes for expanding variables and `"$@"`.
     room: usize,
 }
 
@@ -142,7 +142,7 @@ impl Default for Commands {
 }
 
 impl Commands {
-    /// `$(NAME)` replaced by the variable's value.
+    /// Replaces `$(NAME)` by the variable's value.
     fn reference(&mut self, word: CommandWord, env: &Variables) -> CommandWord {
         if !word.text.contains("$(") {
             return word;
@@ -165,7 +165,7 @@ impl Commands {
         }
     }
 
-    /// Finds the command behind shells, prefixes and container runtimes.
+    /// Finds the command inside shells, prefixes and container runtimes.
     fn expand(&mut self, mut words: Vec<CommandWord>, shape: &Command, depth: usize) {
         split_joined(&mut words);
         let mut shape = shape.clone();
@@ -181,7 +181,7 @@ impl Commands {
                 && let Some(script) = words.get(at + 2)
             {
                 let inner = Command { bare_arguments: false, ..shape };
-                // The first word behind a script is its own name.
+                // The first word after a script is the script's own name.
                 let arguments = words.get(at + 4..).unwrap_or_default();
                 return self.run_script(script, arguments, &inner, depth + 1);
             }
@@ -197,7 +197,7 @@ impl Commands {
         self.found.push(Command { words, ..shape });
     }
 
-    /// The words of a script's commands, each expanded in turn.
+    /// Expands the words of each command in a script.
     fn run_script(&mut self, script: &CommandWord, arguments: &[CommandWord], shape: &Command, depth: usize) {
         let offset = text_offset(script);
         let shape = Command { env: shape.env.inside(), ..shape.clone() };
@@ -258,7 +258,9 @@ impl Commands {
                         shape.env.set(name, value.with_text(text));
                     }
                 }
-                ("--env-file", Some(_)) => shape.open_env = Some("variables come from a file of the machine".into()),
+                ("--env-file", Some(_)) => {
+                    shape.open_env = Some("variables are read from a file on the machine".into())
+                }
                 ("--entrypoint", value) => entrypoint = value,
                 ("--gpus", Some(_)) => shape.accelerated = true,
                 _ => {}
@@ -272,18 +274,22 @@ impl Commands {
 }
 
 fn not_in_text(name: &str) -> Arc<str> {
-    format!("variable `{name}` is not known").into()
+    format!("the value of variable `{name}` is unknown").into()
 }
 
-/// Outside of a shell nothing but a person or a tool that runs before fills in `${NAME}`.
+/// Outside a shell, only a person or an earlier tool fills in `${NAME}`.
 fn leftover(word: CommandWord) -> CommandWord {
     if !word.text.contains("${") {
         return word;
     }
-    CommandWord { text: shell::cut_templates(&word.text, true), why: Some("it is filled in elsewhere".into()), ..word }
+    CommandWord {
+        text: shell::cut_templates(&word.text, true),
+        why: Some("another program fills in this value".into()),
+        ..word
+    }
 }
 
-/// A word of a script, at its place in it.
+/// A word of a script, at its place in the script.
 fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, env: &Variables) -> CommandWord {
     let mut word = script.with_text(&piece.text);
     if let Some(offset) = offset {
@@ -303,7 +309,7 @@ fn script_word(script: &CommandWord, offset: Option<usize>, piece: &ShellWord, e
     word
 }
 
-/// Where the text begins inside its span, if the one is a copy of the other: plain and quoted scalars without escapes.
+/// Returns where the string begins in its span, if the span is an exact copy: plain and quoted scalars without escapes.
 fn text_offset(token: &CommandWord) -> Option<usize> {
     match (token.span.end - token.span.start) as usize {
         length if length == token.text.len() => Some(0),
@@ -312,7 +318,7 @@ fn text_offset(token: &CommandWord) -> Option<usize> {
     }
 }
 
-/// One item may hold a flag and its value, or a whole command.
+/// Splits an item that contains a flag with its value, or a whole command.
 fn split_joined(words: &mut Vec<CommandWord>) {
     let joined = |index: usize, word: &CommandWord| {
         let text = word.text.trim();
@@ -325,7 +331,7 @@ fn split_joined(words: &mut Vec<CommandWord>) {
     let mut result = Vec::with_capacity(words.len() + 4);
     let mut after_command_flag = false;
     for (index, word) in words.drain(..).enumerate() {
-        // What follows `sh -c` is a script and stays whole.
+        // The argument after `sh -c` is a script and stays whole.
         if after_command_flag || !joined(index, &word) {
             after_command_flag = is_command_flag(&word.text);
             result.push(word);
@@ -348,13 +354,13 @@ fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "ash" | "dash" | "zsh")
 }
 
-/// `-c`, `-lc`, `-ec`, `-exc`.
+/// Whether the text is a shell's command flag: `-c`, `-lc`, `-ec`, `-exc`.
 fn is_command_flag(text: &str) -> bool {
     text.strip_prefix('-')
         .is_some_and(|flags| flags.ends_with('c') && flags.len() <= 6 && flags.chars().all(|c| c.is_ascii_lowercase()))
 }
 
-/// Words before the command itself: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
+/// Returns the number of words before the command: `exec`, `sudo -E`, `env A=b`, `if`, `tini --`, assignments.
 fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
     const PREFIXES: &[&str] = &[
         "exec",
@@ -391,14 +397,14 @@ fn prefix(words: &[CommandWord], env: &mut Variables) -> usize {
     while let Some(word) = words.get(at) {
         if let Some((name, value)) = shell::assignment(&word.text) {
             if name.starts_with("Exec") {
-                // A line of a unit file: the command begins behind the sign, in this word.
+                // In a line of a unit file, the command begins after the sign in this word.
                 return at;
             }
             env.set(name, word.with_text(value));
         } else if PREFIXES.contains(&base_name(&word.text)) {
             after_prefix = true;
         } else if after_prefix && (word.text.starts_with('-') || matches!(&*word.text, "run" | "-n")) {
-            // Options of the prefix itself.
+            // Options of the prefix.
         } else {
             break;
         }

@@ -282,7 +282,7 @@ mod tests {
             ("helmCharts: [{name: a}]", "would fetch charts"),
             ("transformers: [t.yaml]", "one of its plugins would fetch something"),
             ("transformers: [\"a:\\n  exec: {path: ./x}\\n\"]", "one of its plugins would run a program"),
-            ("resources: [missing.yaml]", "no such file"),
+            ("resources: [missing.yaml]", "the file does not exist"),
             ("resources: [../../up.yaml]", "leads out of the tree"),
         ] {
             let refused = planned(text).unwrap_err();

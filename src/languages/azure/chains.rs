@@ -1,4 +1,4 @@
-//! What an expression says of a resource of its own deployment: its name, its id, an output of a deployment inside.
+//! Evaluates expressions about a resource of the same deployment: its name, its ID, an output of a nested deployment.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::placed::Placed;
 use super::syntax::{AzureExpr, AzureKind};
 
 impl AzureDeployment<'_> {
-    /// A resource that stands in an expression by its name alone.
+    /// Returns the value of a resource that an expression uses by its symbol alone.
     pub(super) fn whole_resource(&self, symbol: &str, at: Span) -> Option<Value> {
         let placed = self.symbol(symbol, None)?;
         Some(self.computed(&placed.address, "", at))
@@ -27,8 +27,8 @@ impl AzureDeployment<'_> {
         placed.iter().find(is_it).cloned()
     }
 
-    /// `vm.id`, `vms[0].name`, `network.outputs.subnet`, `reference('network').outputs.subnet.value`; none where the
-    /// expression is about something else.
+    /// Evaluates `vm.id`, `vms[0].name`, `network.outputs.subnet` and `reference('network').outputs.subnet.value`.
+    /// `None` if the expression is not about a resource.
     pub(super) fn of_resource(&self, expr: &AzureExpr, names: &AzureNames) -> Option<Value> {
         let mut path: Vec<&AzureExpr> = Vec::new();
         let mut root = expr;
@@ -59,7 +59,7 @@ impl AzureDeployment<'_> {
         Some(self.said_of(&placed, &keys, expr.span))
     }
 
-    /// The resource that an id or a name leads to.
+    /// Returns the resource that an ID or a name refers to.
     pub(super) fn meant(&self, named: Value) -> Option<Placed> {
         let placed = self.placed();
         if let Some(computed) = named.cause().and_then(|it| it.computed_by.as_ref()) {
@@ -87,7 +87,8 @@ impl AzureDeployment<'_> {
                 let rest = if placed.declared.symbol.is_none() { rest.get(1..).unwrap_or_default() } else { rest };
                 rest.iter().fold(value, |value, key| {
                     let key = Value::text(*key, at);
-                    functions::member(&value, &key, at).unwrap_or_else(|| Value::refused("there is no such member", at))
+                    functions::member(&value, &key, at)
+                        .unwrap_or_else(|| Value::refused("this object has no such member", at))
                 })
             }
             [said @ ("name" | "location" | "tags" | "type" | "sku" | "kind"), rest @ ..] => {

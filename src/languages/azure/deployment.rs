@@ -1,4 +1,4 @@
-//! A template with what it is given: its resources, those of the deployments inside of it, and its outputs.
+//! A template with its parameters: its resources, its outputs and its nested deployments.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,57 +14,57 @@ use super::model::{AzureTemplate, Deployed};
 use super::placed::Placed;
 use super::syntax::{AzureExpr, AzureKind};
 
-/// Deployments inside each other.
+/// Limit on nested deployments.
 const DEEPEST: usize = 12;
 
-/// Where something is deployed, as far as somebody says so.
+/// Target of a deployment, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AzurePlace {
     pub(crate) location: Option<Value>,
 }
 
-/// Where templates and texts come from that another one names.
+/// Source of the templates and files that another template names.
 pub(crate) trait AzureLibrary {
-    /// The template at a location, which may be known in part; none where it is not at hand.
+    /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
     fn template(&self, location: &Value) -> Option<Arc<AzureTemplate>>;
 
-    /// The text of a file that is named beside the one in which this is written.
+    /// Returns the text of a file, relative to the file that names it.
     fn text(&self, location: &Value) -> Option<Arc<str>>;
 }
 
-/// What kind of thing is worked out once, and its name.
+/// Kind and name of a value that is evaluated once.
 type Known = (&'static str, Arc<str>);
 
-/// Steps that are left, and how deep values of values of values stand that are being worked out.
+/// Remaining steps, and the current depth of values that depend on other values.
 struct Budget {
     steps: Cell<u64>,
     depth: Cell<usize>,
 }
 
-/// Variables of variables of variables, each with brackets: more would not fit the stack.
+/// Limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST_VALUE: usize = 200;
 
-/// One template with one set of values for its parameters.
+/// One template with one set of parameter values.
 pub(crate) struct AzureDeployment<'l> {
     pub(super) template: Arc<AzureTemplate>,
     pub(super) given: BTreeMap<Arc<str>, Value>,
     pub(super) place: AzurePlace,
     pub(super) library: &'l dyn AzureLibrary,
-    /// `network.` with the dot at the end; empty outside.
+    /// Address prefix with a dot at the end, such as `network.`; empty for the outermost deployment.
     pub(super) prefix: Rc<str>,
     depth: usize,
-    /// What all deployments of one root may take together.
+    /// Shared budget of all deployments of one root.
     budget: Rc<Budget>,
-    /// What is being worked out is nothing yet: it depends on itself.
+    /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
     pub(super) known: RefCell<HashMap<Known, Option<Value>>>,
     pub(super) placed: OnceCell<Rc<Vec<Placed>>>,
     pub(super) is_placing: Cell<bool>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<AzureDeployment<'l>>>>>,
-    /// Deployments of which an output is being worked out.
+    /// Deployments of which an output is under evaluation.
     asked: RefCell<HashSet<Arc<str>>>,
-    /// Functions that are being called.
+    /// Depth of function calls.
     pub(super) calls: Cell<usize>,
-    /// Resources that were named since this was emptied.
+    /// Resources that were referenced since this was cleared.
     pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
 
@@ -110,14 +110,14 @@ impl<'l> AzureDeployment<'l> {
         }
     }
 
-    /// Takes steps; false where all are used up.
+    /// Spends steps; returns false if the budget is exhausted.
     pub(super) fn spend(&self, steps: u64) -> bool {
         let left = self.budget.steps.get();
         self.budget.steps.set(left.saturating_sub(steps));
         left >= steps
     }
 
-    /// Works something out that stands inside of what is being worked out; none where that is too deep.
+    /// Evaluates a nested value; `None` if the nesting is too deep.
     pub(super) fn deeper<T>(&self, make: impl FnOnce() -> T) -> Option<T> {
         let depth = self.budget.depth.get();
         if depth >= DEEPEST_VALUE {
@@ -129,7 +129,8 @@ impl<'l> AzureDeployment<'l> {
         Some(made)
     }
 
-    /// The resources of this deployment and of those inside of it. One whose template is not at hand stays a resource.
+    /// Returns the resources of this deployment and of nested ones. A nested deployment without an available template
+    /// stays a resource.
     pub(crate) fn resources(&self) -> Vec<DocResource> {
         let placed = self.placed();
         let mut all = Vec::new();
@@ -182,7 +183,7 @@ impl<'l> AzureDeployment<'l> {
         }
     }
 
-    /// Where the template of a deployment lies that is not here.
+    /// Returns the location of a nested template that is not in the repository.
     fn location_of(&self, deployed: Option<&Deployed>, names: &AzureNames) -> Option<DocValue> {
         match deployed? {
             Deployed::Elsewhere(place) => Some(self.doc(place, names)),
@@ -208,7 +209,7 @@ impl<'l> AzureDeployment<'l> {
         sure
     }
 
-    /// The deployment that a resource is; none where it is something else, or where its template is not at hand.
+    /// Returns the nested deployment of a resource; `None` if it is another resource or if its template is missing.
     pub(super) fn nested(&self, placed: &Placed) -> Option<Rc<AzureDeployment<'l>>> {
         let deployed = placed.declared.deployed.as_ref()?;
         if let Some(known) = self.nested.borrow().get(&placed.address) {
@@ -229,7 +230,7 @@ impl<'l> AzureDeployment<'l> {
         inner
     }
 
-    /// What a deployment inside this one is given for its parameters: of Bicep `params`, of a template each in `value`.
+    /// Returns the parameters of a nested deployment: Bicep's `params`, or `value` of each entry in a template.
     fn given_to(&self, placed: &Placed) -> BTreeMap<Arc<str>, Value> {
         let body = &placed.declared.body;
         let before = self.referred.take();
@@ -245,7 +246,7 @@ impl<'l> AzureDeployment<'l> {
                 Some(wrapped) => wrapped
                     .get("value")
                     .cloned()
-                    .unwrap_or_else(|| Value::unknown("a secret that is kept elsewhere", value.span)),
+                    .unwrap_or_else(|| Value::unknown("the value is a secret in a key vault", value.span)),
                 None => value.clone(),
             };
             (name.clone(), value)
@@ -253,7 +254,7 @@ impl<'l> AzureDeployment<'l> {
         each.collect()
     }
 
-    /// An output of a deployment inside this one; none where its template is not at hand.
+    /// Returns an output of a nested deployment; `None` if its template is missing.
     pub(super) fn output(&self, placed: &Placed, output: &str, at: Span) -> Option<Value> {
         if !self.asked.borrow_mut().insert(placed.address.clone()) {
             return Some(Value::refused(format!("`{}` depends on itself", placed.address), at));
@@ -268,29 +269,31 @@ impl<'l> AzureDeployment<'l> {
         found
     }
 
-    /// Something that is known once a resource is made.
+    /// Returns a value that is unknown before the resource is created.
     pub(super) fn computed(&self, address: &Arc<str>, attribute: &str, at: Span) -> Value {
         self.referred.borrow_mut().push((address.clone(), at));
-        let why = format!("`{address}` is known once it is deployed");
+        let why = format!("`{address}` is unknown before deployment");
         let computed_by = Some(Computed { address: address.clone(), attribute: attribute.into() });
         Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
-    /// What the template says of an output.
+    /// Returns the expression of an output.
     #[cfg(test)]
     pub(super) fn said(&self, output: &str) -> Value {
         let found = output_of(&self.template, output);
         found.map_or_else(|| Value::null(self.template.span), |it| self.value(it, &AzureNames::default()))
     }
 
-    /// A variable of another file; all of them as one where no name is said.
+    /// Returns a variable of another file, or all of them as one object if no name is given.
     pub(super) fn imported(&self, location: &Value, name: &str, at: Span) -> Value {
         let template = self.library.template(location).filter(|_| self.depth < DEEPEST);
-        let Some(template) = template else { return Value::unknown("it is written in a file that is not here", at) };
+        let Some(template) = template else {
+            return Value::unknown("the value comes from a file that is not in this repository", at);
+        };
         let names: Vec<Arc<str>> = template.variables.iter().map(|it| it.name.clone()).collect();
         let rest = (self.prefix.clone(), self.depth + 1, self.budget.clone());
         let other = Self::within(template, BTreeMap::new(), self.place.clone(), self.library, rest);
-        let absent = || Value::unknown("it is a function or a type of another file", at);
+        let absent = || Value::unknown("the name is a function or type from another file", at);
         if !name.is_empty() {
             return other.variable(name, at).unwrap_or_else(absent);
         }
@@ -304,7 +307,7 @@ impl<'l> AzureDeployment<'l> {
         Some(self.once("variable", &declared.name, at, &value))
     }
 
-    /// Works something out the first time that it is asked for.
+    /// Evaluates a value at its first use and caches it.
     pub(super) fn once(&self, what: &'static str, name: &Arc<str>, at: Span, value: &dyn Fn() -> Value) -> Value {
         let key = (what, name.clone());
         match self.known.borrow().get(&key) {
@@ -324,7 +327,7 @@ fn output_of<'t>(template: &'t AzureTemplate, name: &str) -> Option<&'t AzureExp
     (!matches!(found.value.kind, AzureKind::Null)).then_some(&found.value)
 }
 
-/// `cluster/gpu` is `gpu` for whoever knows what it belongs to.
+/// Returns `gpu` for `cluster/gpu`, if the parent is known from elsewhere.
 fn last_of_name(name: &DocValue) -> DocValue {
     match &name.data {
         DocData::Value(value) => match &value.data {
@@ -338,7 +341,7 @@ fn last_of_name(name: &DocValue) -> DocValue {
     }
 }
 
-/// What is deployed inside is there where the deployment is.
+/// Resources of a nested deployment exist only if the deployment does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) | (_, Presence::Never(span)) => Presence::Never(*span),

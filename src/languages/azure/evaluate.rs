@@ -1,4 +1,4 @@
-//! Expressions → values.
+//! Evaluates expressions to values.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::deployment::AzureDeployment;
 use super::functions;
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
-/// In the order of the text.
+/// Members in the order of the file.
 type DocMembers = Vec<(Arc<str>, DocValue)>;
 
-/// What names mean inside of loops and functions.
+/// Meaning of names within loops and functions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AzureNames {
     bound: Vec<(Arc<str>, Value)>,
-    /// The number of the turn of each loop around, with the name of the loop.
+    /// The current index of each surrounding loop, with the loop's name.
     turns: Vec<(Option<Arc<str>>, Value)>,
-    /// Inside of a function of one's own, whose parameters are all that it sees.
+    /// Whether this is a user-defined function, which sees only its parameters.
     pub(super) in_function: bool,
-    /// It is not known whether there is such a turn.
+    /// Reason why this iteration may not exist.
     pub(super) doubt: Option<Arc<Cause>>,
 }
 
@@ -34,7 +34,7 @@ impl AzureNames {
         self.bound.iter().rev().find(|(bound, _)| bound.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The number of the turn: of the loop of this name, else of the nearest.
+    /// Returns the current index of the named loop, or of the closest one.
     pub(super) fn turn(&self, name: Option<&str>) -> Option<&Value> {
         let is_it = |turn: &&(Option<Arc<str>>, Value)| {
             name.is_none_or(|name| turn.0.as_ref().is_some_and(|it| it.eq_ignore_ascii_case(name)))
@@ -43,7 +43,7 @@ impl AzureNames {
     }
 }
 
-/// A turn costs at least so much: lists of lists of lists have any number.
+/// Minimum cost of an iteration, because nested lists can have any number of them.
 const TURN: u64 = 20;
 
 impl AzureDeployment<'_> {
@@ -54,10 +54,10 @@ impl AzureDeployment<'_> {
     pub(super) fn doc(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
         let at = expr.span;
         if !self.spend(1) {
-            return DocValue::made(Value::unknown("the deployment takes more steps than its budget has", at), at);
+            return DocValue::made(Value::unknown("evaluating the deployment exceeds the step limit", at), at);
         }
         let made = self.deeper(|| self.made(expr, names));
-        made.unwrap_or_else(|| DocValue::made(Value::unknown("it is made of values of values without end", at), at))
+        made.unwrap_or_else(|| DocValue::made(Value::unknown("the values refer to each other without end", at), at))
     }
 
     fn made(&self, expr: &AzureExpr, names: &AzureNames) -> DocValue {
@@ -119,7 +119,7 @@ impl AzureDeployment<'_> {
         (all, rest)
     }
 
-    /// One of two values, or both as all that it may be.
+    /// Returns one of two values, or an unknown value with both as candidates.
     fn choice(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> DocValue {
         let [condition, yes, no] = arguments else {
             return DocValue::made(Value::refused("`if` takes a condition and two values", at), at);
@@ -129,7 +129,7 @@ impl AzureDeployment<'_> {
             Some(true) => self.doc(yes, names),
             Some(false) => self.doc(no, names),
             None => {
-                let why = holds.cause().cloned().unwrap_or_else(|| Arc::new(Cause::new("this is no condition", at)));
+                let why = holds.cause().cloned().unwrap_or_else(|| Arc::new(Cause::new("this is not a condition", at)));
                 let candidates = vec![self.value(yes, names), self.value(no, names)];
                 DocValue::made(Value::because(&Arc::new(Cause { candidates, ..Cause::clone(&why) }), at), at)
             }
@@ -147,14 +147,15 @@ impl AzureDeployment<'_> {
         DocValue { key: at, at, literal: true, data: DocData::List(all) }
     }
 
-    /// What names mean in each turn of a loop; where its number is not known, in one that may be there.
+    /// Returns the meaning of names in each iteration. If their number is unknown, returns one iteration that may not
+    /// exist.
     pub(super) fn turns(&self, header: &AzureLoop, names: &AzureNames) -> Vec<AzureNames> {
         let over = self.value(&header.over, names);
         let (count, members) = match (&over.data, over.as_number().and_then(|it| it.as_usize())) {
             (Data::Number(_) | Data::Text(_), Some(count)) => (count, None),
             (Data::List(items) | Data::Set(items) | Data::Tuple(items), _) => (items.len(), Some(items)),
             _ => {
-                let why = || Arc::new(Cause::new("it is not known how often this is made", header.over.span));
+                let why = || Arc::new(Cause::new("the number of iterations is unknown", header.over.span));
                 return vec![self.doubtful(header, names, &over.cause().cloned().unwrap_or_else(why))];
             }
         };
@@ -213,12 +214,12 @@ impl AzureDeployment<'_> {
             AzureKind::At(of, key, safe) => self.member(expr, of, key, *safe, names),
             AzureKind::Call(name, arguments) => self.call(name, arguments, at, names),
             AzureKind::Refused(why) => Value::refused(why.as_str(), at),
-            AzureKind::Lambda(..) => Value::refused("a function is no value", at),
+            AzureKind::Lambda(..) => Value::refused("a function is used as a value", at),
             _ => self.value(expr, names),
         }
     }
 
-    /// What Bicep means by a name.
+    /// Returns the value of a name in Bicep.
     fn named(&self, name: &str, at: Span, names: &AzureNames) -> Value {
         if let Some(bound) = names.get(name) {
             return bound.clone();
@@ -226,7 +227,7 @@ impl AzureDeployment<'_> {
         let known = self.parameter(name, at).or_else(|| self.variable(name, at));
         known
             .or_else(|| self.whole_resource(name, at))
-            .unwrap_or_else(|| Value::refused(format!("nothing is called `{name}` here"), at))
+            .unwrap_or_else(|| Value::refused(format!("`{name}` is not defined here"), at))
     }
 
     fn member(&self, whole: &AzureExpr, of: &AzureExpr, key: &AzureExpr, safe: bool, names: &AzureNames) -> Value {
@@ -242,14 +243,14 @@ impl AzureDeployment<'_> {
         functions::member(&of, &key, at).unwrap_or_else(|| absent(format!("there is no member {}", shown(&key))))
     }
 
-    /// A function of one's own with what it is given.
+    /// Calls a user-defined function.
     pub(super) fn own_function(&self, name: &str, arguments: &[Value]) -> Option<Value> {
         let function = self.template.functions.iter().find(|it| &*it.name == name)?;
         let mut names = AzureNames { in_function: true, ..AzureNames::default() };
         for (name, value) in function.parameters.iter().zip(arguments) {
             names.bind(name, value.clone());
         }
-        // A function cannot call itself, but text may say so.
+        // A function cannot call itself, but a file may try.
         let depth = self.calls.get();
         if depth >= DEEPEST_CALL {
             return Some(Value::refused(format!("`{name}` calls itself"), function.body.span));
@@ -260,13 +261,13 @@ impl AzureDeployment<'_> {
         Some(value)
     }
 
-    /// What an expression with names of its own makes of values.
+    /// Applies a lambda function to values.
     pub(super) fn apply(&self, lambda: &AzureExpr, arguments: &[Value], names: &AzureNames) -> Value {
         let AzureKind::Lambda(parameters, body) = &lambda.kind else {
-            return Value::refused("this function takes a function", lambda.span);
+            return Value::refused("this function takes a lambda function", lambda.span);
         };
         if !self.spend(TURN) {
-            return Value::unknown("the deployment takes more steps than its budget has", lambda.span);
+            return Value::unknown("evaluating the deployment exceeds the step limit", lambda.span);
         }
         let mut inner = names.clone();
         parameters.iter().zip(arguments).for_each(|(name, value)| inner.bind(name, value.clone()));
@@ -274,9 +275,9 @@ impl AzureDeployment<'_> {
     }
 }
 
-/// Functions that call functions.
+/// Limit on nested function calls.
 const DEEPEST_CALL: usize = 24;
 
 fn shown(key: &Value) -> String {
-    key.as_text().map_or_else(|| "that is not known".to_owned(), |it| format!("`{it}`"))
+    key.as_text().map_or_else(|| "the value is unknown".to_owned(), |it| format!("`{it}`"))
 }

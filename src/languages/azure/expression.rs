@@ -1,4 +1,4 @@
-//! Expressions of templates: `[concat(parameters('name'), '-gpu')]`.
+//! Parses template expressions: `[concat(parameters('name'), '-gpu')]`.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::source::Span;
 
 use super::syntax::{AzureExpr, AzureKind};
 
-/// Brackets inside each other.
+/// Limit on nested brackets.
 const DEEPEST: usize = 64;
 
-/// What a text of a template means: an expression where it stands in brackets, else the text.
+/// Returns the meaning of a string in a template: an expression if it is in brackets, else the string.
 pub(super) fn of_text(text: &Arc<str>, span: Span) -> AzureExpr {
     let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inside {
@@ -18,11 +18,11 @@ pub(super) fn of_text(text: &Arc<str>, span: Span) -> AzureExpr {
             let mut reader = Reader { text: inside, at: 0, span };
             let read = reader.expression(0).and_then(|read| match reader.rest().trim().is_empty() {
                 true => Ok(read),
-                false => Err("something stands behind the expression".to_owned()),
+                false => Err("unexpected characters after the expression".to_owned()),
             });
             read.unwrap_or_else(|why| AzureExpr::new(span, AzureKind::Refused(why)))
         }
-        // `[[` stands for a bracket.
+        // `[[` is an escaped bracket.
         Some(_) => AzureExpr::text(span, text.get(1..).unwrap_or_default()),
         None => AzureExpr::text(span, text.clone()),
     }
@@ -56,7 +56,7 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, mark: &str) -> Result<(), String> {
-        if self.eat(mark) { Ok(()) } else { Err(format!("`{mark}` is missing in an expression")) }
+        if self.eat(mark) { Ok(()) } else { Err(format!("expected `{mark}` in this expression")) }
     }
 
     fn make(&self, kind: AzureKind) -> AzureExpr {
@@ -65,7 +65,7 @@ impl Reader<'_> {
 
     fn expression(&mut self, depth: usize) -> Read {
         if depth > DEEPEST {
-            return Err(format!("an expression has more than {DEEPEST} brackets inside each other"));
+            return Err(format!("brackets in an expression are nested more than {DEEPEST} levels deep"));
         }
         let mut read = self.primary(depth)?;
         loop {
@@ -98,12 +98,12 @@ impl Reader<'_> {
             Some(first) if first.is_ascii_digit() || first == '-' => {
                 let rest = self.rest();
                 let end = rest.find(|it: char| !(it.is_ascii_digit() || matches!(it, '-' | '.'))).unwrap_or(rest.len());
-                let number = rest.get(..end).and_then(Number::parse).ok_or("a number is written wrong")?;
+                let number = rest.get(..end).and_then(Number::parse).ok_or("this number is malformed")?;
                 self.at += end;
                 Ok(self.make(AzureKind::Number(number)))
             }
             Some(first) if first.is_alphabetic() || first == '_' => self.call(depth),
-            _ => Err("an expression is missing".to_owned()),
+            _ => Err("expected an expression".to_owned()),
         }
     }
 
@@ -139,13 +139,13 @@ impl Reader<'_> {
         Ok(self.make(AzureKind::Lambda(names, Arc::new(body))))
     }
 
-    /// Two quotes stand for one.
+    /// Two quotes are one escaped quote.
     fn quoted(&mut self) -> Read {
         self.at += 1;
         let mut text = String::new();
         loop {
             let rest = self.rest();
-            let Some(end) = rest.find('\'') else { return Err("a text does not end".to_owned()) };
+            let Some(end) = rest.find('\'') else { return Err("the string has no closing quote".to_owned()) };
             text.push_str(rest.get(..end).unwrap_or_default());
             let doubled = rest.get(end + 1..).is_some_and(|behind| behind.starts_with('\''));
             self.at += end + 1 + usize::from(doubled);

@@ -1,10 +1,10 @@
-//! JSON with comments, as Azure reads it.
+//! Handles JSON with comments, which Azure accepts.
 
 use std::borrow::Cow;
 
 use crate::source::{FileId, Span};
 
-/// The text with spaces in the place of comments, and where these are.
+/// Returns the text with spaces instead of comments, and the places of the comments.
 pub(crate) fn without_comments(file: FileId, text: &str) -> (Cow<'_, str>, Vec<Span>) {
     if !text.contains("//") && !text.contains("/*") {
         return (Cow::Borrowed(text), Vec::new());

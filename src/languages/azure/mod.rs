@@ -1,17 +1,16 @@
-//! Azure Resource Manager and Bicep: a template and its parameters → the resources that Azure would make, each value with its
-//! place.
+//! Azure Resource Manager and Bicep: evaluates a template with its parameters to the resources that Azure would create,
+//! each value with its place.
 //!
-//! Follows Azure Resource Manager (template functions, 2026-11) and Bicep, whose files declare the same in other words: both
-//! become one kind of declaration and are worked out by one evaluator. What only a subscription knows is not known here and
-//! says so: what resources are called by Azure, secrets, the place of a resource group. A parameter without a value is what
-//! its default says, as for whoever deploys it and says nothing else.
+//! Follows Azure Resource Manager (template functions, 2026-11) and Bicep. Both are parsed to the same declarations and
+//! use one evaluator. Values that only a subscription knows are unknown, with a cause: names that Azure generates,
+//! secrets, the location of a resource group. A parameter without a value has its default.
 //!
-//! Refused: nothing; what Azure would refuse is a value that is not known. Evaluation has a budget, and deployments inside
-//! each other have a depth. Types of one's own are read over.
+//! Nothing is refused: an expression that Azure would refuse is an unknown value. Evaluation has a budget, and nested
+//! deployments have a depth limit. User-defined types are skipped.
 //!
-//! Bicep is judged by the templates that its own compiler made of the same files, which are worked out by the same evaluator:
-//! `tests/corpus/templates_of_azure.py`. The functions themselves have no outside judge yet. No crate evaluates a template
-//! with places and values that are not known.
+//! Bicep is tested against the templates that its own compiler generates from the same files, evaluated by the same
+//! evaluator: `tests/corpus/templates_of_azure.py`. The functions themselves have no external test yet. No crate
+//! evaluates a template with places and unknown values.
 
 mod bicep;
 mod chains;

@@ -1,4 +1,4 @@
-//! What a deployment declares, whether a template or Bicep says it.
+//! Declarations of a deployment, from a template or a Bicep file.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::source::Span;
 
 use super::syntax::{AzureExpr, AzureLoop};
 
-/// A template or a file of Bicep as it is written.
+/// A template or a Bicep file as written.
 #[derive(Debug, Clone)]
 pub(crate) struct AzureTemplate {
     pub(super) parameters: Vec<DeclaredParameter>,
     pub(super) variables: Vec<NamedExpr>,
-    /// Functions of one's own, with the names of what they are given.
+    /// User-defined functions, with the names of their parameters.
     pub(super) functions: Vec<DeclaredFunction>,
     pub(super) resources: Vec<Arc<DeclaredResource>>,
     pub(super) outputs: Vec<NamedExpr>,
@@ -30,13 +30,13 @@ pub(super) struct DeclaredParameter {
     pub(super) default: Option<AzureExpr>,
     pub(super) allowed: Option<AzureExpr>,
     pub(super) is_secret: bool,
-    /// It need not have a value.
+    /// Whether the parameter may be null.
     pub(super) is_nullable: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct DeclaredFunction {
-    /// In small letters, with the namespace.
+    /// Lower-case name with its namespace.
     pub(super) name: Arc<str>,
     pub(super) parameters: Vec<Arc<str>>,
     pub(super) body: AzureExpr,
@@ -44,38 +44,38 @@ pub(super) struct DeclaredFunction {
 
 #[derive(Debug, Clone)]
 pub(super) struct DeclaredResource {
-    /// What the text itself calls it.
+    /// Symbolic name in the file.
     pub(super) symbol: Option<Arc<str>>,
     pub(super) head: Span,
     pub(super) span: Span,
     /// `Microsoft.Compute/virtualMachines`
     pub(super) kind: Arc<str>,
-    /// What it says of itself: name, location, properties.
+    /// The object of the resource: name, location, properties.
     pub(super) body: AzureExpr,
     pub(super) turns: Option<Arc<AzureLoop>>,
     pub(super) condition: Option<AzureExpr>,
-    /// Somebody else made it.
+    /// Whether the resource already exists and is not created here.
     pub(super) is_existing: bool,
-    /// The name of the resource that it belongs to.
+    /// Name of the parent resource.
     pub(super) parent: Option<AzureExpr>,
-    /// Those that stand inside of it.
+    /// Nested resources.
     pub(super) inner: Vec<Arc<DeclaredResource>>,
-    /// It is a deployment of its own.
+    /// The nested deployment, if the resource is one.
     pub(super) deployed: Option<Deployed>,
 }
 
-/// What a deployment inside another one deploys.
+/// The template of a nested deployment.
 #[derive(Debug, Clone)]
 pub(super) enum Deployed {
-    /// Its expressions mean what they mean around it.
+    /// Inline template whose expressions are evaluated in the outer scope.
     AsPart(Arc<AzureTemplate>),
     Apart(Arc<AzureTemplate>),
-    /// It lies elsewhere.
+    /// Location of a linked template.
     Elsewhere(AzureExpr),
 }
 
 impl AzureTemplate {
-    /// The names of its parameters, with whether each has a value of its own.
+    /// Returns the names of its parameters, with whether each has a default.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, bool)> {
         self.parameters.iter().map(|it| (&*it.name, it.default.is_some() || it.is_nullable))
     }

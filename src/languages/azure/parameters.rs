@@ -1,4 +1,4 @@
-//! Parameters: what is given for them, else their defaults; and files that give them values.
+//! Parameters: their values, defaults and parameter files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use super::deployment::{AzureDeployment, AzureLibrary, AzurePlace};
 use super::evaluate::AzureNames;
 use super::model::DeclaredParameter;
 
-/// What a file gives to the parameters of a template.
+/// Values that a file gives to the parameters of a template.
 pub(crate) struct GivenByFile {
     pub(crate) values: BTreeMap<Arc<str>, Value>,
-    /// Where its template lies, where it says so.
+    /// Location of its template, if the file names it.
     pub(crate) template: Option<Value>,
     pub(crate) comments: Vec<Span>,
 }
 
 impl AzureDeployment<'_> {
-    /// The value of a parameter; none where the template has none of that name.
+    /// Returns the value of a parameter; `None` if the template does not declare it.
     pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
         let declared = self.template.parameters.iter().find(|it| it.name.eq_ignore_ascii_case(name))?;
         let given = self.given.iter().find(|(name, _)| name.eq_ignore_ascii_case(&declared.name));
@@ -37,19 +37,19 @@ impl AzureDeployment<'_> {
         Some(value.marked(declared.is_secret))
     }
 
-    /// Nobody says what it is: one of those that are allowed, where the template names them.
+    /// Returns an unknown value, with the allowed values as candidates if the template lists them.
     fn without_value(&self, declared: &DeclaredParameter, at: Span) -> Value {
         let allowed = declared.allowed.as_ref().map(|it| self.value(it, &AzureNames::default()));
         let candidates = allowed.as_ref().map(Value::items).unwrap_or_default().to_vec();
         let name = &declared.name;
-        // Two texts that are made of one parameter are the same text.
+        // Two strings that contain the same parameter are equal.
         let outline = Some(format!("${{{name}}}").into());
-        let cause = Cause { candidates, outline, ..Cause::new(format!("the parameter `{name}` has no value"), at) };
+        let cause = Cause { candidates, outline, ..Cause::new(format!("parameter `{name}` has no value"), at) };
         Value::because(&Arc::new(cause), at)
     }
 }
 
-/// A file of parameters in JSON; none where it is something else.
+/// Parses a JSON parameter file; `None` if it is another file.
 pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
     let schema = root.text_at("$schema")?.to_ascii_lowercase();
     if !schema.trim_end_matches('#').ends_with("deploymentparameters.json") {
@@ -59,14 +59,14 @@ pub(crate) fn given_by_json(root: &Node) -> Option<GivenByFile> {
     let values = entries.iter().map(|entry| {
         let value = match entry.value.get("value") {
             Some(value) => plain(value),
-            None => Value::unknown("a secret that is kept elsewhere", entry.value.span),
+            None => Value::unknown("the value is a secret in a key vault", entry.value.span),
         };
         (entry.key.clone(), value)
     });
     Some(GivenByFile { values: values.collect(), template: None, comments: Vec::new() })
 }
 
-/// Data as it is written.
+/// Returns plain data without evaluation.
 pub(super) fn plain(node: &Node) -> Value {
     let at = node.span;
     match &node.data {
@@ -84,7 +84,7 @@ pub(super) fn plain(node: &Node) -> Value {
     }
 }
 
-/// A file of parameters in Bicep, whose values may be worked out.
+/// Parses a Bicep parameter file, whose values may be expressions.
 pub(crate) fn given_by_bicep(file: FileId, text: &str, library: &dyn AzureLibrary, steps: u64) -> GivenByFile {
     let read = bicep::read(file, text);
     let template = Arc::new(read.template);

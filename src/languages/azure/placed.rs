@@ -1,4 +1,4 @@
-//! The resources that a deployment declares, each turn of a loop its own, with what they are called.
+//! The resources that a deployment declares, one for each loop iteration, with their names.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,28 +11,28 @@ use super::evaluate::AzureNames;
 use super::model::{DeclaredResource, Deployed};
 use super::syntax::{AzureExpr, AzureKind};
 
-/// A resource that is declared, in one turn of its loop.
+/// A declared resource in one iteration of its loop.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) declared: Arc<DeclaredResource>,
     pub(super) names: AzureNames,
-    /// All that must hold so that it is there.
+    /// Conditions that must all hold for the resource to exist.
     pub(super) conditions: Vec<AzureExpr>,
-    /// The whole name, with `${…}` where it is not known.
+    /// The full name, with `${…}` for unknown parts.
     pub(super) name: Arc<str>,
-    /// What people call it.
+    /// Name for reports.
     pub(super) shown: Arc<str>,
     pub(super) address: Arc<str>,
-    /// Which turn of its loop it is.
+    /// Index of the loop iteration.
     pub(super) turn: Option<usize>,
 }
 
-/// What holds for all that stands inside of something.
+/// Settings that apply to all nested resources.
 #[derive(Clone, Default)]
 struct Around {
     names: AzureNames,
     conditions: Vec<AzureExpr>,
-    /// `deployment.` where the resources of another template stand here.
+    /// `deployment.` for resources of a nested template.
     prefix: String,
 }
 
@@ -41,7 +41,7 @@ impl AzureDeployment<'_> {
         if let Some(placed) = self.placed.get() {
             return placed.clone();
         }
-        // A name that asks for a resource by its name has none yet.
+        // An expression that looks up a resource by name cannot use the names that are being computed.
         if self.is_placing.replace(true) {
             return Rc::default();
         }
@@ -50,7 +50,7 @@ impl AzureDeployment<'_> {
             self.place(declared, &Around::default(), &mut all);
         }
         self.is_placing.set(false);
-        // What was worked out meanwhile knew of no resource.
+        // Values that were evaluated meanwhile did not know the resources, so they are dropped.
         self.known.borrow_mut().retain(|_, value| value.is_none());
         self.referred.take();
         distinguish(&mut all);
@@ -64,7 +64,7 @@ impl AzureDeployment<'_> {
         };
         let is_loop = declared.turns.is_some();
         for (turn, names) in turns.into_iter().enumerate() {
-            // A resource costs as much as a large expression.
+            // A resource costs as many steps as a large expression.
             if !self.spend(100) {
                 break;
             }
@@ -116,7 +116,7 @@ impl AzureDeployment<'_> {
         }
     }
 
-    /// What a resource is called by its declaration, which may stand behind.
+    /// Returns the declared name of a resource, which may be declared later in the file.
     fn declared_name(&self, symbol: &str, names: &AzureNames) -> String {
         let found = self.template.resources.iter().find(|it| it.symbol.as_deref() == Some(symbol));
         match found {
@@ -127,26 +127,26 @@ impl AzureDeployment<'_> {
         }
     }
 
-    /// A text as far as it is known.
+    /// Returns the known part of a string.
     fn shape(&self, expr: &AzureExpr, names: &AzureNames) -> String {
         shape_of(&self.value(expr, names))
     }
 
-    /// The resource of a type and a name, in any letters.
+    /// Finds a resource by type and name, regardless of case.
     pub(super) fn by_name(&self, kind: &str, name: &str) -> Option<Placed> {
         let placed = self.placed();
         let is_it = |it: &&Placed| it.declared.kind.eq_ignore_ascii_case(kind) && it.name.eq_ignore_ascii_case(name);
         placed.iter().find(is_it).cloned()
     }
 
-    /// The resource that this one belongs to, as others refer to it.
+    /// Returns the parent resource as a reference.
     pub(super) fn parent(&self, placed: &Placed) -> Option<Value> {
         let (kind, _) = placed.declared.kind.rsplit_once('/').filter(|(kind, _)| kind.contains('/'))?;
         let (name, _) = placed.name.rsplit_once('/')?;
         let at = placed.declared.head;
         Some(match self.by_name(kind, name) {
             Some(parent) => self.computed(&parent.address, "id", at),
-            None => Value::unknown(format!("`{name}` is not in this text"), at),
+            None => Value::unknown(format!("`{name}` is not defined in this file"), at),
         })
     }
 }
@@ -155,13 +155,13 @@ fn is_name(expr: &AzureExpr, symbol: &str) -> bool {
     matches!(&expr.kind, AzureKind::Name(name) if &**name == symbol)
 }
 
-/// A text, with `${…}` where it is not known.
+/// Returns a string with `${…}` for unknown parts.
 pub(super) fn shape_of(value: &Value) -> String {
     let outline = || value.cause().and_then(|it| it.outline.as_deref()).unwrap_or("${…}").to_owned();
     value.as_text().map_or_else(outline, |it| it.into_owned())
 }
 
-/// Nothing else has the address of a resource.
+/// Makes the addresses of resources unique.
 fn distinguish(all: &mut [Placed]) {
     let mut seen: HashMap<Arc<str>, usize> = HashMap::new();
     for placed in all {

@@ -1,11 +1,11 @@
-//! Expressions of templates and of Bicep, which mean the same: operators of Bicep are calls of the functions that they stand for.
+//! Expressions of templates and of Bicep have the same form. A Bicep operator is a call of the corresponding function.
 
 use std::sync::Arc;
 
 use crate::languages::hcl::value::Number;
 use crate::source::Span;
 
-/// An expression and where it stands.
+/// An expression with its place.
 #[derive(Debug, Clone)]
 pub(super) struct AzureExpr {
     pub(super) span: Span,
@@ -18,21 +18,21 @@ pub(super) enum AzureKind {
     Bool(bool),
     Number(Number),
     Text(Arc<str>),
-    /// Texts and what is filled in between them.
+    /// String with interpolations.
     Filled(Vec<AzureExpr>),
     List(Vec<AzureExpr>),
     Object(Vec<AzureEntry>),
-    /// Members of another list or object, among one's own.
+    /// Members of another list or object, spread into this one.
     Spread(Box<AzureExpr>),
-    /// A function by its name, in small letters and with its namespace where that is somebody's own.
+    /// Call of a function by its lower-case name; a user-defined function has its namespace.
     Call(Arc<str>, Vec<AzureExpr>),
-    /// What Bicep calls so: a parameter, a variable, a resource.
+    /// Name in Bicep: a parameter, a variable, a resource.
     Name(Arc<str>),
-    /// What stands at a key or a number; with whether nothing may stand there.
+    /// Access by key or index; the flag allows a missing member.
     At(Box<AzureExpr>, Box<AzureExpr>, bool),
     Lambda(Vec<Arc<str>>, Arc<AzureExpr>),
     Loop(Arc<AzureLoop>, Box<AzureExpr>),
-    /// It does not parse, and why.
+    /// Syntax error with its message.
     Refused(String),
 }
 
@@ -42,16 +42,16 @@ pub(super) struct AzureEntry {
     pub(super) value: AzureExpr,
 }
 
-/// How often something is made.
+/// A loop.
 #[derive(Debug, Clone)]
 pub(super) struct AzureLoop {
-    /// As `copyIndex` knows it.
+    /// Name of the loop for `copyIndex`.
     pub(super) name: Option<Arc<str>>,
     pub(super) item: Option<Arc<str>>,
     pub(super) index: Option<Arc<str>>,
-    /// A list, or how many.
+    /// List, or number of iterations.
     pub(super) over: AzureExpr,
-    /// What stands before each turn; a turn where that does not hold makes nothing.
+    /// Condition of each iteration; an iteration that does not meet it creates nothing.
     pub(super) filter: Option<AzureExpr>,
 }
 
@@ -82,7 +82,7 @@ impl AzureExpr {
         }
     }
 
-    /// What is written at a key, which Azure reads in any letters.
+    /// Returns the value at a key, which Azure compares regardless of case.
     pub(super) fn get(&self, name: &str) -> Option<&AzureExpr> {
         let named = |entry: &&AzureEntry| entry.key.as_text().is_some_and(|key| key.eq_ignore_ascii_case(name));
         self.entries().iter().find(named).map(|entry| &entry.value)

@@ -1,4 +1,4 @@
-//! Templates of Azure Resource Manager, which are JSON: what they declare.
+//! Parses JSON templates of Azure Resource Manager.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::expression::of_text;
 use super::model::{AzureTemplate, DeclaredFunction, DeclaredParameter, DeclaredResource, Deployed, NamedExpr};
 use super::syntax::{AzureEntry, AzureExpr, AzureKind, AzureLoop};
 
-/// Deployments inside each other.
+/// Limit on nested deployments.
 const DEEPEST: usize = 12;
 
-/// The type of a deployment.
+/// Resource type of a deployment.
 pub(super) const DEPLOYMENT: &str = "Microsoft.Resources/deployments";
 
 impl AzureTemplate {
-    /// A document of JSON that is a template; none where it is something else.
+    /// Parses a JSON template; `None` if the document is not a template.
     pub(crate) fn of_json(root: &Node) -> Option<Self> {
         let schema = at(root, "$schema")?.text()?.to_ascii_lowercase();
         let is_one = schema.trim_end_matches('#').ends_with("deploymenttemplate.json");
@@ -28,7 +28,7 @@ fn at<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
     entry(node, name).map(|entry| &entry.value)
 }
 
-/// Azure reads names in any letters.
+/// Azure compares names regardless of case.
 fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n NodeEntry> {
     node.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(name))
 }
@@ -63,7 +63,7 @@ fn parameter(entry: &NodeEntry) -> DeclaredParameter {
     }
 }
 
-/// A variable, or those that a loop makes.
+/// Parses a variable, or those of a loop.
 fn variables(entry: &NodeEntry) -> Vec<NamedExpr> {
     if entry.key.eq_ignore_ascii_case("copy") {
         let loops = entry.value.items().iter().filter_map(copied);
@@ -91,7 +91,7 @@ fn functions(namespace: &Node) -> Vec<DeclaredFunction> {
     each.collect()
 }
 
-/// A value as it is written: texts in brackets are expressions, and `copy` makes members.
+/// Parses a value: strings in brackets are expressions, and `copy` creates members.
 fn expression(node: &Node) -> AzureExpr {
     let kind = match &node.data {
         NodeData::Scalar { text, plain: false } => return of_text(text, node.span),
@@ -114,7 +114,7 @@ fn members(entry: &NodeEntry) -> Vec<AzureEntry> {
     vec![AzureEntry { key: of_text(&entry.key, entry.key_span), value: expression(&entry.value) }]
 }
 
-/// `{"name": "disks", "count": 2, "input": …}`: a list of that name.
+/// `{"name": "disks", "count": 2, "input": …}` creates a list of that name.
 fn copied(node: &Node) -> Option<AzureEntry> {
     let name = at(node, "name")?;
     let header = Arc::new(repeated(node)?);
@@ -128,7 +128,7 @@ fn repeated(node: &Node) -> Option<AzureLoop> {
     Some(AzureLoop { name, item: None, index: None, over: expression(at(node, "count")?), filter: None })
 }
 
-/// What is said about a resource, and is no property of it.
+/// Keys of a resource that are not its properties.
 const AROUND: [&str; 7] = ["type", "apiVersion", "dependsOn", "copy", "condition", "resources", "existing"];
 
 fn resource(

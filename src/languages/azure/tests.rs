@@ -1,5 +1,5 @@
-//! What templates are evaluated to, for the judge: `AZURE_TEMPLATES=DIRECTORY cargo test --lib azure::tests -- --nocapture`
-//! prints a line of JSON for each file, which `tests/corpus/templates_of_azure.py` compares.
+//! Prints the evaluated templates for a comparison: `AZURE_TEMPLATES=DIRECTORY cargo test --lib azure::tests --
+//! --nocapture` prints one line of JSON for each file. `tests/corpus/templates_of_azure.py` compares them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl AzureLibrary for Nothing {
     }
 }
 
-/// What does not parse in a file, its resources with its defaults, and its outputs.
+/// Returns the syntax errors of a file, its resources with default parameters, and its outputs.
 fn evaluated(path: &str, text: &str) -> Option<Json> {
     let sources = Sources::new(MemoryTree::new().with(path, text));
     let file = sources.open(path).unwrap();

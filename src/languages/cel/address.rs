@@ -1,4 +1,4 @@
-//! Addresses and networks of the internet protocol.
+//! IP addresses and networks.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,19 +9,19 @@ pub(crate) struct Network {
     pub(super) prefix: u8,
 }
 
-/// As Kubernetes reads addresses: no zones, no IPv4 written inside of IPv6.
+/// Parses an address as Kubernetes does: without zones and without IPv4 within IPv6.
 pub(super) fn parse(text: &str) -> Result<IpAddr, String> {
     if text.contains('%') {
-        return Err("an address with a zone is not allowed".to_owned());
+        return Err("an address must not have a zone".to_owned());
     }
     match text.parse() {
-        Ok(IpAddr::V6(_)) if text.contains('.') => Err("an IPv4 address inside of IPv6 is not allowed".to_owned()),
+        Ok(IpAddr::V6(_)) if text.contains('.') => Err("an IPv6 address must not contain an IPv4 address".to_owned()),
         Ok(address) => Ok(address),
-        Err(_) => Err(format!("`{}` is no address", text.chars().take(64).collect::<String>())),
+        Err(_) => Err(format!("`{}` is not an IP address", text.chars().take(64).collect::<String>())),
     }
 }
 
-/// IPv4 inside of IPv6 is the same address as without it.
+/// An IPv4-mapped IPv6 address equals the IPv4 address.
 pub(super) fn same(a: IpAddr, b: IpAddr) -> bool {
     a.to_canonical() == b.to_canonical()
 }
@@ -51,7 +51,7 @@ pub(super) fn is_global_unicast(address: IpAddr) -> bool {
 
 impl Network {
     pub(super) fn parse(text: &str) -> Result<Network, String> {
-        let wrong = || format!("`{}` is no network", text.chars().take(64).collect::<String>());
+        let wrong = || format!("`{}` is not a network (CIDR)", text.chars().take(64).collect::<String>());
         let (address, prefix) = text.split_once('/').ok_or_else(wrong)?;
         let address = parse(address)?;
         let is_number = !prefix.is_empty() && prefix.bytes().all(|it| it.is_ascii_digit());

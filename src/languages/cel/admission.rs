@@ -1,8 +1,8 @@
-//! An expression as a Kubernetes API server evaluates it.
+//! Translates an expression for a Kubernetes API server.
 //!
-//! There a missing key is an error, and a policy that fails is ignored; here what the text does not say is null that
-//! never fails. So each path becomes an optional: `object.?spec.?replicas.orValue(null)`, and a test of a path is guarded
-//! by `hasValue()`.
+//! In the API server, a missing key is an error, and a policy that fails is ignored. In gpulint, a missing value is a
+//! null that never fails. Therefore each path becomes an optional: `object.?spec.?replicas.orValue(null)`. A test of a
+//! path gets the guard `hasValue()`.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::map::{Map, MapKey};
 use super::syntax::{Expr, ExprKind, Operator};
 use super::value::CelValue;
 
-/// A version of Kubernetes: its second number.
+/// A Kubernetes version: its minor number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kubernetes {
     pub minor: u32,
 }
 
-/// ValidatingAdmissionPolicy is generally available from here on, and with it everything that paths need.
+/// The first version in which ValidatingAdmissionPolicy and everything that paths need are generally available.
 const OLDEST: u32 = 30;
 
 impl Kubernetes {
@@ -26,12 +26,12 @@ impl Kubernetes {
         match minor {
             Some(minor) if minor >= OLDEST => Ok(Kubernetes { minor }),
             Some(_) => Err(format!("ValidatingAdmissionPolicy needs Kubernetes 1.{OLDEST} or later")),
-            None => Err(format!("`{}` is no version of Kubernetes; write it as 1.{OLDEST}", text.escape_debug())),
+            None => Err(format!("`{}` is not a Kubernetes version: write it as 1.{OLDEST}", text.escape_debug())),
         }
     }
 }
 
-/// Functions and the first minor version whose API server takes them in new policies: one after the version in which
+/// Functions, with the first minor version whose API server accepts them in new policies. This is one version after
 /// `k8s.io/apiserver/pkg/cel/environment` introduces them (read in 1.34, November 2026).
 const FUNCTIONS: &[(u32, &[&str])] = &[
     (
@@ -151,11 +151,11 @@ const FUNCTIONS: &[(u32, &[&str])] = &[
     (35, &["distinct", "flatten", "lists.range", "reverse", "slice", "sort"]),
 ];
 
-/// Walks with one variable; with two they are newer.
+/// Macros with one variable; those with two are newer.
 const WALKS: [&str; 6] = ["all", "exists", "exists_one", "existsOne", "filter", "map"];
 const TWO_VARIABLES: u32 = 33;
 
-/// What an expression is translated with.
+/// State of a translation.
 pub(super) struct Translation<'a> {
     pub(super) parameters: &'a Map,
     pub(super) version: Kubernetes,
@@ -169,7 +169,7 @@ impl<'a> Translation<'a> {
         Translation { parameters, version, locals: Vec::new() }
     }
 
-    /// A condition that is true or false, and never fails because something is missing.
+    /// Translates a condition so that it is true or false, and never fails on a missing value.
     pub(super) fn condition(&mut self, it: &Expr) -> Translated {
         match &it.kind {
             ExprKind::Flag(flag) => Ok(flag.to_string()),
@@ -187,7 +187,7 @@ impl<'a> Translation<'a> {
             ExprKind::Call { of: None, name, arguments } if &*name.text == "has" => match arguments.as_slice() {
                 [path] => match self.path(path)? {
                     Some(path) => Ok(format!("{path}.hasValue()")),
-                    None => Err("`has` looks at something else than the object".to_owned()),
+                    None => Err("`has` refers to a value outside the object".to_owned()),
                 },
                 _ => Err("`has` takes one argument".to_owned()),
             },
@@ -207,7 +207,7 @@ impl<'a> Translation<'a> {
         Ok(format!("({})", parts.join(sign)))
     }
 
-    /// A value where null may stand for what is missing.
+    /// Translates a value in which null stands for a missing value.
     fn nullable(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
         match self.path(it)? {
             Some(path) => Ok(format!("{path}.orValue(dyn(null))")),
@@ -215,7 +215,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// A text for a message.
+    /// Translates an expression to a string for a message.
     pub(super) fn text(&mut self, it: &Expr) -> Translated {
         if let Some(listed) = self.listed(it) {
             return Ok(quoted(&listed));
@@ -224,12 +224,12 @@ impl<'a> Translation<'a> {
             Some(path) => Ok(format!("string({path}.orValue(dyn('none')))")),
             None => match self.constant(it) {
                 Some(constant) => Ok(format!("string({})", constant?)),
-                None => Err("a message there shows paths of the object only".to_owned()),
+                None => Err("a ValidatingAdmissionPolicy can only show paths of the object in its message".to_owned()),
             },
         }
     }
 
-    /// An optional: `object.?spec.?replicas`; nothing where the expression is no path.
+    /// Translates a path to an optional: `object.?spec.?replicas`; `None` if the expression is not a path.
     fn path(&mut self, it: &Expr) -> Result<Option<String>, String> {
         match &it.kind {
             ExprKind::Name { name, .. } if !self.locals.contains(name) => match &**name {
@@ -253,7 +253,7 @@ impl<'a> Translation<'a> {
                 let key = self.value(key, &mut guards)?;
                 match guards.is_empty() {
                     true => Ok(Some(format!("{of}[?{key}]"))),
-                    false => Err("a key is itself a path of the object".to_owned()),
+                    false => Err("a key of the object is itself computed from the object".to_owned()),
                 }
             }
             _ => Ok(None),
@@ -269,7 +269,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// A value; paths in it must be there, which the guards say.
+    /// Translates a value. Its guards require that its paths exist.
     fn value(&mut self, it: &Expr, guards: &mut Vec<String>) -> Translated {
         if let Some(constant) = self.constant(it) {
             return constant;
@@ -284,7 +284,7 @@ impl<'a> Translation<'a> {
         match &it.kind {
             ExprKind::Name { name, .. } => match self.locals.contains(name) || &**name == "object" {
                 true => Ok(name.to_string()),
-                false => Err(format!("it reads `{name}`, which an API server does not know")),
+                false => Err(format!("the rule reads `{name}`, which is not available in the API server")),
             },
             ExprKind::Negative(of) => Ok(format!("-({})", self.value(of, guards)?)),
             ExprKind::Binary(operator, left, right) => {
@@ -300,15 +300,15 @@ impl<'a> Translation<'a> {
             }
             ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Conditional(..) => self.condition(it),
             ExprKind::Call { of, name, arguments } => self.call(of.as_deref(), &name.text, arguments, guards),
-            _ => Err("it makes a map, which cannot be exported".to_owned()),
+            _ => Err("the rule creates a map, which cannot be exported".to_owned()),
         }
     }
 
-    /// Amounts of resources are numbers in a manifest and texts in a cluster.
+    /// Resource quantities can be numbers in a manifest and are strings in a cluster.
     fn refuse_amounts(&mut self, it: &Expr) -> Result<(), String> {
         match self.path(it)? {
             Some(path) if path.contains("limits") || path.contains("requests") => Err(format!(
-                "`{}` is a number in a manifest and a text in a cluster; write `quantity(string(…))` around it",
+                "`{}` is a number in a manifest and a string in a cluster: write `quantity(string(…))` around it",
                 path.replace(".?", ".").replace("[?", "[")
             )),
             _ => Ok(()),
@@ -342,13 +342,13 @@ impl<'a> Translation<'a> {
         }
         let since = FUNCTIONS.iter().find(|(_, names)| names.contains(&full.as_str())).map(|(since, _)| *since);
         match since {
-            None => return Err(format!("an API server has no function `{full}`")),
+            None => return Err(format!("the API server has no function `{full}`")),
             Some(since) if since > self.version.minor => {
-                return Err(format!("the function `{full}` is there from Kubernetes 1.{since} on"));
+                return Err(format!("the function `{full}` needs Kubernetes 1.{since} or later"));
             }
             Some(_) => {}
         }
-        // the size of what is missing is 0
+        // The size of a missing value is 0.
         let is_size = full == "size";
         let mut given = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -370,7 +370,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// A walk over what is missing is one over nothing.
+    /// A macro over a missing list has no members.
     fn walk(&mut self, of: &Expr, name: &str, arguments: &[Expr], guards: &mut Vec<String>) -> Translated {
         let over = match self.path(of)? {
             Some(path) => format!("{path}.orValue([])"),
@@ -383,7 +383,7 @@ impl<'a> Translation<'a> {
         let is_test = !matches!(name, "map");
         let variables = if is_test && arguments.len() == 3 { 2 } else { 1 };
         if variables == 2 && self.version.minor < TWO_VARIABLES {
-            return Err(format!("walks with two variables are there from Kubernetes 1.{TWO_VARIABLES} on"));
+            return Err(format!("macros with two variables need Kubernetes 1.{TWO_VARIABLES} or later"));
         }
         let (names, rest) = arguments.split_at(variables.min(arguments.len()));
         let names: Vec<Arc<str>> = names.iter().filter_map(plain).collect();
@@ -399,7 +399,7 @@ impl<'a> Translation<'a> {
                     let text = self.value(part, &mut inner)?;
                     match inner.is_empty() {
                         true => Ok(text),
-                        false => Err("what `map` makes may be missing; filter first, or use `exists`".to_owned()),
+                        false => Err("the result of `map` may be missing: filter first, or use `exists`".to_owned()),
                     }
                 }
             })
@@ -409,8 +409,7 @@ impl<'a> Translation<'a> {
         Ok(format!("{over}.{name}({}, {})", names.join(", "), parts?.join(", ")))
     }
 
-    /// What is written out, or is a parameter of the page.
-    /// A parameter that is a list of texts, as a message shows it.
+    /// Formats a literal or a parameter of the rule. A parameter that is a list of strings is formatted as in messages.
     fn listed(&self, it: &Expr) -> Option<String> {
         let ExprKind::Field { of, field, .. } = &it.kind else { return None };
         let ExprKind::Name { name, .. } = &of.kind else { return None };
@@ -462,7 +461,7 @@ fn literal(value: &CelValue) -> Translated {
             let items: Vec<String> = items.iter().map(literal).collect::<Result<_, _>>()?;
             Ok(format!("[{}]", items.join(", ")))
         }
-        _ => Err("a parameter has a value that cannot be written down".to_owned()),
+        _ => Err("a parameter has a value that cannot be exported".to_owned()),
     }
 }
 
@@ -473,7 +472,7 @@ fn is_identifier(text: &str) -> bool {
         && !RESERVED.contains(&text)
 }
 
-/// A text as a literal of the language.
+/// Formats a string as a CEL literal.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {

@@ -1,29 +1,30 @@
-//! What evaluating an expression may cost.
+//! The budget for evaluating an expression.
 
-/// Bounds what an expression may cost, whatever it says and whatever it is given.
+/// Limits the cost of an expression, for any expression and input.
 #[derive(Debug, Clone)]
 pub(crate) struct CelBudget {
     steps: u64,
     bytes: u64,
 }
 
-/// The budget is used up.
+/// Error: the budget is exhausted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
-/// Nodes visited, elements and bytes compared: a few milliseconds.
+/// Limit on visited nodes and on compared elements and bytes: a few milliseconds.
 const STEPS: u64 = 1_000_000;
 
-/// What the values that an evaluation makes may take together.
+/// Limit on the size of all values of an evaluation.
 const BYTES: u64 = 8 << 20;
 
 impl CelBudget {
-    /// For a condition about one resource.
+    /// Returns the budget for a condition about one resource.
     pub(crate) fn standard() -> Self {
         CelBudget { steps: STEPS, bytes: BYTES }
     }
 
-    /// For a condition about everything, which may look at each resource for each of a thousand budgets or limits.
+    /// Returns the budget for a condition about everything, which may read each resource for each of a thousand budgets
+    /// or limits.
     pub(crate) fn for_many(resources: usize) -> Self {
         let resources = resources as u64;
         CelBudget { steps: STEPS + 10_000 * resources, bytes: BYTES + 1024 * resources }

@@ -1,4 +1,4 @@
-//! Conjuncts that compare a fact with plain values: `purchase == 'spot' && !(purpose in ['ci'])`.
+//! Finds conjuncts that compare a fact with literals: `purchase == 'spot' && !(purpose in ['ci'])`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use super::check::same;
 use super::syntax::{Expr, ExprKind, Operator, path};
 use super::value::CelValue;
 
-/// A fact must be, or must not be, one of some values.
+/// A condition that a fact is, or is not, one of some values.
 #[derive(Debug, Clone)]
 pub(crate) struct Comparison {
     pub(crate) fact: Arc<str>,
-    /// Bytes of the expression.
+    /// Byte range in the expression.
     pub(super) span: Range<usize>,
     values: Vec<CelValue>,
     is_one_of: bool,
 }
 
 impl Comparison {
-    /// Whether it holds where the fact is this.
+    /// Whether the condition holds for this value.
     pub(crate) fn holds(&self, value: &CelValue) -> bool {
         self.values.iter().any(|known| same(known, value)) == self.is_one_of
     }
 
-    /// Where it stands in its expression.
+    /// Returns its place in the expression.
     pub(crate) fn place(&self) -> &Range<usize> {
         &self.span
     }

@@ -1,4 +1,4 @@
-//! The formats of names that Kubernetes has: `format.dns1123Label().validate(name)`.
+//! Kubernetes formats of names: `format.dns1123Label().validate(name)`.
 
 use super::location::Location;
 use super::time::Timestamp;
@@ -10,7 +10,7 @@ pub(crate) struct NameFormat {
 
 type Check = fn(&str) -> Option<&'static str>;
 
-/// Each with what is wrong with a text; nothing where it has the format.
+/// Each format with its check, which returns the problem of a string or `None`.
 const FORMATS: [(&str, Check); 13] = [
     ("dns1123Label", |text| dns(text, 63, false, false)),
     ("dns1123Subdomain", |text| dns(text, 253, true, false)),
@@ -20,11 +20,13 @@ const FORMATS: [(&str, Check); 13] = [
     ("dns1035LabelPrefix", |text| dns(unprefixed(text), 63, false, true)),
     ("qualifiedName", qualified),
     ("labelValue", |text| if text.is_empty() { None } else { label(text) }),
-    ("uri", |text| Location::parse(text).is_none().then_some("it is no URI")),
+    ("uri", |text| Location::parse(text).is_none().then_some("the value is not a URI")),
     ("uuid", uuid),
     ("byte", base64),
-    ("date", |text| (text.len() != 10 || Timestamp::parse(text).is_none()).then_some("it is no date")),
-    ("datetime", |text| (text.len() == 10 || Timestamp::parse(text).is_none()).then_some("it is no date and time")),
+    ("date", |text| (text.len() != 10 || Timestamp::parse(text).is_none()).then_some("the value is not a date")),
+    ("datetime", |text| {
+        (text.len() == 10 || Timestamp::parse(text).is_none()).then_some("the value is not a date and time")
+    }),
 ];
 
 impl NameFormat {
@@ -41,14 +43,14 @@ impl NameFormat {
     }
 }
 
-/// What a prefix of a generated name may be: the rest makes up for a dash at its end.
+/// Returns the prefix of a generated name without a dash at its end, which the generated part completes.
 fn unprefixed(text: &str) -> &str {
     text.strip_suffix('-').unwrap_or(text)
 }
 
 fn dns(text: &str, longest: usize, dots: bool, letter_first: bool) -> Option<&'static str> {
     if text.len() > longest {
-        return Some("it is too long");
+        return Some("the value is too long");
     }
     let part = |part: &str| {
         let starts_wrongly = letter_first && part.starts_with(|c: char| c.is_ascii_digit());
@@ -56,18 +58,20 @@ fn dns(text: &str, longest: usize, dots: bool, letter_first: bool) -> Option<&'s
         plain && !part.is_empty() && !part.starts_with('-') && !part.ends_with('-') && !starts_wrongly
     };
     let valid = if dots { text.split('.').all(part) } else { part(text) };
-    (!valid).then_some("it must consist of small letters, digits and dashes, and start and end with one of the former")
+    (!valid).then_some(
+        "the value must consist of lower-case letters, digits and dashes, and start and end with a letter or digit",
+    )
 }
 
 fn label(text: &str) -> Option<&'static str> {
     if text.len() > 63 {
-        return Some("it is too long");
+        return Some("the value is too long");
     }
     let plain = |b: u8| b.is_ascii_alphanumeric();
     let valid = text.bytes().all(|b| plain(b) || b"-_.".contains(&b))
         && text.bytes().next().is_some_and(plain)
         && text.bytes().next_back().is_some_and(plain);
-    (!valid).then_some("it must consist of letters, digits and `-_.`, and start and end with one of the former")
+    (!valid).then_some("the value must consist of letters, digits and `-_.`, and start and end with a letter or digit")
 }
 
 fn qualified(text: &str) -> Option<&'static str> {
@@ -88,11 +92,11 @@ fn uuid(text: &str) -> Option<&'static str> {
         }
         _ => false,
     };
-    (!valid).then_some("it is no UUID")
+    (!valid).then_some("the value is not a UUID")
 }
 
 fn base64(text: &str) -> Option<&'static str> {
     let body = text.trim_end_matches('=');
     let plain = body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/');
-    (!plain || text.len() - body.len() > 2 || !text.len().is_multiple_of(4)).then_some("it is no base64")
+    (!plain || text.len() - body.len() > 2 || !text.len().is_multiple_of(4)).then_some("the value is not base64")
 }

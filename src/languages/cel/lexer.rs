@@ -1,4 +1,4 @@
-//! Text of an expression → tokens.
+//! Splits an expression into tokens.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Problem;
 use super::literal;
 
-/// A token with the bytes it stands at.
+/// A token with its byte range.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -16,9 +16,9 @@ pub(super) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TokenKind {
     Name(Arc<str>),
-    /// A name in backticks: only a field can be called so.
+    /// Name in backticks, allowed only as a field.
     Quoted(Arc<str>),
-    /// Digits without a sign; the sign decides whether they fit.
+    /// Unsigned digits; the sign decides whether they fit.
     Integer(u64),
     Unsigned(u64),
     Double(f64),
@@ -28,7 +28,7 @@ pub(super) enum TokenKind {
     End,
 }
 
-/// The longest first, so that `<=` is not read as `<`.
+/// The longest marks come first, so that `<=` is not read as `<`.
 const SIGNS: [&str; 25] = [
     "==", "!=", "<=", ">=", "&&", "||", ".?", "[?", "{", "}", "(", ")", "[", "]", ".", ",", ":", "?", "<", ">", "+",
     "-", "*", "/", "%",
@@ -80,7 +80,7 @@ fn backticked(text: &str, start: usize) -> Result<(TokenKind, usize), Problem> {
     let inner = &text[start + 1..];
     let length = run(inner, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
     if length == 0 || !inner[length..].starts_with('`') {
-        return Err(Problem::new(start..start + 1 + length, "a name in backticks does not end"));
+        return Err(Problem::new(start..start + 1 + length, "the name in backticks has no closing backtick"));
     }
     Ok((TokenKind::Quoted(inner[..length].into()), start + length + 2))
 }
@@ -93,7 +93,10 @@ fn sign(text: &str, at: usize, first: char) -> Result<(TokenKind, usize), Proble
     if rest.starts_with('!') {
         return Ok((TokenKind::Sign("!"), at + 1));
     }
-    let problem = Problem::new(at..at + first.len_utf8(), format!("`{}` has no meaning here", first.escape_default()));
+    let problem = Problem::new(
+        at..at + first.len_utf8(),
+        format!("`{}` has no meaning in an expression", first.escape_default()),
+    );
     Err(match first {
         '=' => problem.with_help("write `==` to compare"),
         '&' => problem.with_help("write `&&`"),
@@ -127,7 +130,7 @@ fn number(text: &str, start: usize) -> Result<(TokenKind, usize), Problem> {
     }
     match text[start..end].parse::<f64>() {
         Ok(value) => finish(text, start, end, TokenKind::Double(value)),
-        Err(_) => Err(Problem::new(start..end, "this is no number")),
+        Err(_) => Err(Problem::new(start..end, "this is not a number")),
     }
 }
 
@@ -141,12 +144,12 @@ fn integer(text: &str, start: usize, end: usize, value: Option<u64>) -> Result<(
     }
 }
 
-/// A number must not run into a name: `1a`.
+/// Refuses a name directly after a number: `1a`.
 fn finish(text: &str, start: usize, end: usize, kind: TokenKind) -> Result<(TokenKind, usize), Problem> {
     let stray = run(&text[end..], |c| c.is_ascii_alphanumeric() || c == '_');
     match stray {
         0 => Ok((kind, end)),
-        _ => Err(Problem::new(start..end + stray, format!("`{}` is no number", &text[start..end + stray]))),
+        _ => Err(Problem::new(start..end + stray, format!("`{}` is not a number", &text[start..end + stray]))),
     }
 }
 

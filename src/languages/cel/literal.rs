@@ -3,7 +3,7 @@
 use super::Problem;
 use super::lexer::TokenKind;
 
-/// A literal with a prefix: `r"…"`, `b'…'`, `rb"""…"""`; `None` where the letters start a plain name.
+/// Parses a literal with a prefix: `r"…"`, `b'…'`, `rb"""…"""`. `None` if the letters begin a plain name.
 pub(super) fn prefixed(text: &str, start: usize) -> Result<Option<(TokenKind, usize)>, Problem> {
     const LONGEST: usize = 2;
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
@@ -36,7 +36,7 @@ fn literal(text: &str, start: usize, prefix: usize, raw: bool, bytes: bool) -> R
             break;
         }
         let Some(next) = rest.chars().next().filter(|c| multiline || !matches!(c, '\n' | '\r')) else {
-            let problem = Problem::new(start..reader.at, "the text does not end");
+            let problem = Problem::new(start..reader.at, "the string has no closing quote");
             return Err(problem.with_help(format!("close it with {fence}")));
         };
         if next == '\\' && !raw {
@@ -70,7 +70,7 @@ impl Reader<'_> {
         let start = self.at;
         let rest = &self.text[start + 1..];
         let Some(letter) = rest.chars().next() else {
-            return Err(Problem::new(start..start + 1, "the text does not end"));
+            return Err(Problem::new(start..start + 1, "the string has no closing quote"));
         };
         let simple = match letter {
             'a' => Some('\u{7}'),
@@ -93,15 +93,20 @@ impl Reader<'_> {
             'u' if !self.bytes => (1, 4, 16),
             'U' if !self.bytes => (1, 8, 16),
             '0'..='3' => (0, 3, 8),
-            _ => return Err(Problem::new(start..start + 1 + letter.len_utf8(), format!("`\\{letter}` is no escape"))),
+            _ => {
+                return Err(Problem::new(
+                    start..start + 1 + letter.len_utf8(),
+                    format!("`\\{letter}` is not a valid escape"),
+                ));
+            }
         };
-        // A number is read with a sign too, which is no digit of an escape.
+        // Rust also parses a sign, which must not be in an escape.
         let digits = rest.get(digits_at..digits_at + length).filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
         let number = digits.and_then(|digits| u32::from_str_radix(digits, radix).ok());
         let end = start + 1 + digits_at + length;
         let wrong = || {
             let end = (start..=end.min(self.text.len())).rev().find(|end| self.text.is_char_boundary(*end));
-            Problem::new(start..end.unwrap_or(start), "the escape names no character")
+            Problem::new(start..end.unwrap_or(start), "the escape does not name a character")
         };
         let number = number.ok_or_else(wrong)?;
         if self.bytes {

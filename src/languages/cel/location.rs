@@ -1,4 +1,4 @@
-//! URLs, as the standard library of Go reads those of requests: a scheme and what follows, or a path alone.
+//! Parses URLs as the Go standard library does for requests: a scheme and the rest, or only a path.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) struct Location {
     text: String,
     pub(super) scheme: String,
-    /// With the port.
+    /// Host with its port.
     pub(super) host: String,
     path: String,
     query: String,
@@ -57,7 +57,7 @@ impl Location {
         split_port(&self.host).map_or("", |(_, port)| port)
     }
 
-    /// The path, with escapes where they are needed.
+    /// Returns the path with the necessary escapes.
     pub(super) fn escaped_path(&self) -> String {
         let mut out = String::new();
         for byte in self.path.bytes() {
@@ -83,7 +83,7 @@ impl Location {
     }
 }
 
-/// The scheme and what follows it; nothing where a scheme is needed and missing.
+/// Returns the scheme and the rest; `None` if the scheme is required and missing.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     if text.starts_with('/') {
         return Some(("", text));
@@ -94,7 +94,7 @@ fn scheme(text: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// A host and its port; `None` where a bracket is not closed.
+/// Returns the host and its port; `None` if a bracket is not closed.
 fn split_port(host: &str) -> Option<(&str, &str)> {
     if host.starts_with('[') {
         let end = host.find(']')? + 1;

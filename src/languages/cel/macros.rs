@@ -1,4 +1,4 @@
-//! The forms that look like calls and are not: `has`, `known`, `cel.bind`, and walks over lists and maps.
+//! Macros look like calls but have their own rules: `has`, `known`, `cel.bind`, and macros over lists and maps.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use super::program::{ProgramNode, What};
 use super::syntax::{Expr, ExprKind, ExprName};
 use super::types::Type;
 
-/// A walk over the members of a list or a map.
+/// A macro over the members of a list or a map.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) goal: Goal,
     pub(super) over: ProgramNode,
-    /// The key or index has a variable of its own, before that of the member.
+    /// Whether the key or index has its own variable, before that of the member.
     pub(super) is_keyed: bool,
-    /// Which members count; all of them where there is none.
+    /// Condition that selects members; `None` selects all.
     pub(super) test: Option<ProgramNode>,
-    /// What is made of a member.
+    /// Result for a member.
     pub(super) gives: Option<ProgramNode>,
 }
 
@@ -28,18 +28,18 @@ pub(super) enum Goal {
     All,
     Exists,
     ExistsOne,
-    /// The members themselves.
+    /// A list of the members.
     Filter,
     List,
     /// A map with the same keys.
     Map,
-    /// One map of the maps that are made.
+    /// One map, merged from the resulting maps.
     Entries,
 }
 
 type Lowered = Result<(What, Type), Problem>;
 
-/// `None` where the call is no macro.
+/// Returns `None` if the call is not a macro.
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     at: &Range<usize>,
@@ -79,7 +79,7 @@ fn has(lowering: &mut Lowering<'_>, argument: &Expr) -> Lowered {
     let (node, _) = lowering.lower(argument)?;
     match is_fact {
         true => Ok((What::Has(Box::new(node)), Type::Flag)),
-        false => Err(Problem::new(argument.at.clone(), "`has` wants a fact or a field")
+        false => Err(Problem::new(argument.at.clone(), "`has` needs a fact or a field")
             .with_help("write `has(a.b)`, or `'key' in map` for a key")),
     }
 }
@@ -101,7 +101,7 @@ fn of_optional(lowering: &mut Lowering<'_>, of: &Expr, variable: &Expr, body: &E
         Type::Optional(inner) => *inner,
         Type::Any => Type::Any,
         other => {
-            let message = format!("an optional is wanted here, and this is {}", with_article(&other));
+            let message = format!("expected an optional, and this is {}", with_article(&other));
             return Err(Problem::new(of.at.clone(), message));
         }
     };
@@ -114,7 +114,7 @@ fn of_optional(lowering: &mut Lowering<'_>, of: &Expr, variable: &Expr, body: &E
 }
 
 fn variable_name(expression: &Expr) -> Result<Arc<str>, Problem> {
-    as_plain_name(expression).ok_or_else(|| Problem::new(expression.at.clone(), "a plain name is wanted here"))
+    as_plain_name(expression).ok_or_else(|| Problem::new(expression.at.clone(), "expected a plain name"))
 }
 
 fn walk(
@@ -177,7 +177,7 @@ fn lower_walk(
     let before = lowering.locals.len();
     match names.as_slice() {
         [one] => {
-            // the one variable of a map is its key
+            // With one variable, a macro over a map uses the keys.
             let holds = if is_map {
                 key.clone()
             } else if key == Type::Any {
@@ -190,7 +190,7 @@ fn lower_walk(
         [first, second] => {
             if first == second {
                 lowering.locals.truncate(before);
-                return Err(Problem::new(of.at.clone(), format!("both variables are called `{first}`")));
+                return Err(Problem::new(of.at.clone(), format!("both variables have the name `{first}`")));
             }
             lowering.locals.push((first.clone(), key.clone()));
             lowering.locals.push((second.clone(), member.clone()));
@@ -235,7 +235,7 @@ fn members(
                 let at = rest.last().map_or(0..0, |last| last.at.clone());
                 return Err(Problem::new(
                     at,
-                    format!("a map of one entry is wanted, and this is {}", with_article(&other)),
+                    format!("expected a map with one entry, and this is {}", with_article(&other)),
                 ));
             }
         },

@@ -1,25 +1,25 @@
-//! Maps of the expression language, sorted so that walks over them are reproducible.
+//! Maps of the expression language, sorted so that macros over them are reproducible.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::value::{CelValue, Handle, UnknownValue};
 
-/// A map, sorted by key so that walks over it are reproducible.
+/// A map, sorted by key so that macros over it are reproducible.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Map {
     entries: BTreeMap<MapKey, (CelValue, CelValue)>,
-    /// There may be more keys than these.
+    /// Reason why there may be more keys.
     pub(crate) open: Option<Arc<UnknownValue>>,
-    /// A missing key is absent instead of an error.
+    /// Whether a missing key is absent instead of an error.
     pub(crate) lenient: bool,
-    /// What the host knows it as.
+    /// Identity of the map for the host.
     pub(crate) of: Option<Handle>,
-    /// The fields of that answer where there is no such key.
+    /// Whether the host has a value for a name that is not a key.
     pub(crate) has_facts: bool,
 }
 
-/// What a key is compared by: `1`, `1u` and `1.0` are the same key.
+/// Comparable form of a key: `1`, `1u` and `1.0` are the same key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MapKey {
     Flag(bool),
@@ -28,7 +28,7 @@ pub(crate) enum MapKey {
 }
 
 impl MapKey {
-    /// `None` where the value can be no key.
+    /// Returns `None` if the value cannot be a key.
     pub(super) fn of(value: &CelValue) -> Option<MapKey> {
         Some(match value {
             CelValue::Flag(flag) => MapKey::Flag(*flag),
@@ -42,7 +42,7 @@ impl MapKey {
 }
 
 impl Map {
-    /// A map in which a missing key is absent, or unknown where there may be more keys.
+    /// Returns a map in which a missing key is absent, or unknown if there may be more keys.
     pub(crate) fn lenient(open: Option<Arc<UnknownValue>>) -> Map {
         Map { open, lenient: true, ..Map::default() }
     }
@@ -57,7 +57,7 @@ impl Map {
         Map { has_facts: true, ..self }
     }
 
-    /// `None` where the key exists already, or can be none.
+    /// Returns `None` if the key exists already or cannot be a key.
     pub(super) fn insert(&mut self, key: CelValue, value: CelValue) -> Option<()> {
         let sort = MapKey::of(&key).filter(|_| !matches!(key, CelValue::Double(_)))?;
         match self.entries.insert(sort, (key, value)) {

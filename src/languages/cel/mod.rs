@@ -1,21 +1,21 @@
-//! CEL, the expression language of rule pages, as Kubernetes admission policies speak it.
+//! CEL, the expression language of rule files, in the dialect of Kubernetes admission policies.
 //!
-//! Text is parsed, checked against a vocabulary and lowered once; the program is evaluated many times. An evaluation reads
-//! facts through a `Host`, which may also add functions, and is bounded by a budget. It knows no resource, no price and no
-//! page.
+//! An expression is parsed, checked against a vocabulary and lowered once; the program is evaluated many times. An
+//! evaluation reads facts through a `Host`, which may also add functions, and has a budget. This module knows no
+//! resource, no price and no rule.
 //!
-//! Two values are ours. `Unknown` is a fact that the text has but that cannot be known: it follows CEL's own logic
-//! (`false && unknown` is false) and carries its cause. `Absent` is what the text does not say: it behaves as null that
-//! never fails: equal to nothing but null, every test of it is false, and what is computed from it is absent again.
+//! Two values are additions to CEL. `Unknown` is a fact that is set but cannot be determined. It follows CEL's own
+//! logic (`false && unknown` is false) and carries its cause. `Absent` is a value that is not set. It behaves as a null
+//! that never fails: it equals only null, every test of it is false, and a result computed from it is absent.
 //!
-//! Refused when it is compiled: names and functions that nobody declared, types that do not go together, text of more than
-//! 4 KiB, and what nests deeper than 64.
+//! Refused at compile time: undeclared names and functions, incompatible types, expressions above 4 KiB, and nesting
+//! deeper than 64.
 //!
-//! Judged by the conformance tests of the language (github.com/google/cel-spec), with a list of what is left out and why in
-//! `tests/conformance.rs`.
+//! Tested with the conformance tests of the language (github.com/google/cel-spec). `tests/conformance.rs` lists the
+//! excluded ones with the reason.
 //!
-//! The cel crate has no budget (324 characters allocate 220 MB), overflows a stack of 2 MB at 5,000 operators, and knows no
-//! unknown facts.
+//! The cel crate has no budget (324 characters allocate 220 MB), overflows a stack of 2 MB at 5,000 operators, and has
+//! no unknown facts.
 
 mod address;
 mod admission;
@@ -59,13 +59,13 @@ pub(crate) use operators::Fault;
 pub(crate) use types::{RecordSchema, SchemaField, Type};
 pub(crate) use value::{About, CelValue, Handle, UnknownValue};
 
-/// Expressions are conditions, not programs.
+/// The size limit: expressions are conditions, not programs.
 pub(crate) const MAX_BYTES: usize = 4096;
 
-/// Far above what people write, far below what a stack of 2 MB holds.
+/// Limit far above real expressions and far below the capacity of a 2 MB stack.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// What is wrong with the text of an expression, and where: bytes from its start.
+/// A mistake in an expression, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) at: Range<usize>,
@@ -85,15 +85,15 @@ impl Problem {
     }
 }
 
-/// An expression that was checked and can be evaluated.
+/// A checked expression, ready for evaluation.
 #[derive(Debug)]
 pub(crate) struct Program {
     node: program::ProgramNode,
     pub(crate) result: Type,
-    /// What it names, as far as names lead: `object.spec.replicas` is three.
+    /// Paths that it uses: `object.spec.replicas` has three names.
     pub(crate) names: Vec<Vec<Arc<str>>>,
     written: syntax::Expr,
-    /// The names that it writes out where a fact or a function of the host takes one.
+    /// Literal names that are compared with facts or passed to host functions.
     pub(crate) said: Vec<Said>,
 }
 
@@ -106,7 +106,7 @@ impl Program {
         Ok(Program { node, result, names, written: expression, said })
     }
 
-    /// Yields the number that a record stands for.
+    /// Converts a result to the number that a record stands for.
     #[must_use]
     pub(crate) fn into_number(self) -> Program {
         let Program { node, result, names, written, said } = self;
@@ -114,30 +114,29 @@ impl Program {
         Program { node, result, names, written, said }
     }
 
-    /// As a condition that a Kubernetes API server understands, or why there is none.
+    /// Returns the condition for a Kubernetes API server, or why it cannot be translated.
     pub(crate) fn in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
         admission::Translation::new(parameters, version).condition(&self.written)
     }
 
-    /// As a text in a message of such a server.
+    /// Returns the expression as a string in a message of the API server.
     pub(crate) fn text_in_kubernetes(&self, parameters: &Map, version: Kubernetes) -> Result<String, String> {
         admission::Translation::new(parameters, version).text(&self.written)
     }
 
-    /// The conjuncts that compare a fact with plain values.
+    /// Returns the conjuncts that compare a fact with literals.
     pub(crate) fn comparisons(&self) -> Vec<Comparison> {
         compare::comparisons(&self.written)
     }
 
-    /// The operands of `&&` and `||` in it, wherever they stand, with the value that leaves the others as they are.
+    /// Returns the operands of every `&&` and `||`, with the value that leaves the others unchanged.
     pub(crate) fn operands(&self) -> Vec<(Range<usize>, bool)> {
         let mut all = Vec::new();
         syntax::operands(&self.written, &mut all);
         all
     }
 
-    /// The parts that decide what it comes to, each with what that part comes to itself: of `a && b`, where only `b` is false,
-    /// that is `b`.
+    /// Returns the parts that decide the result, with their values. If only `b` of `a && b` is false, the part is `b`.
     pub(crate) fn deciding(&self, host: &dyn CelHost, budget: &CelBudget) -> Vec<(Range<usize>, CelValue)> {
         eval::deciding(&self.node, host, budget)
     }
@@ -147,25 +146,26 @@ impl Program {
     }
 }
 
-/// The names that `a.b['c'][0]` consists of; an error where it is more than a path.
+/// Returns the names in `a.b['c'][0]`; an error if it is not a path.
 pub(crate) fn path(text: &str) -> Result<Vec<Arc<str>>, Problem> {
     let expression = parser::parse(text)?;
     syntax::path(&expression).ok_or_else(|| {
-        Problem::new(0..text.len(), "this is no path").with_help("write names: `object.metadata.labels['a/b']`")
+        Problem::new(0..text.len(), "this is not a path")
+            .with_help("write a path of names: `object.metadata.labels['a/b']`")
     })
 }
 
-/// A text as a literal.
+/// Formats a string as a literal.
 pub(crate) fn quoted(text: &str) -> String {
     admission::quoted(text)
 }
 
-/// A day such as `2026-11-21` as a point in time.
+/// Converts a date such as `2026-11-21` to a point in time.
 pub(crate) fn midnight(day: &str) -> Option<CelValue> {
     time::Timestamp::parse(day).map(CelValue::Timestamp)
 }
 
-/// What may be called, the functions that a host adds included: how it is written and what it means.
+/// Returns the signature and meaning of every function, including those that a host adds.
 pub(crate) fn callable(added: &'static [Function]) -> Vec<(String, &'static str)> {
     let functions = functions::all(added).map(|function| (function.signature().replace('`', ""), function.meaning));
     let macros = functions::MACROS.iter().filter_map(|(_, text)| text.split_once(": "));

@@ -1,11 +1,11 @@
-//! The name that was probably meant.
+//! Finds the name that the author probably wanted.
 
 use crate::diagnostic::distance;
 
-/// Letters that are compared.
+/// Limit on the compared letters.
 const LONGEST: usize = 64;
 
-/// The nearest of some names, if one is near enough to be a slip.
+/// Returns the most similar name, if it is similar enough to be a typing error.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     let folded = |text: &str| text.to_lowercase().chars().take(LONGEST).collect::<String>();
@@ -18,8 +18,8 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// The name that differs by one letter that was left out, doubled, added, or changed places with its neighbour. Of names that
-/// are not all known, only that is surely a slip: `subnet_ids` is no slip of `subnet_id`, nor `ipv6` of `ipv4`.
+/// Returns the name that differs by one omitted, doubled, added or swapped letter. In an open list, only these are
+/// certainly typing errors: `subnet_ids` is not one of `subnet_id`, nor `ipv6` of `ipv4`.
 pub(crate) fn slip_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known.into_iter().find(|candidate| is_slip(name, candidate))
 }
@@ -41,7 +41,7 @@ fn is_slip(name: &str, candidate: &str) -> bool {
     }
 }
 
-/// `model_name` for `model`: one is the other with something before or behind.
+/// Whether one name is the other with a prefix or suffix: `model_name` for `model`.
 fn shares_a_word(name: &str, candidate: &str) -> bool {
     let (long, short) = if name.len() > candidate.len() { (name, candidate) } else { (candidate, name) };
     short.len() >= 4 && (long.starts_with(short) || long.ends_with(short))

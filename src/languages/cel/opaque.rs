@@ -1,4 +1,4 @@
-//! Values with types of their own: amounts, addresses, locations, versions and the formats of names.
+//! Values with their own types: quantities, addresses, URLs, versions and name formats.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub(crate) enum Thing {
 }
 
 impl Opaque {
-    /// Its name as the language writes it.
+    /// Returns the name of the type in the language.
     pub(super) fn name(self) -> &'static str {
         match self {
             Opaque::Quantity => "kubernetes.Quantity",

@@ -1,4 +1,4 @@
-//! Operators, also of values that are not known.
+//! Operators, also for unknown values.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::syntax::Operator;
 use super::time::{Duration, Timestamp};
 use super::value::{CelValue, UnknownValue};
 
-/// Why something could not be computed.
+/// Error of a computation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fault {
     Exhausted,
@@ -60,7 +60,7 @@ pub(super) fn binary(
     }
 }
 
-/// An unknown that can only be one of a few values still decides where all of them agree.
+/// If all candidates of an unknown value agree, they decide the result.
 fn with_candidates(
     operator: Operator,
     left: &CelValue,
@@ -76,7 +76,7 @@ fn with_candidates(
         return Some(Ok(with_beginning(operator, left, right, unknown)));
     }
     let other = if on_left { right } else { left };
-    // what it begins with may decide
+    // A known beginning may decide.
     let is_text = matches!((operator, other), (Operator::Equal | Operator::NotEqual, CelValue::Text(_)));
     if unknown.beginning.is_some()
         && (is_text || on_left && matches!((operator, other), (Operator::In, CelValue::List(_))))
@@ -95,7 +95,7 @@ fn with_candidates(
     Some(Ok(agreed.map_or_else(|| CelValue::Unknown(unknown.derived()), CelValue::Flag)))
 }
 
-/// A text and what follows it: what it begins with stays known.
+/// Concatenates strings; a known beginning stays known.
 fn with_beginning(operator: Operator, left: &CelValue, right: &CelValue, unknown: &Arc<UnknownValue>) -> CelValue {
     let beginning: Option<Arc<str>> = match (operator, left, right) {
         (Operator::Add, CelValue::Unknown(first), _) => first.beginning.clone(),
@@ -121,7 +121,7 @@ fn negated(value: CelValue) -> CelValue {
     }
 }
 
-/// True, false, or unknown where it depends on an unknown member.
+/// Returns true, false, or unknown if it depends on an unknown member.
 pub(super) fn equal(left: &CelValue, right: &CelValue, budget: &mut CelBudget) -> Result<CelValue, Exhausted> {
     budget.spend(1)?;
     let same = match (left, right) {
@@ -189,7 +189,7 @@ fn all_equal<'a>(
     Ok(unknown.map_or(CelValue::Flag(true), CelValue::Unknown))
 }
 
-/// How two numbers of any type compare; `None` where one is no number or not a number.
+/// Compares two numbers of any type; `None` if one is not a number.
 pub(super) fn number_order(left: &CelValue, right: &CelValue) -> Option<Ordering> {
     let exact = |value: &CelValue| match value {
         CelValue::Integer(n) => Some(i128::from(*n)),
@@ -208,11 +208,11 @@ fn mixed_order(double: f64, integer: i128) -> Option<Ordering> {
     if double.is_nan() {
         return None;
     }
-    // both fit: the integer has 64 bits, and a double beyond them is larger than any
+    // Both are in range: the integer has 64 bits, and a double beyond them is larger than any integer.
     if double.abs() > 1e20 {
         return Some(if double > 0.0 { Ordering::Greater } else { Ordering::Less });
     }
-    // where a double cannot tell neighbours apart, neither does the comparison
+    // If a double cannot distinguish neighboring integers, the comparison cannot either.
     if integer as f64 == double && integer.unsigned_abs() > 1 << 62 {
         return Some(Ordering::Equal);
     }
@@ -253,7 +253,7 @@ fn ordered(
     }
 }
 
-/// `value in container`.
+/// Evaluates `value in container`.
 pub(super) fn contains(container: &CelValue, value: &CelValue, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     match container {
         CelValue::Absent => Ok(CelValue::Flag(false)),
@@ -371,11 +371,11 @@ fn times(operator: Operator, left: &CelValue, right: &CelValue) -> Option<Result
             Timestamp::from_nanos(a.total_nanos() + b.total_nanos()).map(CelValue::Timestamp)
         }
         (CelValue::Timestamp(a), CelValue::Timestamp(b)) if !add => {
-            // the longest that 64 bits of nanoseconds hold
+            // The longest duration that 64 bits of nanoseconds can hold.
             let nanos = a.total_nanos() - b.total_nanos();
             i64::try_from(nanos).ok().and_then(|_| Duration::from_nanos(nanos)).map(CelValue::Duration)
         }
         _ => return None,
     };
-    Some(result.ok_or_else(|| "the result is out of the range of times".into()))
+    Some(result.ok_or_else(|| "the result is out of range for a time".into()))
 }

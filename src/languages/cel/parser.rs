@@ -1,4 +1,4 @@
-//! Tokens of an expression → its tree.
+//! Parses tokens to an expression tree.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::lexer::{self, TokenKind as Token};
 use super::syntax::{Expr, ExprItem, ExprKind, ExprName, Operator};
 use super::{MAX_BYTES, MAX_DEPTH, Problem};
 
-/// Words that the language keeps for itself, beside `true`, `false`, `null` and `in`.
+/// Reserved words of the language, besides `true`, `false`, `null` and `in`.
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -44,7 +44,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, Problem> {
 struct Parser {
     tokens: Vec<lexer::Token>,
     next: usize,
-    /// Levels of `expression` and `unary` that are under way.
+    /// Current nesting depth of `expression` and `unary`.
     open: usize,
 }
 
@@ -59,7 +59,7 @@ impl Parser {
 
     fn advance(&mut self) -> lexer::Token {
         let token = self.tokens[self.next].clone();
-        // the last token is the end, which is never passed
+        // The last token is the end, and the parser never moves beyond it.
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
@@ -91,7 +91,7 @@ impl Parser {
         Problem::new(self.here(), format!("found `{found}` where {wanted} is expected"))
     }
 
-    /// Notes that one more level is under way; each call is undone by `self.open -= 1`.
+    /// Increases the nesting depth; each call is undone by `self.open -= 1`.
     fn descend(&mut self) -> Result<(), Problem> {
         self.open += 1;
         if self.open > MAX_DEPTH { Err(too_deep(self.here())) } else { Ok(()) }
@@ -113,15 +113,15 @@ impl Parser {
         Ok(whole)
     }
 
-    /// Operators by binding strength: `||`, `&&`, relations, sums, products. One function for all of them keeps the
-    /// stack shallow.
+    /// Parses operators by binding strength: `||`, `&&`, relations, sums, products. A single function for all of them
+    /// needs less stack.
     fn binary(&mut self, weakest: usize) -> Result<Expr, Problem> {
         let mut left = self.unary()?;
         while let Some((strength, operator)) = self.operator().filter(|(strength, _)| *strength >= weakest) {
             self.advance();
             let right = self.binary(strength + 1)?;
             let at = left.at.start..right.at.end;
-            // a chain is one list, however long it is
+            // A chain of any length is one list.
             if let (None, 0, ExprKind::Or(parts)) | (None, 1, ExprKind::And(parts)) =
                 (operator, strength, &mut left.kind)
             {
@@ -140,7 +140,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// The operator that comes next, with its strength; `||` and `&&` are no operators of two values.
+    /// Returns the next operator with its strength. `||` and `&&` are not binary operators here.
     fn operator(&self) -> Option<(usize, Option<Operator>)> {
         let sign = match self.peek() {
             Token::Sign(sign) => sign,
@@ -176,7 +176,7 @@ impl Parser {
             return build(ExprKind::Not(Box::new(of)), at);
         }
         if self.takes("-") {
-            // the lowest integer only exists with its sign
+            // The lowest integer exists only with its sign.
             if let Token::Integer(digits) = *self.peek()
                 && !self.is_followed_by_member()
             {
@@ -367,14 +367,14 @@ fn build(kind: ExprKind, at: Range<usize>) -> Result<Expr, Problem> {
 }
 
 fn no_messages(at: Range<usize>) -> Problem {
-    Problem::new(at, "messages cannot be made here").with_help("write a map: `{\"key\": value}`")
+    Problem::new(at, "an expression cannot create messages").with_help("write a map: `{\"key\": value}`")
 }
 
 fn too_deep(at: Range<usize>) -> Problem {
     Problem::new(at, format!("the expression is nested deeper than {MAX_DEPTH} levels"))
 }
 
-/// A name that is used where one is wanted: a variable of a macro.
+/// Returns a plain name, such as the variable of a macro.
 pub(super) fn as_plain_name(expression: &Expr) -> Option<Arc<str>> {
     match &expression.kind {
         ExprKind::Name { name, rooted: false } => Some(name.clone()),

@@ -1,4 +1,4 @@
-//! What is evaluated: an expression whose names have been found and whose types are known.
+//! A program: an expression with resolved names and types.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::syntax::Operator;
 use super::value::CelValue;
 use crate::source::AdaptiveRegex;
 
-/// What is evaluated.
+/// A node of the program.
 #[derive(Debug)]
 pub(super) struct ProgramNode {
     pub(super) what: What,
@@ -20,14 +20,14 @@ pub(super) struct ProgramNode {
 pub(super) enum What {
     Constant(CelValue),
     Variable(usize),
-    /// A variable of a macro, counted from the outermost.
+    /// Variable of a macro, counted from the outermost.
     Local(usize),
-    /// A field of a record, by its place in the schema.
+    /// Field of a record, by its index in the schema.
     Field(Box<ProgramNode>, usize),
     Select(Box<ProgramNode>, Arc<str>, Lookup),
     Index(Box<ProgramNode>, Box<ProgramNode>, Lookup),
     Call(Box<[&'static Function]>, Box<[ProgramNode]>),
-    /// `matches` with a pattern that is written out.
+    /// `matches` with a literal pattern.
     Matches(Box<ProgramNode>, Box<AdaptiveRegex>),
     List(Box<[(ProgramNode, bool)]>),
     Map(Box<[(ProgramNode, ProgramNode, bool)]>),
@@ -39,19 +39,19 @@ pub(super) enum What {
     Conditional(Box<(ProgramNode, ProgramNode, ProgramNode)>),
     Has(Box<ProgramNode>),
     Known(Box<ProgramNode>),
-    /// Everything that a value may be.
+    /// List of all candidates of a value.
     Possible(Box<ProgramNode>),
     Walk(Box<Walk>),
-    /// A value that a local name stands for, and where.
+    /// Local name for a value, and the expression that uses it.
     Bind(Box<(ProgramNode, ProgramNode)>),
-    /// What is made of the value of an optional, where it has one; true where that is an optional itself.
+    /// Maps the value of an optional; the flag is true if the result is an optional itself.
     OfOptional(Box<(ProgramNode, ProgramNode)>, bool),
 }
 
-/// What to do where there is no such key.
+/// Behavior for a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lookup {
     Must,
-    /// `.?`: an optional.
+    /// `.?`: returns an optional.
     May,
 }

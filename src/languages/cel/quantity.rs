@@ -1,8 +1,8 @@
-//! Kubernetes quantities: `1.5Gi`, `500m`, `2e3`; exact to a billionth, as Kubernetes itself keeps them.
+//! Kubernetes quantities: `1.5Gi`, `500m`, `2e3`. They are exact to a billionth, as in Kubernetes.
 
 use std::fmt;
 
-/// Billionths.
+/// One, in billionths.
 const ONE: i128 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ impl Quantity {
         Quantity { billionths: i128::from(n) * ONE }
     }
 
-    /// What lies below a billionth is rounded up, away from zero.
+    /// Parses a quantity; parts below a billionth are rounded away from zero.
     pub(super) fn parse(text: &str) -> Option<Quantity> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -63,7 +63,7 @@ impl Quantity {
     }
 }
 
-/// A factor and a power of ten.
+/// Returns the factor and the power of ten of a suffix.
 fn scale(suffix: &str) -> Option<(i128, i32)> {
     const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     if let Some(place) = BINARY.iter().position(|it| *it == suffix) {

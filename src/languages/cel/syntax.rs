@@ -1,14 +1,14 @@
-//! The tree of an expression.
+//! The expression tree.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An expression as it is written.
+/// An expression as written.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) at: Range<usize>,
-    /// Levels of expressions in it, so that no walk over it can exhaust the stack.
+    /// Depth of the tree, which limits recursion.
     pub(super) depth: usize,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum ExprKind {
     Double(f64),
     Text(Arc<str>),
     Bytes(Arc<[u8]>),
-    /// `rooted`: written with a leading dot, which no local name can hide.
+    /// `rooted`: written with a leading dot, so that no local name hides it.
     Name {
         name: Arc<str>,
         rooted: bool,
@@ -54,7 +54,7 @@ pub(super) enum ExprKind {
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
 }
 
-/// A member of a list or the key of a map; `?` leaves it out where the optional is empty.
+/// A member of a list or a key of a map; `?` omits it if the optional is empty.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExprItem {
     pub(super) value: Expr,
@@ -101,12 +101,12 @@ impl Operator {
         }
     }
 
-    /// It asks which of two is larger.
+    /// Whether it compares the order of two values.
     pub(super) fn is_order(self) -> bool {
         matches!(self, Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual)
     }
 
-    /// The same question with its sides exchanged.
+    /// Returns the same comparison with its sides exchanged.
     pub(super) fn mirrored(self) -> Operator {
         match self {
             Operator::Less => Operator::Greater,
@@ -126,7 +126,7 @@ impl Operator {
 }
 
 impl ExprKind {
-    /// The expressions directly inside.
+    /// Returns the direct subexpressions.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
             ExprKind::Field { of, .. } | ExprKind::Not(of) | ExprKind::Negative(of) => vec![of],
@@ -142,7 +142,7 @@ impl ExprKind {
     }
 }
 
-/// `a.b['c'][0]` as names; `None` where the expression is anything else.
+/// Returns `a.b['c'][0]` as names; `None` if the expression is not a path.
 pub(super) fn path(expression: &Expr) -> Option<Vec<Arc<str>>> {
     match &expression.kind {
         ExprKind::Name { name, .. } => Some(vec![name.clone()]),
@@ -165,7 +165,7 @@ pub(super) fn path(expression: &Expr) -> Option<Vec<Arc<str>>> {
     }
 }
 
-/// The operands of every `&&` and `||`, with the value that is the same as leaving them out.
+/// Returns the operands of every `&&` and `||`, with the value that has the same effect as removing them.
 pub(super) fn operands(expression: &Expr, into: &mut Vec<(Range<usize>, bool)>) {
     match &expression.kind {
         ExprKind::And(parts) => into.extend(parts.iter().map(|part| (part.at.clone(), true))),
@@ -177,12 +177,12 @@ pub(super) fn operands(expression: &Expr, into: &mut Vec<(Range<usize>, bool)>) 
     }
 }
 
-/// Every path in an expression, each as long as it is.
+/// Returns every path in an expression, each in full length.
 pub(super) fn names(expression: &Expr, into: &mut Vec<Vec<Arc<str>>>) {
     match path(expression) {
         Some(names) => into.push(names),
         None => {
-            // a function may look at more than what it is given
+            // A function may read more than its arguments.
             if let ExprKind::Call { of: None, name, .. } = &expression.kind {
                 into.push(vec![format!("{}()", name.text).into()]);
             }

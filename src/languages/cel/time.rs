@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::languages::go::{Civil, Moment, NANOS, duration, offset};
 
-/// The longest that the language allows: about ten thousand years.
+/// Longest duration of the language: about ten thousand years.
 const LONGEST_SECONDS: i64 = 315_576_000_000;
 
 /// The first second of year 1 and the last of year 9999.
@@ -13,7 +13,7 @@ const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Duration {
     pub(crate) seconds: i64,
-    /// Of the same sign as the seconds.
+    /// Nanoseconds with the same sign as the seconds.
     pub(super) nanos: i32,
 }
 
@@ -63,7 +63,7 @@ impl Timestamp {
         i128::from(self.seconds) * NANOS + i128::from(self.nanos)
     }
 
-    /// `2026-11-21T10:00:00Z`, `2026-11-21T10:00:00.5+01:00`, and `2026-11-21` for midnight.
+    /// Parses `2026-11-21T10:00:00Z`, `2026-11-21T10:00:00.5+01:00`, and `2026-11-21` as midnight.
     pub(crate) fn parse(text: &str) -> Option<Timestamp> {
         let upper = text.to_ascii_uppercase();
         let moment = match upper.len() {
@@ -81,7 +81,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Seconds east of Greenwich of `UTC`, `+02:00`, `-09:30` or `02:00`; places by name would need a table of zones.
+/// Returns the offset from UTC in seconds for `UTC`, `+02:00`, `-09:30` or `02:00`. Names of places would need a table
+/// of time zones.
 pub(super) fn offset_seconds(zone: &str) -> Option<i64> {
     if zone == "UTC" {
         return Some(0);

@@ -1,13 +1,13 @@
-//! What kind of value an expression yields.
+//! Types of values in the expression language.
 
 use std::fmt;
 
 use super::opaque::Opaque;
 
-/// What kind of value an expression yields.
+/// Type of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
-    /// Only known when evaluated.
+    /// Known only at evaluation.
     Any,
     Null,
     Flag,
@@ -30,12 +30,12 @@ pub(crate) enum Type {
 #[derive(Debug)]
 pub(crate) struct RecordSchema {
     pub(crate) name: &'static str,
-    /// For the host: which kind of record this is.
+    /// Number by which the host identifies the kind.
     pub(crate) number_of_kind: usize,
     pub(crate) fields: Vec<SchemaField>,
-    /// The field that stands for the record where a number is wanted.
+    /// The field that stands for the record in arithmetic.
     pub(crate) number: Option<usize>,
-    /// Reading a field of it is reading a fact.
+    /// Whether its fields are facts.
     pub(crate) has_facts: bool,
 }
 
@@ -43,9 +43,9 @@ pub(crate) struct RecordSchema {
 pub(crate) struct SchemaField {
     pub(crate) name: &'static str,
     pub(crate) holds: Type,
-    /// All values that a text can have; empty where anything goes.
+    /// All values that a string can have; empty for arbitrary values.
     pub(crate) values: &'static [&'static str],
-    /// A number that counts or measures something.
+    /// Whether the number counts or measures something.
     pub(crate) is_never_negative: bool,
     pub(crate) meaning: &'static str,
 }
@@ -71,7 +71,7 @@ impl Type {
         Type::Map(Box::new(key), Box::new(value))
     }
 
-    /// A value of this type may stand where the other is wanted.
+    /// Whether a value of this type is accepted for the other type.
     pub(super) fn suits(&self, wanted: &Type) -> bool {
         match (self, wanted) {
             (Type::Any, _) | (_, Type::Any) => true,
@@ -85,7 +85,7 @@ impl Type {
         matches!(self, Type::Integer | Type::Unsigned | Type::Double)
     }
 
-    /// `==` between the two can be true.
+    /// Whether `==` between the two types can be true.
     pub(super) fn may_equal(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Null, _) | (_, Type::Null) => true,
@@ -95,7 +95,7 @@ impl Type {
         }
     }
 
-    /// The type that covers both.
+    /// Returns the type that covers both.
     pub(super) fn join(self, other: Type) -> Type {
         match (self, other) {
             (a, b) if a == b => a,

@@ -12,7 +12,7 @@ use super::types::RecordSchema;
 #[derive(Debug, Clone, Default)]
 pub(crate) enum CelValue {
     Null,
-    /// What the text does not say.
+    /// Value that is not set.
     #[default]
     Absent,
     Flag(bool),
@@ -25,37 +25,37 @@ pub(crate) enum CelValue {
     Map(Arc<Map>),
     Duration(Duration),
     Timestamp(Timestamp),
-    /// The name of a type.
+    /// Name of a type.
     Kind(&'static str),
     Optional(Option<Arc<CelValue>>),
     Opaque(Arc<Thing>),
     Record(Handle),
-    /// A member of a list that may not be there.
+    /// Member of a list that may not exist, with the reason.
     Perhaps(Arc<(CelValue, Arc<UnknownValue>)>),
     Unknown(Arc<UnknownValue>),
 }
 
-/// Something that the host knows; its fields are asked for when they are needed.
+/// A value of the host, whose fields are evaluated when needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Handle {
     pub(crate) schema: &'static RecordSchema,
-    /// Which one: chosen and understood by the host.
+    /// Index that the host assigns.
     pub(crate) id: u32,
 }
 
-/// A value that the text has but that cannot be known.
+/// A value that is set but unknown.
 #[derive(Debug, Clone)]
 pub(crate) struct UnknownValue {
     pub(crate) why: Arc<str>,
     pub(crate) span: Option<Span>,
     pub(crate) about: About,
-    /// All that it can be, where that is known.
+    /// All values that it can have, if they are known.
     pub(crate) candidates: Vec<CelValue>,
-    /// What it begins with, where it is a text of which that much is known.
+    /// Known beginning of a string.
     pub(crate) beginning: Option<Arc<str>>,
 }
 
-/// A price that is missing silences no rule, a fact that is missing does.
+/// The kind of an unknown value. An unknown fact makes a rule's result unknown; an unknown price does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About {
     Price,
@@ -99,7 +99,7 @@ impl CelValue {
         }
     }
 
-    /// The name of its type as the language writes it.
+    /// Returns the name of its type in the language.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             CelValue::Null | CelValue::Absent => "null_type",
@@ -122,7 +122,7 @@ impl CelValue {
         }
     }
 
-    /// The same, as a member of a list that may not be there.
+    /// Returns the value as a member of a list that may not exist.
     pub(crate) fn perhaps(self, why: Arc<UnknownValue>) -> CelValue {
         match self {
             CelValue::Perhaps(_) => self,
@@ -130,7 +130,7 @@ impl CelValue {
         }
     }
 
-    /// What it is where it is there, and why it may not be.
+    /// Returns the value under the condition that it exists, and the reason why it may not.
     pub(crate) fn if_there(&self) -> (&CelValue, Option<&Arc<UnknownValue>>) {
         match self {
             CelValue::Perhaps(perhaps) => (&perhaps.0, Some(&perhaps.1)),
@@ -138,7 +138,7 @@ impl CelValue {
         }
     }
 
-    /// Why the number and the order of a list's members are not known.
+    /// Returns why the number and the order of a list's members are unknown.
     pub(super) fn open_list(&self) -> Option<&Arc<UnknownValue>> {
         match self {
             CelValue::List(items) => items.iter().find_map(|item| item.if_there().1),
@@ -152,7 +152,7 @@ impl UnknownValue {
         UnknownValue { why: why.into(), span, about: About::Fact, candidates: Vec::new(), beginning: None }
     }
 
-    /// It cannot be this text: it begins with another.
+    /// Whether the known beginning excludes this string.
     pub(super) fn excludes(&self, value: &CelValue) -> bool {
         match (&self.beginning, value) {
             (Some(beginning), CelValue::Text(text)) => !text.starts_with(&**beginning),
@@ -160,7 +160,7 @@ impl UnknownValue {
         }
     }
 
-    /// The one of two to tell about: a fact silences a rule, a price does not.
+    /// Returns the more important of two causes: an unknown fact ranks before an unknown price.
     pub(crate) fn or_weightier(first: Option<Arc<UnknownValue>>, second: Arc<UnknownValue>) -> Arc<UnknownValue> {
         match first {
             Some(first) if first.about == About::Fact || second.about == About::Price => first,
@@ -168,7 +168,7 @@ impl UnknownValue {
         }
     }
 
-    /// The same cause for a value that was computed from it.
+    /// Returns the same cause for a computed value.
     pub(super) fn derived(self: &Arc<UnknownValue>) -> Arc<UnknownValue> {
         match self.candidates.is_empty() && self.beginning.is_none() {
             true => self.clone(),

@@ -1,4 +1,4 @@
-//! Semantic versions, compared as their specification says.
+//! Semantic versions, ordered by their specification.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -28,7 +28,7 @@ impl Version {
         parts.next().is_none().then_some(Version { numbers, before, build })
     }
 
-    /// `v1.2` and `01.02.3` too.
+    /// Also accepts `v1.2` and `01.02.3`.
     pub(super) fn parse_leniently(text: &str) -> Option<Version> {
         let text = text.trim_start_matches('v');
         let end = text.find(['-', '+']).unwrap_or(text.len());
@@ -67,7 +67,7 @@ impl PartialOrd for Version {
 }
 
 impl Ord for Version {
-    /// What comes after a `+` does not count.
+    /// Build metadata after a `+` does not count.
     fn cmp(&self, other: &Self) -> Ordering {
         let identifier = |a: &String, b: &String| match (a.parse::<u64>(), b.parse::<u64>()) {
             (Ok(a), Ok(b)) => a.cmp(&b),

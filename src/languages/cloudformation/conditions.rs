@@ -1,4 +1,4 @@
-//! Conditions, which hold, do not, or are not known.
+//! Evaluates conditions to true, false or unknown.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::evaluate::{LoopNames, function};
 use super::stack::{Holds, StackInstance};
 
 impl StackInstance<'_> {
-    /// Whether a condition of the template holds.
+    /// Whether a named condition of the template holds.
     pub(super) fn holds(&self, name: &str, at: Span) -> Holds {
         let refused = |why: String| Err(Arc::new(Cause { refused: true, ..Cause::new(why, at) }));
         match self.conditions.borrow().get(name) {
@@ -27,10 +27,10 @@ impl StackInstance<'_> {
         holds
     }
 
-    /// Whether a condition holds as it is written.
+    /// Whether a condition expression holds.
     pub(super) fn truth(&self, node: &Node, names: &LoopNames) -> Holds {
         let unknown = |why: &str| Err(Arc::new(Cause::new(why, node.span)));
-        let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is no condition") };
+        let ([entry], true) = (node.entries(), self.spend()) else { return unknown("this is not a condition") };
         let argument = &entry.value;
         let each = || argument.items().iter().map(|item| self.truth(item, names));
         match (&*entry.key, function(&entry.key)) {
@@ -45,12 +45,12 @@ impl StackInstance<'_> {
                 [one, other] => equal(&self.value(one, names), &self.value(other, names)),
                 _ => unknown("`Fn::Equals` takes two values"),
             },
-            _ => unknown("this is no condition"),
+            _ => unknown("this is not a condition"),
         }
     }
 }
 
-/// Whether one of several is what decides; else what is not known decides, else they are all the other.
+/// Returns the deciding result if any operand has it, else unknown if any is unknown, else the other result.
 fn all(each: impl Iterator<Item = Holds>, deciding: bool) -> Holds {
     let mut doubt = None;
     for holds in each {
@@ -63,7 +63,7 @@ fn all(each: impl Iterator<Item = Holds>, deciding: bool) -> Holds {
     doubt.map_or(Ok(!deciding), Err)
 }
 
-/// As texts. What can only be one of several is decided where all of them say the same.
+/// Compares as strings. Unknown values with candidates decide if all candidates agree.
 fn equal(one: &Value, other: &Value) -> Holds {
     let Some(cause) = one.any_cause().or(other.any_cause()) else { return Ok(same(one, other)) };
     let among = |value: &Value| match value.cause() {

@@ -1,4 +1,4 @@
-//! Nodes of a template → values, with the functions of CloudFormation worked out.
+//! Evaluates nodes of a template with CloudFormation's functions.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::source::Span;
 
 use super::stack::StackInstance;
 
-/// What names mean inside of loops.
+/// Meaning of names within loops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoopNames {
     bound: Vec<(Arc<str>, Value)>,
-    /// It is not known how often the loop runs.
+    /// Reason why the number of iterations is unknown.
     pub(super) doubt: Option<Arc<Cause>>,
 }
 
@@ -32,7 +32,7 @@ impl LoopNames {
         self.bound.iter().rev().find(|(bound, _)| &**bound == name).map(|(_, value)| value)
     }
 
-    /// A key with the names of loops filled in; `&{name}` leaves only what a name may hold.
+    /// Returns a key with the names of loops replaced; `&{name}` keeps only characters that are allowed in names.
     pub(super) fn filled(&self, key: &Arc<str>) -> Arc<str> {
         if self.bound.is_empty() || !key.contains("{") {
             return key.clone();
@@ -47,7 +47,7 @@ impl LoopNames {
     }
 }
 
-/// What a key names, where it names a function: `Sub` for `Fn::Sub` and `!Sub`.
+/// Returns the function name in a key: `Sub` for `Fn::Sub` and `!Sub`.
 pub(super) fn function(key: &str) -> Option<&str> {
     match key.strip_prefix('!') {
         Some(short) => Some(short),
@@ -57,7 +57,7 @@ pub(super) fn function(key: &str) -> Option<&str> {
 }
 
 impl StackInstance<'_> {
-    /// Takes a step; false where all are used up.
+    /// Spends a step; returns false if the budget is exhausted.
     pub(super) fn spend(&self) -> bool {
         self.spend_many(1)
     }
@@ -74,10 +74,7 @@ impl StackInstance<'_> {
 
     pub(super) fn doc(&self, node: &Node, names: &LoopNames) -> DocValue {
         if !self.spend() {
-            return DocValue::made(
-                Value::unknown("the stack takes more steps than its budget has", node.span),
-                node.span,
-            );
+            return DocValue::made(Value::unknown("evaluating the stack exceeds the step limit", node.span), node.span);
         }
         match &node.data {
             NodeData::Scalar { text, plain } => scalar(node, text, *plain),
@@ -95,7 +92,7 @@ impl StackInstance<'_> {
 
     fn map(&self, node: &Node, entries: &[NodeEntry], names: &LoopNames) -> DocValue {
         let transformed = entries.iter().find(|entry| function(&entry.key) == Some("Transform"));
-        let rest = transformed.map(|it| Arc::new(Cause::new("a macro makes more of this", it.span())));
+        let rest = transformed.map(|it| Arc::new(Cause::new("a macro changes this part of the template", it.span())));
         let plain = entries.iter().filter(|entry| function(&entry.key) != Some("Transform")).cloned();
         let mut all = Vec::new();
         for (entry, names) in self.unrolled(&plain.collect::<Vec<_>>(), names, 0) {
@@ -113,7 +110,7 @@ impl StackInstance<'_> {
         match function(&entry.key).unwrap_or_default() {
             "Ref" => made(self.reference(argument, at, names)),
             "If" => self.choice(argument, at, names),
-            "Transform" => made(Value::unknown("a macro or an included file says what this is", at)),
+            "Transform" => made(Value::unknown("the value comes from a macro or an included file", at)),
             name => made(self.function(name, argument, at, names)),
         }
     }
@@ -137,7 +134,7 @@ impl StackInstance<'_> {
         }
     }
 
-    /// What a name stands for: of a loop, a parameter, or a resource, of which only AWS knows what it is called.
+    /// Returns the value of a name: a loop variable, a parameter, or a resource, whose physical name only AWS knows.
     pub(super) fn named(&self, name: &str, at: Span, names: &LoopNames) -> Value {
         if let Some(bound) = names.get(name) {
             return bound.clone();
@@ -147,7 +144,7 @@ impl StackInstance<'_> {
         }
         match self.resource_named(name) {
             Some((entry, _)) => self.computed(&entry.key, "", at),
-            None => Value::refused(format!("there is no parameter and no resource `{name}` in this template"), at),
+            None => Value::refused(format!("this template has no parameter and no resource `{name}`"), at),
         }
     }
 
@@ -158,19 +155,21 @@ impl StackInstance<'_> {
         }
     }
 
-    /// Something that is known once a resource is made.
+    /// Returns a value that is unknown before the resource is created.
     pub(super) fn computed(&self, name: &str, attribute: &str, at: Span) -> Value {
         let address = self.address(name);
         self.referred.borrow_mut().push((address.clone(), at));
-        let why = format!("`{address}` is known once the stack is made");
+        let why = format!("`{address}` is unknown before the stack is created");
         let computed_by = Some(Computed { address, attribute: attribute.into() });
         Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
-    /// `AWS::Region` and the like.
+    /// Returns pseudo parameters such as `AWS::Region`.
     fn pseudo(&self, name: &str, at: Span) -> Option<Value> {
         let given = |value: &Option<Value>, what: &str| {
-            value.clone().unwrap_or_else(|| Value::unknown(format!("{what} is known where the stack is made"), at))
+            value
+                .clone()
+                .unwrap_or_else(|| Value::unknown(format!("{what} is unknown before the stack is created"), at))
         };
         Some(match name.strip_prefix("AWS::")? {
             "NoValue" => Value::null(at),
@@ -186,25 +185,25 @@ impl StackInstance<'_> {
                 true => "amazonaws.com.cn",
                 false => "amazonaws.com",
             }),
-            _ => Value::unknown(format!("`{name}` is known where the stack is made"), at),
+            _ => Value::unknown(format!("`{name}` is unknown before the stack is created"), at),
         })
     }
 
     fn of_region(&self, at: Span, follows: impl Fn(&str) -> &'static str) -> Value {
         match self.place.region.as_ref().and_then(Value::as_text) {
             Some(region) => Value::text(follows(&region), at),
-            None => Value::unknown("the region is known where the stack is made", at),
+            None => Value::unknown("the region is unknown before the stack is created", at),
         }
     }
 }
 
-/// A scalar as it is written. A reference to the parameter store or to a secret is resolved by AWS.
+/// Returns a scalar. AWS resolves references to the parameter store or to a secret.
 fn scalar(node: &Node, text: &Arc<str>, plain: bool) -> DocValue {
     let at = node.span;
     let value = match (node.text(), node.flag()) {
         (None, _) => Value::null(at),
         (_, Some(flag)) => Value::bool(flag, at),
-        _ if text.contains("{{resolve:") => Value::unknown("AWS looks it up when the stack is made", at),
+        _ if text.contains("{{resolve:") => Value::unknown("AWS looks up this value when it creates the stack", at),
         _ => match Number::parse(text).filter(|_| plain) {
             Some(number) => Value::number(number, at),
             None => Value::text(text.clone(), at),

@@ -1,4 +1,4 @@
-//! The functions of templates, beside `Ref`, `Fn::If` and `Fn::Sub`.
+//! Functions of templates, except `Ref`, `Fn::If` and `Fn::Sub`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::source::{Span, to_base64};
 use super::evaluate::LoopNames;
 use super::stack::{Holds, StackInstance};
 
-/// Blocks that one call may make; AWS allows as many.
+/// Limit of AWS on the blocks of one call.
 const MOST_BLOCKS: u32 = 256;
-/// Alternatives of a lookup, beyond which nothing is gained by naming them.
+/// Limit on the candidates of a lookup, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 64;
 
 impl StackInstance<'_> {
@@ -30,13 +30,13 @@ impl StackInstance<'_> {
                 let condition = Node::framed(&format!("Fn::{name}"), argument);
                 answer(self.truth(&condition, names), at)
             }
-            "ImportValue" => Value::unknown("another stack exports it", at),
-            "GetAZs" => Value::unknown("the zones are known where the stack is made", at),
+            "ImportValue" => Value::unknown("the value is exported by another stack", at),
+            "GetAZs" => Value::unknown("the zones are unknown before the stack is created", at),
             _ => self.of_values(name, &self.value(argument, names), at),
         }
     }
 
-    /// Functions that only look at values.
+    /// Evaluates functions that depend only on their arguments.
     fn of_values(&self, name: &str, argument: &Value, at: Span) -> Value {
         if let Some(cause) = argument.cause() {
             return Value::because(cause, at);
@@ -71,11 +71,11 @@ impl StackInstance<'_> {
                 let bits = argument.items().get(2).and_then(Value::as_number).and_then(|it| it.as_i64());
                 cidr(block, count, bits, at).unwrap_or_else(|| unknown(argument, at))
             }
-            _ => Value::refused(format!("`Fn::{name}` is not known, or is given what it does not take"), at),
+            _ => Value::refused(format!("`Fn::{name}` is not supported, or its arguments are invalid"), at),
         }
     }
 
-    /// `Resource.Attribute`, or a list of both.
+    /// Evaluates `Resource.Attribute`, or a list of both.
     fn get_attribute(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
         let (resource, attribute) = match (argument.items(), argument.text()) {
             ([resource, attribute], _) => {
@@ -102,11 +102,11 @@ impl StackInstance<'_> {
         }
         match self.resource_named(resource) {
             Some((entry, _)) => self.computed(&entry.key, attribute, at),
-            None => Value::refused(format!("there is no resource `{resource}` in this template"), at),
+            None => Value::refused(format!("this template has no resource `{resource}`"), at),
         }
     }
 
-    /// A map of maps, by two keys. Of a key that is not known all that the map has for it are alternatives.
+    /// Looks up two keys in a map of maps. If a key is unknown, all entries of the map are candidates.
     fn find_in_map(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
         let [map, first, second, rest @ ..] = argument.items() else {
             return Value::refused("`Fn::FindInMap` takes a map and two keys", at);
@@ -116,14 +116,14 @@ impl StackInstance<'_> {
         let [map, first, second] = &keys;
         let Some(map) = map.as_text() else { return unknown(map, at) };
         let Some(entry) = self.template.entry("Mappings", &map) else {
-            return default.unwrap_or_else(|| Value::refused(format!("there is no map `{map}`"), at));
+            return default.unwrap_or_else(|| Value::refused(format!("this template has no map `{map}`"), at));
         };
         let rows = matching(&entry.value, first);
         let cells = rows.iter().flat_map(|row| matching(row, second));
         let found: Vec<Value> = cells.take(MOST_CANDIDATES + 1).map(|cell| self.value(cell, names)).collect();
         match (first.cause().or(second.cause()), found.as_slice()) {
             (None, [only]) => only.clone(),
-            (None, _) => default.unwrap_or_else(|| Value::refused(format!("`{map}` has no such keys"), at)),
+            (None, _) => default.unwrap_or_else(|| Value::refused(format!("the map `{map}` has no such keys"), at)),
             (Some(cause), _) => {
                 let mut candidates = if found.len() > MOST_CANDIDATES { Vec::new() } else { found };
                 candidates.dedup_by(|a, b| a.as_text().is_some() && a.as_text() == b.as_text());
@@ -136,7 +136,7 @@ impl StackInstance<'_> {
     }
 }
 
-/// What stands at a key of a map; everything where the key may be anything.
+/// Returns the values at a key; all values if the key is unknown.
 fn matching<'n>(map: &'n Node, key: &Value) -> Vec<&'n Node> {
     let Some(cause) = key.cause() else { return key.as_text().and_then(|key| map.get(&key)).into_iter().collect() };
     let among: Option<Vec<_>> = cause.candidates.iter().map(Value::as_text).collect();
@@ -153,15 +153,15 @@ fn answer(holds: Holds, at: Span) -> Value {
     }
 }
 
-/// Why nothing can be made of a value.
+/// Returns the cause that makes the result unknown.
 fn unknown(value: &Value, at: Span) -> Value {
     match value.any_cause() {
         Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
-        None => Value::refused("this function is given what it does not take", at),
+        None => Value::refused("the arguments of this function are invalid", at),
     }
 }
 
-/// One member of a list. Of a list that may be one of several, one of theirs.
+/// Returns one member of a list. If the list has candidates, the member has a candidate for each.
 fn select(index: &Value, list: &Value, at: Span) -> Value {
     let Some(place) = index.as_number().and_then(|it| it.as_usize()) else { return unknown(index, at) };
     let Some(cause) = list.cause() else {
@@ -173,7 +173,7 @@ fn select(index: &Value, list: &Value, at: Span) -> Value {
     Value::because(&Arc::new(Cause { candidates, ..Cause::clone(cause) }), at)
 }
 
-/// Blocks of addresses inside of a block, each with so many bits for its hosts.
+/// Returns subnets of an address block, each with this number of host bits.
 fn cidr(block: &Value, count: &Value, bits: Option<i64>, at: Span) -> Option<Value> {
     let text = block.as_text()?;
     let (address, _) = text.split_once('/')?;

@@ -1,4 +1,4 @@
-//! `Fn::ForEach`: entries of a section that a loop makes, once for each member of a collection.
+//! `Fn::ForEach`: a loop that creates entries of a section, one for each member of a collection.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::stack::StackInstance;
 
 pub(super) const LOOP: &str = "Fn::ForEach::";
 
-/// What a turn of a loop costs: a stack has 500 resources at most, and loops in loops make any number.
+/// Steps of one iteration. A stack has at most 500 resources, but nested loops can create any number.
 const TURN: u64 = 200;
 
-/// Loops inside loops, more than AWS allows.
+/// Limit on nested loops, above that of AWS.
 const DEEPEST: usize = 6;
 
 impl StackInstance<'_> {
-    /// The entries of a section, those of loops among them, with what names mean in each.
+    /// Returns the entries of a section, including those of loops, each with the meaning of its names.
     pub(super) fn declared(&self, section: &str) -> Vec<(NodeEntry, LoopNames)> {
         self.unrolled(self.template.section(section), &LoopNames::default(), 0)
     }
@@ -46,7 +46,8 @@ impl StackInstance<'_> {
         all
     }
 
-    /// What names mean in each turn of a loop; where its collection is not known, in one that may be there.
+    /// Returns the meaning of names in each iteration. If the collection is unknown, returns one iteration that may not
+    /// exist.
     fn turns(&self, name: &Arc<str>, collection: &Node, names: &LoopNames) -> Vec<LoopNames> {
         let members = self.value(collection, names);
         if let Some(cause) = members.cause() {

@@ -1,15 +1,16 @@
-//! CloudFormation: a template and parameters → the resources that CloudFormation would make, each value with its place.
+//! CloudFormation: evaluates a template with its parameters to the resources that CloudFormation would create, each
+//! value with its place.
 //!
-//! Follows AWS CloudFormation with the transforms `AWS::LanguageExtensions` (`Fn::ForEach`, `Fn::Length`, `Fn::ToJsonString`,
-//! defaults of `Fn::FindInMap`) and SAM, as the user guide has them, 2026-11. What only an account or a region knows is not
-//! known here and says so: exports of other stacks, parameters in the parameter store, zones, what a macro makes of the text.
-//! A parameter without a value is what its default says, as for whoever creates the stack and says nothing else.
+//! Follows AWS CloudFormation with the transforms `AWS::LanguageExtensions` (`Fn::ForEach`, `Fn::Length`,
+//! `Fn::ToJsonString`, defaults of `Fn::FindInMap`) and SAM, by the user guide of 2026-11. Values that only an account
+//! or a region knows are unknown, with a cause: exports of other stacks, the parameter store, zones, the output of
+//! macros. A parameter without a value has its default.
 //!
-//! Refused: nothing; a function that CloudFormation would refuse is a value that is not known. Evaluation has a budget, and
-//! nested stacks have a depth.
+//! Nothing is refused: an expression that CloudFormation would refuse is an unknown value. Evaluation has a budget, and
+//! nested stacks have a depth limit.
 //!
-//! Judged by moto, which evaluates templates too: `tests/corpus/templates_of_aws.py`. No crate evaluates a template with
-//! places and values that are not known.
+//! Tested against moto, which evaluates templates too: `tests/corpus/templates_of_aws.py`. No crate evaluates a
+//! template with places and unknown values.
 
 mod conditions;
 mod evaluate;

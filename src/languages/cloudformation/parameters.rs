@@ -1,4 +1,4 @@
-//! Parameters: what is given for them, else their defaults.
+//! Parameters: their values, else their defaults.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::evaluate::LoopNames;
 use super::stack::StackInstance;
 
 impl StackInstance<'_> {
-    /// The value of a parameter; none where the template has none of that name.
+    /// Returns the value of a parameter; `None` if the template does not declare it.
     pub(super) fn parameter(&self, name: &str, at: Span) -> Option<Value> {
         let declared = &self.template.entry("Parameters", name)?.value;
         let kind = declared.text_at("Type").map_or("String", |it| &**it);
@@ -23,11 +23,11 @@ impl StackInstance<'_> {
         Some(value.marked(is_secret))
     }
 
-    /// Nobody says what it is: one of those that are allowed, where the template names them.
+    /// Returns an unknown value, with the allowed values as candidates if the template lists them.
     fn without_value(&self, name: &str, declared: &Node, at: Span) -> Value {
         let allowed = declared.get("AllowedValues").map(Node::items).unwrap_or_default();
         let candidates = allowed.iter().map(|it| self.value(it, &LoopNames::default())).collect();
-        let cause = Cause { candidates, ..Cause::new(format!("the parameter `{name}` has no value"), at) };
+        let cause = Cause { candidates, ..Cause::new(format!("parameter `{name}` has no value"), at) };
         Value::because(&Arc::new(cause), at)
     }
 }
@@ -37,11 +37,11 @@ fn flag(declared: &Node) -> Option<bool> {
     Some(declared.text_at("NoEcho")?.eq_ignore_ascii_case("true"))
 }
 
-/// As its type has it: what is given is text.
+/// Converts a value to the parameter's type, because given values are strings.
 fn typed(value: Value, kind: &str) -> Value {
     if kind.starts_with("AWS::SSM::Parameter::Value") {
         let name = value.as_text().unwrap_or_default();
-        return Value::unknown(format!("the parameter store holds it as `{name}`"), value.span);
+        return Value::unknown(format!("the value is in the parameter store under `{name}`"), value.span);
     }
     if value.is_unknown() {
         return value;
@@ -56,7 +56,7 @@ fn typed(value: Value, kind: &str) -> Value {
     meant.marked(value.sensitive)
 }
 
-/// The members of a list that is written as one text.
+/// Splits a list that is written as one string.
 fn split_list(text: &str, at: Span) -> Value {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     Value::tuple(parts.map(|part| Value::text(part, at)).collect(), at)

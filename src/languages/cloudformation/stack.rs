@@ -1,4 +1,4 @@
-//! A template with what it is given: its resources, those of the stacks that it nests, and its outputs.
+//! A template with its parameters: its resources, its outputs and its nested stacks.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,17 +13,17 @@ use crate::source::Span;
 use super::evaluate::LoopNames;
 use super::template::CloudTemplate;
 
-/// Stacks inside each other, a third of what AWS has been seen to need.
+/// Limit on nested stacks, far above what real templates nest.
 const DEEPEST: usize = 12;
 
-/// Types that are stacks of their own, and the property that says where their template lies.
+/// Types that are nested stacks, with the property for the location of their template.
 const NESTED: [(&str, &str); 2] =
     [("AWS::CloudFormation::Stack", "TemplateURL"), ("AWS::Serverless::Application", "Location")];
 
-/// Whether a condition holds, or why that is not known.
+/// Whether a condition holds, or why this is unknown.
 pub(super) type Holds = Result<bool, Arc<Cause>>;
 
-/// Where a stack is made, as far as somebody says so.
+/// Target of a stack, as far as it is set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AccountAndRegion {
     pub(crate) region: Option<Value>,
@@ -31,29 +31,29 @@ pub(crate) struct AccountAndRegion {
     pub(crate) stack_name: Option<Value>,
 }
 
-/// Where nested templates come from.
+/// Source of nested templates.
 pub(crate) trait Library {
-    /// The template at a location, which may be known in part; none where it is not at hand.
+    /// Returns the template at a location, which may be partly known; `None` if it is not in the repository.
     fn nested(&self, location: &Value) -> Option<Arc<CloudTemplate>>;
 }
 
-/// One template with one set of values for its parameters.
+/// One template with one set of parameter values.
 pub(crate) struct StackInstance<'l> {
     pub(super) template: Arc<CloudTemplate>,
     pub(super) given: BTreeMap<Arc<str>, Value>,
     pub(super) place: AccountAndRegion,
     pub(super) library: &'l dyn Library,
-    /// `Child.` with the dot at the end; empty outside.
+    /// Address prefix with a dot at the end, such as `Child.`; empty for the outermost stack.
     pub(super) prefix: Rc<str>,
     depth: usize,
-    /// Steps that all stacks of one root may take together.
+    /// Shared budget of all stacks of one root.
     pub(super) budget: Rc<Cell<u64>>,
-    /// What is being looked up is nothing yet: it depends on itself.
+    /// Evaluated conditions. `None` marks a condition under evaluation: a second use means that it depends on itself.
     pub(super) conditions: RefCell<HashMap<Arc<str>, Option<Holds>>>,
     nested: RefCell<HashMap<Arc<str>, Option<Rc<StackInstance<'l>>>>>,
-    /// Stacks of which an output is being worked out.
+    /// Stacks of which an output is under evaluation.
     asked: RefCell<HashSet<Arc<str>>>,
-    /// Resources that were named since this was emptied.
+    /// Resources that were referenced since this was cleared.
     pub(super) referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
 
@@ -90,7 +90,8 @@ impl<'l> StackInstance<'l> {
         }
     }
 
-    /// The resources of this stack and of those that it nests. A stack whose template is not at hand stays a resource.
+    /// Returns the resources of this stack and of nested ones. A nested stack without an available template stays a
+    /// resource.
     pub(crate) fn resources(&self) -> Vec<DocResource> {
         let mut all = Vec::new();
         for (entry, names) in self.declared("Resources") {
@@ -107,7 +108,7 @@ impl<'l> StackInstance<'l> {
         format!("{}{name}", self.prefix).into()
     }
 
-    /// A resource of this stack by its name, which a loop may have made.
+    /// Returns a resource by its name, which a loop may have created.
     pub(super) fn resource_named(&self, name: &str) -> Option<(NodeEntry, LoopNames)> {
         if let Some(entry) = self.template.entry("Resources", name) {
             return Some((entry.clone(), LoopNames::default()));
@@ -158,13 +159,13 @@ impl<'l> StackInstance<'l> {
         }
     }
 
-    /// The stack that a resource is; none where it is no stack, or where its template is not at hand.
+    /// Returns the nested stack of a resource; `None` if it is another resource or if its template is missing.
     fn nested_stack(&self, entry: &NodeEntry, found: &DocResource) -> Option<Rc<StackInstance<'l>>> {
         let (_, location) = NESTED.iter().find(|(kind, _)| **kind == *found.kind)?;
         if let Some(known) = self.nested.borrow().get(&entry.key) {
             return known.clone();
         }
-        // Tools that upload templates keep the path of what they uploaded.
+        // Tools that upload templates record the path of the original.
         let asset = found.remarks.iter().find(|(key, _)| &**key == "aws:asset:path").map(|(_, path)| path);
         let location = asset.or_else(|| found.properties.get(location)).map(DocValue::value);
         let template = location.filter(|_| self.depth < DEEPEST).and_then(|it| self.library.nested(&it));
@@ -181,13 +182,13 @@ impl<'l> StackInstance<'l> {
         stack
     }
 
-    /// An output of a nested stack; none where it is no stack, or where its template is not at hand.
+    /// Returns an output of a nested stack; `None` if it is another resource or if its template is missing.
     pub(super) fn output(&self, stack: &str, output: &str, at: Span) -> Option<Value> {
         let (entry, names) = self.resource_named(stack)?;
         if !self.asked.borrow_mut().insert(entry.key.clone()) {
             return Some(Value::refused(format!("the stack `{stack}` depends on itself"), at));
         }
-        // What is said of the stack itself is no reference of whoever asks for one of its outputs.
+        // References of the stack's own parameters do not belong to the resource that uses the output.
         let before = self.referred.take();
         let found = self.resource(&entry, &names);
         *self.referred.borrow_mut() = before;
@@ -202,7 +203,7 @@ impl<'l> StackInstance<'l> {
     }
 }
 
-/// What a stack nests is there where the stack is.
+/// Resources of a nested stack exist only if the stack does.
 fn within(inner: DocResource, outer: &Presence) -> DocResource {
     let presence = match (&inner.presence, outer) {
         (Presence::Never(span), _) => Presence::Never(*span),

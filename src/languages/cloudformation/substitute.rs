@@ -9,14 +9,14 @@ use super::evaluate::LoopNames;
 use super::stack::StackInstance;
 
 impl StackInstance<'_> {
-    /// A text with `${names}`, and maybe a map of what some of them mean.
+    /// Replaces `${names}` in a string; a map may define some of them.
     pub(super) fn substituted(&self, argument: &Node, at: Span, names: &LoopNames) -> Value {
         let (text, own) = match argument.items() {
             [text, own, ..] => (text, Some(self.doc(own, names))),
             [text] => (text, None),
             [] => (argument, None),
         };
-        let Some(text) = text.text() else { return Value::refused("`Fn::Sub` takes a text", at) };
+        let Some(text) = text.text() else { return Value::refused("`Fn::Sub` takes a string", at) };
         let own = own.as_ref().map(|own| &own.data);
         let meaning = |name: &str| match own {
             Some(DocData::Map(entries, _)) => entries.iter().find(|(key, _)| &**key == name).map(|(_, it)| it.value()),
@@ -38,7 +38,7 @@ enum TextPart<'t> {
     Name(&'t str),
 }
 
-/// `${name}` is filled in, `${!name}` stands for `${name}`.
+/// `${name}` is replaced, and `${!name}` is an escaped `${name}`.
 fn parts(text: &str) -> Vec<TextPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -3,7 +3,7 @@
 use crate::languages::yaml::{Node, NodeEntry};
 use crate::source::Span;
 
-/// Transforms that add nothing to what rents machines, or whose words are read here.
+/// Transforms that create no machines, or whose syntax this module supports.
 const KNOWN_TRANSFORMS: [&str; 6] = [
     "AWS::LanguageExtensions",
     "AWS::Serverless-2016-10-31",
@@ -13,16 +13,16 @@ const KNOWN_TRANSFORMS: [&str; 6] = [
     "AWS::SecretsManager-2024-09-16",
 ];
 
-/// A template as it is written.
+/// A template as written.
 #[derive(Debug)]
 pub(crate) struct CloudTemplate {
     root: Node,
-    /// Files or programs may change all of it: `AWS::Include`, macros of one's own.
+    /// Whether files or programs may change the whole template: `AWS::Include`, or custom macros.
     pub(crate) has_macros: bool,
 }
 
 impl CloudTemplate {
-    /// A document that has resources with types of AWS; none where it is something else.
+    /// Returns a document that has resources with AWS types; `None` if it is another document.
     pub(crate) fn of(root: &Node) -> Option<Self> {
         let of_aws = |kind: &str| kind.starts_with("AWS::") || kind.starts_with("Custom::");
         let resources = root.get("Resources")?.entries();
@@ -40,7 +40,7 @@ impl CloudTemplate {
         self.root.get(section)?.entry(name)
     }
 
-    /// The names of its parameters, with whether each has a value of its own.
+    /// Returns the names of its parameters, with whether each has a default.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&str, bool)> {
         self.section("Parameters").iter().map(|entry| (&*entry.key, entry.value.get("Default").is_some()))
     }

@@ -1,5 +1,5 @@
-//! What templates are evaluated to, for the judge: `CFN_TEMPLATES=DIRECTORY cargo test --lib cloudformation::tests -- --nocapture`
-//! prints a line of JSON for each resource, which `tests/corpus/templates_of_aws.py` compares.
+//! Prints the evaluated templates for a comparison: `CFN_TEMPLATES=DIRECTORY cargo test --lib cloudformation::tests --
+//! --nocapture` prints one line of JSON for each resource. `tests/corpus/templates_of_aws.py` compares them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Library for Nothing {
     }
 }
 
-/// Each resource of a template with its defaults: name, presence, properties.
+/// Returns each resource of a template with default parameters: name, presence, properties.
 fn evaluated(path: &str, text: &str) -> Vec<Json> {
     let sources = Sources::new(MemoryTree::new().with(path, text));
     let file = sources.open(path).unwrap();

@@ -1,10 +1,10 @@
-//! Values as JSON, for functions that write it.
+//! Converts values to JSON, for functions that output it.
 
 use serde_json::Value as Json;
 
 use crate::languages::hcl::value::{Data, Value};
 
-/// A value as JSON; nothing where a part of it is not known.
+/// Returns a value as JSON; `None` if a part of it is unknown.
 pub(crate) fn as_json(value: &Value) -> Option<Json> {
     Some(match &value.data {
         Data::Null => Json::Null,

@@ -1,8 +1,8 @@
-//! What documents that declare resources have in common, whatever their language: a tree of values, known or not, in which
-//! everything has its place, and the resources that it makes.
+//! The common form of documents that declare resources, in any language: a tree of known and unknown values with
+//! places, and the resources.
 //!
-//! Follows no program: languages that are written as data (templates of clouds) are evaluated to this, and it is all that
-//! those need who make rows of it. What is not known is a value that says why; it is never a default of a type.
+//! Languages that are written as data (cloud templates) are evaluated to this form, and the resource definitions are
+//! applied to it. An unknown value has its cause. It is never replaced by a default of its type.
 
 mod json;
 mod texts;
@@ -15,32 +15,32 @@ use crate::source::Span;
 pub(crate) use json::as_json;
 pub(crate) use texts::joined;
 
-/// A value, with where the document says it.
+/// A value with its place in the document.
 #[derive(Debug, Clone)]
 pub(crate) struct DocValue {
-    /// The key before it; the value itself where there is none.
+    /// Place of its key, or of the value itself without a key.
     pub(crate) key: Span,
-    /// What is written there, which may be a function.
+    /// Place of the expression, which may be a function.
     pub(crate) at: Span,
-    /// It is written there in full, and no function.
+    /// Whether the value is a literal and not a function.
     pub(crate) literal: bool,
     pub(crate) data: DocData,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum DocData {
-    /// In the order of the text; with why there may be more.
+    /// Entries in the order of the file, with the reason why there may be more.
     Map(Vec<(Arc<str>, DocValue)>, Option<Arc<Cause>>),
     List(Vec<DocValue>),
-    /// Anything else, and what a function made.
+    /// Any other value, or the result of a function.
     Value(Value),
 }
 
-/// Whether there is such a resource.
+/// Whether a resource exists.
 #[derive(Debug, Clone)]
 pub(crate) enum Presence {
     Sure,
-    /// A condition does not hold, which is said here.
+    /// A condition at this place does not hold.
     Never(Span),
     Unknown {
         why: String,
@@ -52,17 +52,17 @@ pub(crate) enum Presence {
 #[derive(Debug, Clone)]
 pub(crate) struct DocResource {
     pub(crate) name: Arc<str>,
-    /// The name behind those of the documents around it: `Child.Machine`.
+    /// Name of the resource, after the names of its parent documents: `Child.Machine`.
     pub(crate) address: Arc<str>,
-    /// As the language calls it: `AWS::EC2::Instance`.
+    /// Type in the language: `AWS::EC2::Instance`.
     pub(crate) kind: Arc<str>,
     pub(crate) head: Span,
     pub(crate) body: Span,
     pub(crate) presence: Presence,
     pub(crate) properties: DocValue,
-    /// What it says of itself to programs that read it.
+    /// Metadata of the resource for other programs.
     pub(crate) remarks: Vec<(Arc<str>, DocValue)>,
-    /// Addresses of the resources that its text names, with the place.
+    /// Addresses of the resources that it refers to, with their places.
     pub(crate) references: Vec<(Arc<str>, Span)>,
 }
 
@@ -71,12 +71,12 @@ impl DocValue {
         DocValue { key: value.span, at: value.span, literal, data: DocData::Value(value) }
     }
 
-    /// What a function made of what is written here.
+    /// Returns the result of a function at this place.
     pub(crate) fn made(value: Value, at: Span) -> Self {
         DocValue { key: at, at, literal: false, data: DocData::Value(value) }
     }
 
-    /// A value of which the members are looked at one by one.
+    /// Returns a value whose members have their own nodes.
     pub(crate) fn spread_out(value: Value, at: Span) -> Self {
         let each = |value: &Value| DocValue::spread_out(value.clone(), value.span);
         let data = match &value.data {
@@ -108,7 +108,7 @@ impl DocValue {
         }
     }
 
-    /// As one value, whose parts know their places.
+    /// Returns one value whose parts have their places.
     pub(crate) fn value(&self) -> Value {
         match &self.data {
             DocData::Value(value) => value.clone(),

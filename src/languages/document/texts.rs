@@ -1,4 +1,4 @@
-//! Texts that are known in part.
+//! Strings that are partly known.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::languages::hcl::value::{Cause, Value};
 use crate::source::Span;
 
-/// Of a text with more alternatives, it is only said that it is not known.
+/// A string with more candidates is only unknown.
 const MOST_CANDIDATES: usize = 16;
 
-/// Texts with something between, as one: with all that it may be where only one is not known.
+/// Joins strings with a separator. If only one of them is unknown, the result has a candidate for each of its
+/// candidates.
 pub(crate) fn joined(parts: &[Value], between: &str, at: Span) -> Value {
     let secret = parts.iter().any(Value::any_sensitive);
     let Some(cause) = parts.iter().find_map(Value::any_cause) else {
@@ -35,11 +36,11 @@ fn text_of(parts: &[Value], between: &str, at: Span) -> Value {
     let texts: Option<Vec<_>> = parts.iter().map(Value::as_text).collect();
     match texts {
         Some(texts) => Value::text(texts.join(between), at),
-        None => Value::refused("only texts and numbers make a text", at),
+        None => Value::refused("only strings and numbers can form a string", at),
     }
 }
 
-/// The text with `${…}` where it is not known.
+/// Returns the string with `${…}` for unknown parts.
 fn outline(parts: &[Value], between: &str) -> String {
     let mut text = String::new();
     for (place, part) in parts.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! What programs have in common because they are written in Go: how text stands between quotes, the verbs of `printf`, and
-//! moments and durations.
+//! Behavior that programs share because they are written in Go: string quoting, the verbs of `printf`, and times and
+//! durations.
 //!
-//! Follows `strconv`, `encoding/json`, `fmt` and `time`, as far as Terraform, helm, kustomize and CEL show them. Refused: what
-//! Go refuses. Judged where these programs are: `tests/charts`, `tests/terraform`, and the conformance tests of CEL.
+//! Follows `strconv`, `encoding/json`, `fmt` and `time`, as far as Terraform, helm, kustomize and CEL need them. It
+//! refuses whatever Go refuses. The tests of these programs cover it: `tests/charts`, `tests/terraform`, and the
+//! conformance tests of CEL.
 //!
-//! No crate does it: those for dates and formats follow Rust.
+//! No crate does this: crates for dates and formats follow Rust.
 
 mod quote;
 mod time;

@@ -1,8 +1,8 @@
-//! Strings as Go writes and reads them between quotes.
+//! Quoting and unquoting of strings as in Go.
 
 use std::fmt::Write;
 
-/// What stands between double quotes; nothing where Go would refuse it.
+/// Returns the content of a double-quoted string; `None` if Go would refuse it.
 pub(crate) fn unquoted(inner: &str) -> Option<String> {
     if !inner.contains('\\') {
         return Some(inner.to_owned());
@@ -48,7 +48,7 @@ pub(crate) fn unquoted(inner: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// As `%q` shows a letter inside a text between such quotes; nothing where it stands for itself.
+/// Returns how `%q` escapes a character between such quotes; `None` if it needs no escape.
 pub(crate) fn escape(letter: char, quote: char) -> Option<String> {
     Some(match letter {
         '\\' => "\\\\".to_owned(),
@@ -72,7 +72,7 @@ pub(crate) fn escape(letter: char, quote: char) -> Option<String> {
     })
 }
 
-/// What Go calls printable, near enough: no control characters, no blanks but the plain one.
+/// Whether Go calls a character printable, approximately: no control characters, and no spaces except the plain one.
 fn is_shown(letter: char) -> bool {
     let hidden = letter.is_control()
         || (letter.is_whitespace() && letter != ' ')
@@ -93,7 +93,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// A string of JSON; Go hides what could end a script.
+/// Writes a JSON string. Go escapes characters that could end a script.
 pub(crate) fn json(text: &str, for_pages: bool, out: &mut String) {
     out.push('"');
     for letter in text.chars() {

@@ -1,11 +1,11 @@
-//! Moments as RFC 3339 has them and durations as `1h30m`: exact to the nanosecond, without a clock.
+//! Times in RFC 3339 format and durations such as `1h30m`. They are exact to the nanosecond and need no clock.
 
 use crate::source::{civil_from_days, days_from_civil, days_in_month};
 
-/// In a second.
+/// Nanoseconds per second.
 pub(crate) const NANOS: i128 = 1_000_000_000;
 
-/// Seconds since 1970 in UTC, and how many seconds its zone is ahead.
+/// Seconds since 1970 in UTC, and the offset of its zone in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) seconds: i64,
@@ -13,24 +13,24 @@ pub(crate) struct Moment {
     pub(crate) ahead: i64,
 }
 
-/// The date and the time of day of a moment somewhere.
+/// Date and time of day in a time zone.
 pub(crate) struct Civil {
     pub(crate) year: i64,
-    /// 1 to 12.
+    /// Month from 1 to 12.
     pub(crate) month: i64,
-    /// 1 to 31.
+    /// Day from 1 to 31.
     pub(crate) day: i64,
     pub(crate) hour: i64,
     pub(crate) minute: i64,
     pub(crate) second: i64,
-    /// From Sunday, which is 0.
+    /// Day of the week; Sunday is 0.
     pub(crate) weekday: i64,
-    /// From the first of January, which is 0.
+    /// Day of the year; January 1 is 0.
     pub(crate) day_of_year: i64,
 }
 
 impl Civil {
-    /// `ahead`: seconds east of Greenwich.
+    /// `ahead` is the offset from UTC in seconds.
     pub(crate) fn of(seconds: i64, ahead: i64) -> Civil {
         let local = seconds + ahead;
         let (days, rest) = (local.div_euclid(86_400), local.rem_euclid(86_400));
@@ -49,7 +49,7 @@ impl Civil {
 }
 
 impl Moment {
-    /// `2018-05-13T07:44:12Z`, `2018-05-13T07:44:12.5+01:00`.
+    /// Parses `2018-05-13T07:44:12Z` and `2018-05-13T07:44:12.5+01:00`.
     pub(crate) fn read(text: &str) -> Option<Moment> {
         let (year, month, day) = (number(text, 0, 4)?, number(text, 5, 7)?, number(text, 8, 10)?);
         let (hour, minute, second) = (number(text, 11, 13)?, number(text, 14, 16)?, number(text, 17, 19)?);
@@ -73,7 +73,7 @@ impl Moment {
     }
 }
 
-/// Seconds east of Greenwich of `+02:00` or `-09:30`.
+/// Returns the offset from UTC in seconds for `+02:00` or `-09:30`.
 pub(crate) fn offset(zone: &str) -> Option<i64> {
     let sign = match zone.bytes().next()? {
         b'+' => 1,
@@ -90,7 +90,7 @@ fn number(text: &str, from: usize, to: usize) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// Nanoseconds of `1h30m`, `-1.5h`, `10ms`.
+/// Returns the nanoseconds of `1h30m`, `-1.5h` or `10ms`.
 pub(crate) fn duration(text: &str) -> Option<i128> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -118,7 +118,8 @@ pub(crate) fn duration(text: &str) -> Option<i128> {
     Some(sign * total)
 }
 
-/// A decimal number times a unit. More than 18 digits are nobody's, and too many for the sum.
+/// Multiplies a decimal number with a unit. Numbers with more than 18 digits are refused, because they are not
+/// realistic and could overflow.
 fn scaled(number: &str, unit: i128) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() + fraction.len() == 0 || whole.len() > 18 {

@@ -1,9 +1,9 @@
-//! The verbs of `printf`: `%-08.3f`, taken apart, and what their flags do to a number.
+//! Parses the verbs of `printf`, such as `%-08.3f`, and applies their flags to numbers.
 
-/// Wider than any text; a width beyond it is hostile.
+/// Limit on the width, above any real text; a larger width is an attack.
 pub(crate) const WIDEST: usize = 10_000;
 
-/// What stands between a `%` and its letter.
+/// The part between a `%` and its letter.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct PrintVerb {
     pub(crate) minus: bool,
@@ -16,7 +16,7 @@ pub(crate) struct PrintVerb {
 }
 
 impl PrintVerb {
-    /// Reads what follows a `%`, up to the letter; `given` says the number of a `*`.
+    /// Parses the part after a `%`, up to the letter; `given` returns the number for a `*`.
     pub(crate) fn read(rest: &mut &str, mut given: impl FnMut() -> Option<usize>) -> PrintVerb {
         let mut verb = PrintVerb::default();
         while let Some(flag) = rest.chars().next() {
@@ -45,7 +45,7 @@ impl PrintVerb {
         verb
     }
 
-    /// Digits with their sign, and one in front where the flags want it.
+    /// Returns digits with a sign, as the flags require.
     pub(crate) fn signed(self, number: String) -> String {
         match number.starts_with('-') {
             false if self.plus => format!("+{number}"),
@@ -54,7 +54,7 @@ impl PrintVerb {
         }
     }
 
-    /// A number in the width, with zeros behind its sign.
+    /// Pads a number to the width, with zeros after its sign.
     pub(crate) fn pad_number(self, number: String) -> String {
         let digits = number.trim_start_matches(['-', '+', ' ']);
         match self.zero && !self.minus {
@@ -66,7 +66,7 @@ impl PrintVerb {
         }
     }
 
-    /// Text of so many letters in the width, with blanks.
+    /// Pads text of a given length to the width with spaces.
     pub(crate) fn pad(self, text: &str, length: usize) -> String {
         let blanks = " ".repeat(self.missing(length));
         if self.minus { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
@@ -77,14 +77,14 @@ impl PrintVerb {
     }
 }
 
-/// Takes a number from the front of a text; `WIDEST` stands for all above it.
+/// Consumes a number at the start of a text; larger numbers become `WIDEST`.
 pub(crate) fn digits(rest: &mut &str) -> Option<usize> {
     let (digits, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
     *rest = after;
     (!digits.is_empty()).then(|| digits.parse().unwrap_or(WIDEST).min(WIDEST))
 }
 
-/// A whole number in the base of a verb.
+/// Formats a whole number in the base of a verb.
 pub(crate) fn radix(letter: char, magnitude: u64) -> Option<String> {
     Some(match letter {
         'd' => magnitude.to_string(),
@@ -96,7 +96,7 @@ pub(crate) fn radix(letter: char, magnitude: u64) -> Option<String> {
     })
 }
 
-/// With an exponent, which has two digits at least.
+/// Formats with an exponent of at least two digits.
 pub(crate) fn scientific(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };

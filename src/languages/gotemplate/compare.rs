@@ -1,4 +1,4 @@
-//! Truth and comparison as Go has them.
+//! Truth and comparison of values as in Go.
 
 use super::failure::TemplateFailure;
 use super::text::Cause;
@@ -6,7 +6,7 @@ use super::value::{GoValue, Kind};
 
 const DEEPEST: usize = 64;
 
-/// Whether a value counts as true; the cause where that is not known.
+/// Whether a value counts as true, or the cause if it is unknown.
 pub(crate) fn truth(value: &GoValue) -> Result<bool, Cause> {
     Ok(match &value.kind {
         Kind::Nil | Kind::NilInside => false,
@@ -50,7 +50,7 @@ fn incompatible(a: &GoValue, b: &GoValue) -> TemplateFailure {
     format!("incompatible types for comparison: {} and {}", a.type_name(), b.type_name()).into()
 }
 
-/// `eq`: the first equals any of the others.
+/// `eq`: whether the first value equals any of the others.
 pub(crate) fn equal(first: &GoValue, others: &[GoValue]) -> Result<bool, TemplateFailure> {
     if others.is_empty() {
         return Err("missing argument for comparison".into());
@@ -102,7 +102,7 @@ pub(crate) fn less(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     })
 }
 
-/// `reflect.DeepEqual`; unknown where something decides that is not known.
+/// `reflect.DeepEqual`; unknown if an unknown value decides.
 pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
     let mut unknown = None;
     let known = deep(a, b, 0, &mut unknown)?;
@@ -114,7 +114,7 @@ pub(crate) fn same(a: &GoValue, b: &GoValue) -> Result<bool, TemplateFailure> {
 
 fn deep(a: &GoValue, b: &GoValue, depth: usize, unknown: &mut Option<Cause>) -> Result<bool, TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     if let Some(cause) = a.cause().or(b.cause()) {
         unknown.get_or_insert_with(|| cause.clone());

@@ -1,7 +1,7 @@
-//! Templates → text: Go's `text/template`, with values that are not known.
+//! Renders templates: Go's `text/template`, with unknown values.
 //!
-//! A condition that is not known takes both ways: where they come to the same text nothing is lost, where only one says
-//! anything its text is doubtful, and where both are one line a hole stands for it.
+//! If a condition is unknown, both branches are rendered. If their texts are equal, nothing is lost. If only one branch
+//! has text, that text is doubtful. If both are one line, a hole replaces them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -19,39 +19,39 @@ use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, Tem
 use super::text::{Cause, Text, TextOrigin, TextWriter};
 use super::value::{GoValue, Heap, Kind, MapEntries};
 
-/// Steps of one rendering; the largest public charts take a fiftieth.
+/// Limit on the steps of one rendering; the largest public charts use 2% of it.
 const MOST_STEPS: u64 = 1_500_000;
-/// Bytes that one rendering may make, of which many run at once.
+/// Limit on the bytes of one rendering, because many run at once.
 const MOST_BYTES: usize = 32 << 20;
-/// What text becomes when it is taken apart, in bytes a byte.
+/// Factor by which text grows when it is parsed, in bytes per byte.
 pub(super) const PARSED: usize = 16;
-/// Templates inside templates, blocks and parentheses; the stack that rendering has holds more.
+/// Limit on nested templates, blocks and parentheses. The stack of a rendering is large enough for more.
 const DEEPEST: usize = 600;
 
-/// Going through so many bytes is a step.
+/// Bytes that functions read for one step.
 pub(super) const BYTES_PER_STEP: u64 = 128;
-/// Functions go no deeper into values that hold each other.
+/// Limit on the nesting of values that functions read.
 const DEEPEST_VALUE: usize = 64;
 
-/// All templates of a chart by their names.
+/// All templates of a chart by name.
 pub(crate) type Templates = HashMap<Rc<str>, Rc<Template>>;
 
-/// Says of a template that is not there why nobody knows what it is; nothing where it should be there.
+/// Returns why a template is unknown that another chart would define; `None` if the template should exist.
 pub(crate) type Missing<'a> = &'a dyn Fn(&str) -> Option<Cause>;
 
 pub(crate) struct Evaluator<'a> {
     pub(super) templates: Rc<Templates>,
     pub(crate) heap: Heap,
     missing: Missing<'a>,
-    /// What nobody gave and `required` wants.
+    /// Values that `required` demands and that are not set.
     pub(crate) wanted: Vec<String>,
-    /// Conditions that are not known, and of which only one side was written.
+    /// Unknown conditions of which only one branch was rendered.
     pub(crate) undecided: Vec<Undecided>,
     steps: Cell<u64>,
     depth: usize,
-    /// Why it is not known whether what is done now is done at all.
+    /// Causes by which the current action may not be executed.
     doubts: Vec<Cause>,
-    /// Where the action stands that is being done.
+    /// Place of the current action.
     pub(super) at: Option<TextOrigin>,
 }
 
@@ -59,11 +59,11 @@ pub(crate) struct Evaluator<'a> {
 struct Frame<'t> {
     template: &'t Template,
     variables: Vec<(Rc<str>, GoValue)>,
-    /// Variables before this one are assigned only perhaps.
+    /// Variables before this index are assigned only conditionally.
     certain: usize,
 }
 
-/// A condition that is not known, and of which one side is left out.
+/// An unknown condition of which one branch is omitted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Undecided {
     pub(crate) at: Span,
@@ -80,7 +80,7 @@ enum Flow {
 type Done<T> = Result<T, TemplateFailure>;
 
 impl<'a> Evaluator<'a> {
-    /// The heap of a rendering of charts.
+    /// Returns the heap for rendering a chart.
     pub(crate) fn heap(file: FileId) -> Heap {
         Heap::new(MOST_BYTES, file)
     }
@@ -99,7 +99,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// The text that a template becomes. What Go writes for nothing is left out, as Helm does.
+    /// Renders a template. Go's text for a missing value is removed, as Helm does.
     pub(crate) fn render(&mut self, name: &str, dot: &GoValue) -> Done<Text> {
         let Some(template) = self.templates.get(name).cloned() else {
             return Err(format!("template {name:?} not defined").into());
@@ -111,12 +111,12 @@ impl<'a> Evaluator<'a> {
         Ok(without_no_value(&out.finish()))
     }
 
-    /// Where the action stands at which it stopped.
+    /// Returns the place of the action at which rendering stopped.
     pub(crate) fn stopped(&self) -> Option<Span> {
         self.at.map(|origin| origin.span)
     }
 
-    /// Steps that were taken so far.
+    /// Returns the steps spent so far.
     pub(crate) fn taken(&self) -> u64 {
         MOST_STEPS - self.steps.get()
     }
@@ -129,13 +129,13 @@ impl<'a> Evaluator<'a> {
             }
             None => {
                 self.steps.set(0);
-                Err(TemplateFailure::Budget("it takes more steps than any chart"))
+                Err(TemplateFailure::Budget("rendering exceeds the step limit"))
             }
         }
     }
 
-    /// Pays for going through values: each function does so before it is called, and so does what is printed. What it makes
-    /// of them may be as large.
+    /// Spends steps for reading values. Each function does this before its call, and so does printing. Its result may
+    /// be as large as its input.
     pub(super) fn read(&self, values: &[GoValue], reads: Reads) -> Done<()> {
         let levels = match reads {
             Reads::Nothing => return Ok(()),
@@ -156,7 +156,7 @@ impl<'a> Evaluator<'a> {
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         self.depth += 1;
         let done = match self.depth > DEEPEST {
-            true => Err(TemplateFailure::Budget("its templates nest deeper than those of any chart")),
+            true => Err(TemplateFailure::Budget("templates are nested too deeply")),
             false => inner(self),
         };
         self.depth -= 1;
@@ -164,7 +164,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn run(&mut self, template: &Rc<Template>, dot: &GoValue, out: &mut TextWriter) -> Done<()> {
-        // An include costs more of the stack than what stands in a template.
+        // An include uses more stack than other nodes of a template.
         const COST: usize = 5;
         self.depth += COST;
         let mut frame = Frame { template, variables: vec![("".into(), dot.clone())], certain: 0 };
@@ -173,7 +173,7 @@ impl<'a> Evaluator<'a> {
         done
     }
 
-    /// A template by its name, as `include` gives it.
+    /// Renders a template by its name, for `include`.
     pub(super) fn include(&mut self, name: &str, dot: &GoValue) -> Done<Text> {
         let mut out = TextWriter::default();
         let at = self.at;
@@ -190,7 +190,7 @@ impl<'a> Evaluator<'a> {
         Ok(text)
     }
 
-    /// The text that a text with actions becomes, as `tpl` gives it.
+    /// Renders a string that contains actions, for `tpl`.
     pub(super) fn evaluate_text(&mut self, text: &Text, dot: &GoValue) -> Done<Text> {
         if let Some(cause) = text.hole().filter(|_| text.as_str().contains("{{")) {
             return Err(TemplateFailure::Unknown(cause.clone()));
@@ -304,7 +304,7 @@ impl<'a> Evaluator<'a> {
         Ok(flow)
     }
 
-    /// Both ways of a condition that is not known.
+    /// Renders both branches of an unknown condition.
     fn either(
         &mut self,
         cause: &Cause,
@@ -317,7 +317,7 @@ impl<'a> Evaluator<'a> {
         let second = self.perhaps(cause, &branch.otherwise, dots[1], frame)?;
         let at = self.place(frame, &branch.pipeline.range);
         let is_blank = |text: &Text| text.as_str().trim().is_empty();
-        // Not more than a value: what has a key may be anything.
+        // The text must not be more than a value, because a text with a key may be anything.
         let is_line = |text: &Text| !text.as_str().contains('\n') && !text.as_str().contains(": ");
         let start = out.len();
         match (first, second) {
@@ -345,7 +345,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// What nodes become that are perhaps not walked; nothing where they cannot be.
+    /// Renders nodes that may not be executed; `None` if they cannot be rendered.
     fn perhaps(
         &mut self,
         cause: &Cause,
@@ -372,7 +372,7 @@ impl<'a> Evaluator<'a> {
 
     fn range(&mut self, branch: &Branch, dot: &GoValue, frame: &mut Frame<'_>, out: &mut TextWriter) -> Done<()> {
         let known = frame.variables.len();
-        // The variables of a range are those of each round, and are not there for what is ranged over.
+        // The variables of a range belong to each iteration and do not exist in its pipeline.
         let value = self.commands(&branch.pipeline, dot, frame)?;
         let done = self.rounds(branch, &value, dot, frame, out);
         frame.variables.truncate(known);
@@ -444,7 +444,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// One round stands for those of a list that is not known.
+    /// Renders one iteration to represent those of an unknown list.
     fn unknown_rounds(
         &mut self,
         branch: &Branch,
@@ -535,7 +535,7 @@ impl<'a> Evaluator<'a> {
         found.map(|(_, value)| value.clone()).ok_or_else(|| format!("undefined variable: ${name}").into())
     }
 
-    /// An argument, as it is written.
+    /// Evaluates an argument as written.
     fn operand(&mut self, expression: &TemplateExpression, dot: &GoValue, frame: &mut Frame<'_>) -> Done<GoValue> {
         self.step(1)?;
         Ok(match expression {
@@ -667,7 +667,7 @@ impl<'a> Evaluator<'a> {
         if function.makes_numbers
             && let Some(text) = arguments.iter().filter_map(GoValue::as_str).find(|text| is_filled_in_elsewhere(text))
         {
-            let cause = Cause::new("number", format!("`{text}` is filled in elsewhere"));
+            let cause = Cause::new("number", format!("another program fills in `{text}`"));
             return Ok(GoValue { kind: Kind::Unknown(cause), origin: arguments.iter().find_map(GoValue::place) });
         }
         let origin = match function.keeps_origin {
@@ -690,7 +690,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `and` and `or`, which stop at the first argument that decides.
+    /// Evaluates `and` and `or`, which stop at the first deciding argument.
     fn logic(
         &mut self,
         is_or: bool,
@@ -708,7 +708,7 @@ impl<'a> Evaluator<'a> {
             value = self.operand(word, dot, frame)?;
             match truth(&value) {
                 Ok(decides) if decides == is_or => {
-                    // What came before it may have decided, and would have come to the same truth.
+                    // An earlier unknown argument could also have decided, with the same truth value.
                     return Ok(match unknown {
                         Some(_) => is_or.into(),
                         None => value,
@@ -727,7 +727,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// What stands in a mapping or a list.
+/// Converts a value to a member of a mapping or a list.
 fn inside(value: GoValue) -> GoValue {
     match value.kind {
         Kind::Nil => GoValue { kind: Kind::NilInside, ..value },
@@ -735,7 +735,7 @@ fn inside(value: GoValue) -> GoValue {
     }
 }
 
-/// A value as a function takes it; an error where Go would not give it.
+/// Converts a value to a function's parameter; an error if Go would refuse it.
 fn fitted(function: &Function, number: usize, value: GoValue, is_literal: bool) -> Done<GoValue> {
     let Some(parameter) = function.parameter(number) else { return Ok(value) };
     let wrong = |expected: &str| match value.kind {
@@ -762,7 +762,7 @@ fn fitted(function: &Function, number: usize, value: GoValue, is_literal: bool) 
     }
 }
 
-/// Adds templates to those that are known; one of nothing but blanks does not take another's place.
+/// Adds templates to the known ones. A template of only spaces does not replace another.
 pub(crate) fn define(known: &mut Templates, all: impl Iterator<Item = Template>) {
     for template in all {
         if template.is_empty() && known.contains_key(&template.name) {
@@ -791,12 +791,13 @@ pub(super) fn shorten(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// A mapping of text, for functions that make one.
+/// Returns a mapping with string keys, for functions that create one.
 pub(super) fn entries(pairs: impl IntoIterator<Item = (String, GoValue)>) -> MapEntries {
     pairs.into_iter().map(|(key, value)| (Arc::from(key), value.into())).collect()
 }
 
-/// What whoever hands over a value could not know: `${data.x.y}` of Terraform, `${VAR}` of a shell. As a number it would be 0.
+/// Placeholders that another tool fills in: `${data.x.y}` of Terraform, `${VAR}` of a shell. As a number, such a string
+/// would be 0.
 fn is_filled_in_elsewhere(text: &str) -> bool {
     text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).is_some_and(|name| !name.is_empty())
 }

@@ -1,14 +1,14 @@
-//! Why a template does not become text.
+//! Reasons why a template cannot be rendered.
 
 use super::text::Cause;
 
 #[derive(Debug, Clone)]
 pub(crate) enum TemplateFailure {
-    /// What Go or a function would say.
+    /// Error message of Go or of a function.
     Refused(String),
-    /// It is not known what it would become.
+    /// The result is unknown.
     Unknown(Cause),
-    /// It takes more than any honest template.
+    /// A limit is exceeded, above the need of any real template.
     Budget(&'static str),
 }
 

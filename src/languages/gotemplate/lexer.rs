@@ -1,4 +1,4 @@
-//! The words inside one action of a template.
+//! Splits one action of a template into tokens.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::languages::yaml::scalar;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TemplateToken {
     Word(String),
-    /// `.name`
+    /// Field: `.name`
     Field(String),
     Dot,
-    /// `$name`
+    /// Variable: `$name`
     Variable(String),
     Text(String),
     Int(i64),
@@ -28,14 +28,14 @@ pub(super) enum TemplateToken {
 pub(super) struct PlacedToken {
     pub(super) token: TemplateToken,
     pub(super) range: Range<usize>,
-    /// Blanks stand before it.
+    /// Whether spaces precede it.
     pub(super) spaced: bool,
 }
 
-/// The end of an action that begins at a place, and its words. `text` is the whole template.
+/// The tokens of an action, and its end. `text` is the whole template.
 pub(super) struct Lexed {
     pub(super) tokens: Vec<PlacedToken>,
-    /// Behind the closing braces.
+    /// End of the closing braces.
     pub(super) end: usize,
     pub(super) trims: bool,
 }
@@ -171,11 +171,11 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// A number as Go writes it.
+/// Parses a number in Go's syntax.
 fn number(text: &str) -> Option<TemplateToken> {
     if let Some(number) = super::numbers::parse_int(text) {
         return Some(TemplateToken::Int(number));
     }
-    // `1e3` is a number that is whole, and its writing says that it is none.
+    // `1e3` is a whole number, but its syntax makes it a float.
     scalar::number(text).map(TemplateToken::Float)
 }

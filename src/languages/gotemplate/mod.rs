@@ -1,18 +1,17 @@
-//! Go's template language, with the functions that Helm gives it, over values that know where they were written and that
-//! need not be known.
+//! Go's template language with Helm's functions, over values that have their origin and may be unknown.
 //!
-//! Follows `text/template` of Go, sprig 3 and the functions of Helm 3. What comes out is what `helm` would write, byte for
-//! byte, where everything is known. What is not known (chance, time, what a cluster would say) becomes a hole with its cause,
-//! and what depends on it as little as possible. Each piece of the output leads back to where it was written.
+//! Follows `text/template` of Go, sprig 3 and the functions of Helm 3. If everything is known, the output equals that
+//! of `helm` byte for byte. An unknown value (random values, time, data of a cluster) becomes a hole with its cause,
+//! and affects as little as possible. Each piece of the output leads to its place in the files.
 //!
-//! Refused: what Go refuses, in Go's words. Every template is hostile: steps, bytes and depth are limited, and what would
-//! take more fails.
+//! It refuses whatever Go refuses, with Go's messages. Every template may be hostile: steps, bytes and depth are
+//! limited, and a template that exceeds a limit fails.
 //!
-//! Judged by helm: each line of `tests/charts/cases.txt` beside what helm made of it (`tests/charts/expect.py` asks again),
+//! Tested against helm: each line of `tests/charts/cases.txt` with helm's result (`tests/charts/expect.py` updates it),
 //! random templates (`tests/corpus/templates.py`), and charts of checkouts (`tests/corpus/charts.py`).
 //!
-//! No crate does it: the ports of `text/template` and of sprig (gtmpl, go-template, sprig) have no places for what they print,
-//! no values that are not known, no limits, and none of the functions that Helm adds.
+//! No crate does this: the ports of `text/template` and of sprig (gtmpl, go-template, sprig) have no places in their
+//! output, no unknown values, no limits, and none of Helm's functions.
 
 mod compare;
 mod evaluate;

@@ -1,4 +1,4 @@
-//! Numbers as Go reads and writes them.
+//! Parses and formats numbers as Go does.
 
 use crate::languages::yaml::scalar;
 
@@ -7,7 +7,7 @@ pub(super) fn parse_int(text: &str) -> Option<i64> {
     i64::try_from(scalar::integer(&text.replace('_', ""))?).ok()
 }
 
-/// The digits of a number, the shortest that mean it, and the place of the point: 0.0125 is 125 and -1.
+/// Returns the fewest digits of a number, and the position of the decimal point: 0.0125 is 125 and -1.
 fn digits(number: f64) -> (String, i32) {
     let shown = format!("{:e}", number.abs());
     let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
@@ -24,12 +24,12 @@ fn special(number: f64) -> Option<&'static str> {
     }
 }
 
-/// As `%v` shows it: a million has an exponent.
+/// Formats like `%v`: a million has an exponent.
 pub(super) fn shown(number: f64) -> String {
     general(number, 6)
 }
 
-/// With as few digits as mean it, and with an exponent from so many digits on.
+/// Formats with the fewest digits, and with an exponent from this many digits on.
 pub(super) fn general(number: f64, limit: i32) -> String {
     if let Some(special) = special(number) {
         return special.to_owned();
@@ -46,7 +46,7 @@ pub(super) fn general(number: f64, limit: i32) -> String {
     format!("{sign}{}", number.abs())
 }
 
-/// As `encoding/json` writes it.
+/// Formats like `encoding/json`.
 pub(super) fn json(number: f64) -> String {
     let magnitude = number.abs();
     if magnitude == 0.0 || (1e-6..1e21).contains(&magnitude) {
@@ -54,11 +54,11 @@ pub(super) fn json(number: f64) -> String {
     }
     let text = general(number, 1);
     let text = if text.contains('e') { text } else { format!("{text}e+00") };
-    // `1e-07` is written `1e-7`.
+    // `1e-07` is written as `1e-7`.
     text.replace("e-0", "e-")
 }
 
-/// A whole number as Go converts it: towards zero, and within what there is.
+/// Converts to a whole number as Go does: toward zero, within the range.
 pub(super) fn truncated(number: f64) -> i64 {
     if number.is_finite() && number.abs() < 9.3e18 { number as i64 } else { i64::MIN }
 }

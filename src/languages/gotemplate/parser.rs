@@ -1,4 +1,4 @@
-//! The text of a template → its tree, as Go's `text/template` reads it: what that refuses is refused here.
+//! Parses templates as Go's `text/template` does, with the same errors.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,17 +7,17 @@ use super::lexer::{self, PlacedToken, TemplateToken};
 use super::syntax::{Branch, Command, Pipeline, Template, TemplateExpression, TemplateNode};
 use super::text::Text;
 
-/// Parentheses and blocks nested deeper are no person's.
+/// Limit on nested parentheses and blocks, above any real template.
 const DEEPEST: usize = 100;
 
-/// Why a text is no template, and where.
+/// A syntax error and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct ParseRefusal {
     pub(crate) at: usize,
     pub(crate) why: String,
 }
 
-/// The template of a text and those that it defines. The first is that of the text itself.
+/// Returns the template of a text and those that it defines. The first is that of the text itself.
 pub(crate) fn parse(
     name: &str,
     source: &Text,
@@ -50,7 +50,7 @@ struct Parser<'t> {
     text: &'t str,
     at: usize,
     trim_next: bool,
-    /// Those that may be named here; the first is that of the data itself.
+    /// The variables in scope; the first is the data itself.
     variables: Vec<Rc<str>>,
     defined: Vec<Template>,
     is_function: &'t dyn Fn(&str) -> bool,
@@ -58,7 +58,7 @@ struct Parser<'t> {
     loops: usize,
 }
 
-/// What ends a list of nodes: `end` or `else`, with the words behind it.
+/// The end of a list of nodes: `end` or `else`, with the words after it.
 struct End {
     word: String,
     at: usize,
@@ -73,7 +73,7 @@ fn refuse<T>(at: usize, why: impl Into<String>) -> Parsed<T> {
 }
 
 impl Parser<'_> {
-    /// Nodes up to one of these words, or the end of the text where none is given.
+    /// Parses nodes up to one of these words, or to the end of the text.
     fn list(&mut self, ends: &[&str]) -> Parsed<(Vec<TemplateNode>, Option<End>)> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The text up to an action, trimmed as the actions around it say.
+    /// Parses text up to an action, trimmed as the actions around it require.
     fn literal(&mut self, end: usize, trims: bool) -> Option<TemplateNode> {
         const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
         let (mut start, mut end) = (self.at, end);
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// `if`, `with` and `range`, up to their `end`.
+    /// Parses `if`, `with` or `range` up to its `end`.
     fn block(&mut self, word: &str, words: &[PlacedToken], range: Range<usize>) -> Parsed<TemplateNode> {
         let known = self.variables.len();
         let pipeline = self.pipeline_in(words, range, word, word == "range")?;
@@ -294,7 +294,7 @@ impl Parser<'_> {
         let mut reader = Reader { words, at: 0, range: range.clone(), parser: self, depth: 0 };
         let (variables, assigns) = reader.declarations(ranges)?;
         if !assigns {
-            // They may be named only behind it.
+            // The variables can be used only after the pipeline.
             let pipeline = reader.commands(context)?;
             self.variables.extend(variables.iter().cloned());
             return Ok(Pipeline { range, assigns, variables, commands: pipeline });
@@ -307,7 +307,7 @@ impl Parser<'_> {
     }
 }
 
-/// The words of one pipeline.
+/// Reads the words of one pipeline.
 struct Reader<'p, 'w, 't> {
     words: &'w [PlacedToken],
     at: usize,
@@ -363,13 +363,13 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Up to the end of the words, or to a closing parenthesis.
+    /// Parses up to the end of the words or a closing parenthesis.
     fn commands(&mut self, context: &str) -> Parsed<Vec<Command>> {
         let mut commands: Vec<Command> = Vec::new();
         loop {
             let start = self.place();
             let words = self.command()?;
-            // A stroke with nothing behind it is one too many, and no more.
+            // A `|` without a command after it is an error, but only one.
             if words.is_empty() && !commands.is_empty() && !matches!(self.token(0), Some(TemplateToken::Pipe)) {
                 break;
             }
@@ -408,7 +408,7 @@ impl Reader<'_, '_, '_> {
                 break;
             }
             if !words.is_empty() && !next.spaced {
-                return refuse(next.range.start, "unexpected word without a blank before it");
+                return refuse(next.range.start, "expected a space before this word");
             }
             words.push(self.operand()?);
         }
@@ -452,7 +452,7 @@ impl Reader<'_, '_, '_> {
         self.chain(term, range.start)
     }
 
-    /// A string of the template is a place where somebody wrote it.
+    /// A string in a template has a place in the file.
     fn written(&self, text: &str, range: &Range<usize>) -> Text {
         let (start, end) = (range.start + 1, range.end - 1);
         match self.parser.text.get(start..end) == Some(text) {
@@ -478,7 +478,7 @@ impl Reader<'_, '_, '_> {
         Ok(TemplateExpression::Pipeline(Box::new(Pipeline { range: start..end, assigns, variables, commands })))
     }
 
-    /// Fields that follow without a blank.
+    /// Parses fields that follow without a space.
     fn chain(&mut self, term: TemplateExpression, start: usize) -> Parsed<TemplateExpression> {
         let mut fields: Vec<Rc<str>> = Vec::new();
         while let Some(PlacedToken { token: TemplateToken::Field(name), spaced: false, .. }) = self.peek() {

@@ -1,4 +1,4 @@
-//! Values as text: `%v`, `print` and `printf` of Go.
+//! Formats values as text: `%v`, `print` and `printf` of Go.
 
 use crate::languages::go::{PrintVerb, quoted, radix, scientific};
 use crate::source::to_hex;
@@ -8,10 +8,10 @@ use super::numbers;
 use super::text::{Cause, Text, TextWriter};
 use super::value::{GoValue, Kind};
 
-/// Mappings may hold themselves.
+/// Limit on depth, because mappings may contain themselves.
 const DEEPEST: usize = 64;
 
-/// As `%v` shows a value at the top: what is not known becomes a hole, and text keeps its origins.
+/// Formats a value like `%v`. An unknown value becomes a hole, and strings keep their origins.
 pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
     match &value.kind {
         Kind::Text(text) => match value.text() {
@@ -27,7 +27,7 @@ pub(crate) fn push(value: &GoValue, writer: &mut TextWriter) -> Result<(), Templ
 
 fn inner(value: &GoValue, writer: &mut TextWriter, depth: usize) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     match &value.kind {
         Kind::List(list) => {
@@ -64,7 +64,7 @@ fn plain(value: &GoValue) -> String {
     }
 }
 
-/// The text of a value, as `toString` gives it.
+/// Returns the text of a value, as `toString` does.
 pub(crate) fn text(value: &GoValue) -> Result<Text, TemplateFailure> {
     if let Some(text) = value.text() {
         return Ok(text);
@@ -74,7 +74,8 @@ pub(crate) fn text(value: &GoValue) -> Result<Text, TemplateFailure> {
     Ok(writer.finish())
 }
 
-/// `print`: a blank between two that are no text. `println`: a blank between all, and a line end.
+/// `print` writes a space between two values that are not strings. `println` writes a space between all, and a line
+/// end.
 pub(crate) fn print(values: &[GoValue], line: bool) -> Result<Text, TemplateFailure> {
     let mut writer = TextWriter::default();
     for (number, value) in values.iter().enumerate() {
@@ -262,7 +263,7 @@ fn integer(number: i64, letter: char, verb: PrintVerb) -> Option<String> {
     Some(verb.signed(format!("{sign}{prefix}{digits:0>least$}")))
 }
 
-/// What `{{ … }}` puts into the text.
+/// Writes the value of `{{ … }}` to the output.
 pub(crate) fn output(
     value: &GoValue,
     writer: &mut TextWriter,
@@ -281,7 +282,7 @@ pub(crate) fn output(
     Ok(())
 }
 
-/// A function whose text depends on all of its arguments, which are not all known.
+/// Returns the cause if an argument is unknown, for functions whose text depends on all arguments.
 pub(crate) fn unknown_among(values: &[GoValue]) -> Option<Cause> {
     values.iter().find_map(|value| value.cause().cloned())
 }

@@ -1,4 +1,4 @@
-//! YAML → values, as `sigs.k8s.io/yaml` reads it: numbers are floats, `yes` is true, keys are text.
+//! Parses YAML as `sigs.k8s.io/yaml` does: numbers are floats, `yes` is true, keys are strings.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use super::numbers;
 use super::text::{Text, TextOrigin};
 use super::value::{GoValue, Heap, Kind, MapEntries, MapEntry};
 
-/// Where in the text that was read a part came from.
+/// Maps a part of the text to its origin.
 type Place<'p> = &'p dyn Fn(Span) -> Option<TextOrigin>;
 
 struct Reader<'r> {
     text: &'r str,
     place: Place<'r>,
     heap: &'r Heap,
-    /// Parts of other files may stand in it.
+    /// The source files, if the text may contain parts of others.
     elsewhere: Option<(&'r Sources, FileId)>,
 }
 
-/// A part of a file that was read.
+/// Returns the value of a parsed file.
 pub(crate) fn of_node(sources: &Sources, node: &Node, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let text = sources.text(node.span.file);
     let linear = |span: Span| Some(TextOrigin { span, linear: true });
@@ -41,7 +41,7 @@ fn of_text(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     Reader { text: text.as_str(), place: &place, heap, elsewhere: None }.document(heap.file())
 }
 
-/// `fromYaml`: what is wrong stands in the mapping.
+/// `fromYaml`: the mapping contains the error message.
 pub(super) fn mapping(text: &Text, heap: &Heap) -> Result<GoValue, TemplateFailure> {
     let wrong = |why: String| heap.map(super::evaluate::entries([("Error".to_owned(), why.into())]));
     Ok(match of_text(text, heap) {
@@ -89,7 +89,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `by`: where the document begins.
+    /// `by` is the start of the document.
     fn value(&self, node: &Node, by: u32) -> Result<GoValue, TemplateFailure> {
         if let Some((sources, file)) = self.elsewhere
             && node.span.file != file
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Ok(GoValue { origin: (self.place)(span).map(|origin| TextOrigin::whole(origin.span)), ..value })
     }
 
-    /// Keys are text, whatever they look like.
+    /// Keys are strings, whatever they look like.
     fn key(&self, text: &Arc<str>, span: Span) -> Arc<str> {
         let is_quoted = self.text.get(span.range()).is_some_and(|raw| raw.starts_with(['"', '\'']));
         if is_quoted {
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The place of a scalar; byte by byte where it is written as it is meant.
+    /// Returns the place of a scalar, byte by byte if it has no escapes.
     fn exact(&self, span: Span, text: &str) -> Option<TextOrigin> {
         let raw = self.text.get(span.range()).unwrap_or_default();
         let origin = (self.place)(span)?;
@@ -157,7 +157,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a scalar means.
+/// Returns the value of a scalar.
 pub(crate) fn scalar(text: &str, plain: bool) -> Kind {
     if !plain {
         return Kind::Text(text.into());

@@ -1,21 +1,21 @@
-//! The tree that the text of a template becomes.
+//! The syntax tree of a template.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::text::Text;
 
-/// A template with a name.
+/// A named template.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) name: Rc<str>,
-    /// The text of which the ranges below are parts.
+    /// The text that contains the ranges below.
     pub(crate) source: Text,
     pub(crate) nodes: Vec<TemplateNode>,
 }
 
 impl Template {
-    /// Only blanks and comments: it does not take the place of another.
+    /// Whether it contains only spaces and comments, so that it replaces no other template.
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| match node {
             TemplateNode::Text(range) => {
@@ -48,7 +48,7 @@ pub(crate) struct Branch {
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) range: Range<usize>,
-    /// `=` rather than `:=`.
+    /// Whether it is `=` rather than `:=`.
     pub(crate) assigns: bool,
     pub(crate) variables: Vec<Rc<str>>,
     pub(crate) commands: Vec<Command>,
@@ -56,7 +56,7 @@ pub(crate) struct Pipeline {
 
 #[derive(Debug)]
 pub(crate) struct Command {
-    /// At least one; the first may be a function.
+    /// The words, at least one; the first may be a function.
     pub(crate) words: Vec<TemplateExpression>,
 }
 

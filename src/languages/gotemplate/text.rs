@@ -1,15 +1,15 @@
-//! Text that remembers where its parts came from: which were written where, which are not known, and which may not be
-//! there at all.
+//! Text with the origins of its parts. It knows the place of each part, the unknown parts, and the parts that may not
+//! exist.
 
 use std::rc::Rc;
 
 use crate::source::{Segment, Span};
 
-/// Where a value was written.
+/// The place of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextOrigin {
     pub(crate) span: Span,
-    /// Each byte stands for the byte at the same distance in the span.
+    /// Whether each byte corresponds to the byte at the same offset in the span.
     pub(crate) linear: bool,
 }
 
@@ -19,10 +19,10 @@ impl TextOrigin {
     }
 }
 
-/// Why something is not known.
+/// Reason why something is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// What stands for it in text: a word or two.
+    /// A word or two that represent it in text.
     pub(crate) label: Rc<str>,
     pub(crate) why: Rc<str>,
 }
@@ -40,7 +40,7 @@ struct Mark {
     origin: TextOrigin,
 }
 
-/// A part of a text that is not known, or that may not be there.
+/// A part of a text that is unknown or may not exist.
 #[derive(Debug, Clone)]
 pub(crate) struct Hole {
     pub(crate) start: usize,
@@ -89,7 +89,7 @@ impl Notes {
     }
 }
 
-/// A piece of text with what is known about its parts; copies share it.
+/// A text with the origins of its parts; copies share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Text {
     text: Rc<str>,
@@ -109,7 +109,7 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// Text that was written at a place, byte by byte.
+    /// Returns text from a place, byte by byte.
     pub(crate) fn at(text: &str, origin: TextOrigin) -> Self {
         let mut writer = TextWriter::default();
         writer.push(text, Some(origin));
@@ -124,14 +124,14 @@ impl Text {
         self.text.len()
     }
 
-    /// Bytes that it takes, with what is known about its parts.
+    /// Returns its size in bytes, including the origins of its parts.
     pub(crate) fn weight(&self) -> usize {
         const EACH: usize = 48;
         let notes = self.notes.as_ref().map_or(0, |it| it.marks.len() + it.holes.len() + it.doubts.len());
         self.text.len() + EACH * notes
     }
 
-    /// The first part that is not known.
+    /// Returns the first unknown part.
     pub(crate) fn hole(&self) -> Option<&Cause> {
         self.notes.as_ref()?.holes.first().map(|hole| &hole.cause)
     }
@@ -140,22 +140,22 @@ impl Text {
         self.notes.as_ref().map_or(&[], |notes| &notes.holes)
     }
 
-    /// Parts that stand there only if something holds that is not known.
+    /// Returns the parts that exist only under an unknown condition.
     pub(crate) fn doubts(&self) -> &[Hole] {
         self.notes.as_ref().map_or(&[], |notes| &notes.doubts)
     }
 
-    /// Where the first part came from that came from anywhere.
+    /// Returns the origin of the first part that has one.
     pub(crate) fn origin(&self) -> Option<TextOrigin> {
         self.notes.as_ref()?.marks.first().map(|mark| mark.origin)
     }
 
-    /// Where quotes around it come from: they are part of what it begins with.
+    /// Returns the origin of the quotes around it, which belong to its first part.
     pub(crate) fn origin_of_quotes(&self) -> Option<TextOrigin> {
         self.origin_at(0).map(|origin| TextOrigin { linear: false, ..origin })
     }
 
-    /// Where the byte at a place came from.
+    /// Returns the origin of a byte.
     pub(crate) fn origin_at(&self, at: usize) -> Option<TextOrigin> {
         let notes = self.notes.as_ref()?;
         let mark = notes.marks.get(notes.marks.partition_point(|mark| mark.end <= at))?;
@@ -169,7 +169,7 @@ impl Text {
         Some(origin)
     }
 
-    /// The place from which a range was written, if all of it was written in one piece.
+    /// Returns the place of a range, if it comes from one place.
     pub(crate) fn span_of(&self, start: usize, end: usize) -> Option<Span> {
         let from = self.origin_at(start)?;
         if !from.linear {
@@ -179,7 +179,7 @@ impl Text {
         Some(Span { end: from.span.start.saturating_add(length).min(from.span.end), ..from.span })
     }
 
-    /// What is known is not empty whatever stands in the holes.
+    /// Whether the text is not empty, whatever its unknown parts are.
     pub(crate) fn is_surely_filled(&self) -> bool {
         let holes: usize = self.holes().iter().map(|hole| hole.end - hole.start).sum();
         let doubts: usize = self.doubts().iter().map(|hole| hole.end - hole.start).sum();
@@ -197,7 +197,7 @@ impl Text {
         Text { text: text.into(), notes: (!all.is_empty()).then(|| all.into()) }
     }
 
-    /// Rendered text as a file: its segments; what came from nowhere is said to be of `otherwise`.
+    /// Returns the segments of rendered text. Parts without an origin get `otherwise`.
     pub(crate) fn segments(&self, otherwise: Span) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut at = 0;
@@ -218,7 +218,7 @@ impl Text {
     }
 }
 
-/// Text that is being put together.
+/// Builds a text.
 #[derive(Debug, Default)]
 pub(crate) struct TextWriter {
     text: String,
@@ -242,7 +242,7 @@ impl TextWriter {
         }
     }
 
-    /// A part of a text; what in it came from nowhere is said to be of `otherwise`.
+    /// Appends a part of a text. Parts without an origin get `otherwise`.
     pub(crate) fn push_slice(&mut self, text: &Text, start: usize, end: usize, otherwise: Option<TextOrigin>) {
         let at = self.text.len();
         let Some(piece) = text.text.get(start..end) else { return };
@@ -260,7 +260,7 @@ impl TextWriter {
         }
     }
 
-    /// Marks what has no mark, from a place on.
+    /// Gives an origin to parts without one, from a position on.
     fn fill(&mut self, before: usize, from: usize, origin: TextOrigin) {
         let origin = TextOrigin { linear: false, ..origin };
         let marked: Vec<Mark> = self.notes.marks.drain(before..).collect();
@@ -284,7 +284,7 @@ impl TextWriter {
         self.notes.holes.push(Hole { start, end: self.text.len(), cause: cause.clone() });
     }
 
-    /// Says of what was written from a place on that it may not be there.
+    /// Marks the text from a position on as possibly missing.
     pub(crate) fn doubt(&mut self, start: usize, cause: &Cause) {
         if start < self.text.len() {
             self.notes.doubts.push(Hole { start, end: self.text.len(), cause: cause.clone() });

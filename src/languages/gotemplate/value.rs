@@ -1,4 +1,4 @@
-//! What templates compute with: the values of Go as far as they can be met there, each with the place that it came from.
+//! The values of templates: Go values with their places.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::source::FileId;
 use super::failure::TemplateFailure;
 use super::text::{Cause, Text, TextOrigin};
 
-/// Lists in lists deeper than these are no chart's.
+/// Limit on nested lists, above any real chart.
 const DEEPEST: u16 = 130;
 
 #[derive(Debug, Clone)]
@@ -23,11 +23,11 @@ pub(crate) struct GoValue {
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     Nil,
-    /// Nothing in a mapping or a list: unlike `Nil` it has no fields.
+    /// Nil in a mapping or a list: unlike `Nil`, it has no fields.
     NilInside,
     Flag(bool),
     Int(i64),
-    /// What Go tells from `int`.
+    /// Go distinguishes this type from `int`.
     Int64(i64),
     Float(f64),
     Text(Text),
@@ -37,28 +37,28 @@ pub(crate) enum Kind {
     Unknown(Cause),
 }
 
-/// Something with methods: the files of a chart, what a cluster can do.
+/// A value with methods: the files of a chart, the capabilities of a cluster.
 pub(crate) trait Object: Debug {
-    /// What Go calls its type.
+    /// Returns its Go type.
     fn type_name(&self) -> &str;
     fn kind_name(&self) -> &'static str {
         "struct"
     }
-    /// A field or what a method gives; nothing where there is none of that name.
+    /// Returns a field or the result of a method; `None` if the name does not exist.
     fn field(&self, name: &str, arguments: &[GoValue], heap: &Heap) -> Option<Result<GoValue, TemplateFailure>>;
     /// Whether a field is a method, which takes arguments.
     fn is_method(&self, _name: &str) -> bool {
         false
     }
-    /// What ranging over it gives; nothing where that is impossible.
+    /// Returns the entries for a range; `None` if a range is impossible.
     fn entries(&self) -> Option<Vec<(Arc<str>, GoValue)>> {
         None
     }
-    /// As `%v` shows it.
+    /// Formats the value like `%v`.
     fn shown(&self) -> String {
         format!("{{{}}}", self.type_name())
     }
-    /// The same as a mapping or a list, for what writes YAML and JSON.
+    /// Returns it as a mapping or a list, for output as YAML and JSON.
     fn plain(&self, _heap: &Heap) -> GoValue {
         GoValue::nil()
     }
@@ -120,7 +120,8 @@ impl Map {
     }
 }
 
-/// All mappings of one rendering. They go together: a mapping may hold itself, and chains of them may be long.
+/// All mappings of one rendering. They are dropped together, because a mapping may contain itself and chains may be
+/// long.
 #[derive(Debug)]
 pub(crate) struct Heap {
     maps: RefCell<Vec<Map>>,
@@ -130,7 +131,7 @@ pub(crate) struct Heap {
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        // Each is emptied while this still holds all others, so that nothing is dropped through something else.
+        // Each mapping is emptied while the heap still owns all others, so that no drop recurses.
         for map in self.maps.borrow().iter() {
             let entries = std::mem::take(&mut *map.0.borrow_mut());
             drop(entries);
@@ -139,9 +140,9 @@ impl Drop for Heap {
 }
 
 impl Heap {
-    /// May hold so many bytes, roughly.
+    /// Creates a heap with an approximate limit in bytes.
     ///
-    /// `file` stands for texts that are read and are no file.
+    /// `file` stands for texts that are parsed and are not files.
     pub(crate) fn new(bytes: usize, file: FileId) -> Self {
         Heap { maps: RefCell::default(), left: Cell::new(bytes), file }
     }
@@ -150,12 +151,12 @@ impl Heap {
         self.file
     }
 
-    /// Bytes that may still be made.
+    /// Returns the remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.left.get()
     }
 
-    /// Whether so many may be made: asked before something is larger than what it is made of.
+    /// Checks the limit before a value becomes larger than its input.
     pub(super) fn fits(&self, bytes: usize) -> Result<(), TemplateFailure> {
         if bytes <= self.left.get() { Ok(()) } else { self.spend(bytes) }
     }
@@ -168,7 +169,7 @@ impl Heap {
             }
             None => {
                 self.left.set(0);
-                Err(TemplateFailure::Budget("what it makes is larger than any chart's"))
+                Err(TemplateFailure::Budget("the output exceeds the size limit"))
             }
         }
     }
@@ -179,7 +180,7 @@ impl Heap {
 
     pub(crate) fn new_map(&self, entries: MapEntries) -> Map {
         const EACH: usize = 96;
-        // What is spent too much is told by the next step.
+        // The next step reports an exceeded limit.
         let _ = self.spend(EACH * (entries.len() + 1));
         let map = Map(Rc::new(RefCell::new(entries)));
         self.maps.borrow_mut().push(map.clone());
@@ -195,12 +196,12 @@ impl Heap {
         });
         let depth = inner.max().unwrap_or(1);
         if depth > DEEPEST {
-            return Err(TemplateFailure::Budget("it nests lists deeper than any chart does"));
+            return Err(TemplateFailure::Budget("lists are nested too deeply"));
         }
         Ok(Kind::List(List { items: items.into(), depth }).into())
     }
 
-    /// Each is paid before the next one is made.
+    /// Each item is paid for before the next one is created.
     pub(crate) fn texts(&self, items: impl IntoIterator<Item = impl Into<Text>>) -> Result<GoValue, TemplateFailure> {
         const EACH: usize = 64;
         let mut all = Vec::new();
@@ -275,7 +276,7 @@ impl GoValue {
         matches!(self.kind, Kind::Nil | Kind::NilInside)
     }
 
-    /// As the result of a pipeline: nothing is nothing, wherever it was found.
+    /// Converts to the result of a pipeline, in which every kind of nil is the same.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self.kind {
@@ -284,12 +285,12 @@ impl GoValue {
         }
     }
 
-    /// Bytes that whoever goes through it meets, so many levels deep: what is held twice counts twice. It is not gone through
-    /// any more where there are more than `most`.
+    /// Returns the bytes of a value down to this many levels. A value with two references counts twice. The count stops
+    /// above `most`.
     pub(super) fn weight(&self, levels: usize, most: usize) -> usize {
         const EACH: usize = 16;
         let mut sum = EACH;
-        // Nothing where there is more than there may be.
+        // Returns `None` above the limit.
         let mut add = |key: usize, item: &GoValue| {
             sum = sum.saturating_add(key);
             let left = most.checked_sub(sum)?;
@@ -308,7 +309,7 @@ impl GoValue {
         sum
     }
 
-    /// Why it, or a part of its text, is not known.
+    /// Returns why the value or a part of its text is unknown.
     pub(crate) fn cause(&self) -> Option<&Cause> {
         match &self.kind {
             Kind::Unknown(cause) => Some(cause),
@@ -331,7 +332,7 @@ impl GoValue {
         }
     }
 
-    /// Where it came from, or a part of its text.
+    /// Returns the origin of the value or of a part of its text.
     pub(crate) fn place(&self) -> Option<TextOrigin> {
         match &self.kind {
             Kind::Text(text) => text.origin().or(self.origin),
@@ -339,7 +340,7 @@ impl GoValue {
         }
     }
 
-    /// A text that says of itself where it came from, as far as it is known.
+    /// Returns the text of the value with its origin, as far as it is known.
     pub(crate) fn text(&self) -> Option<Text> {
         match &self.kind {
             Kind::Text(text) if text.origin().is_none() && self.origin.is_some() => {
@@ -358,7 +359,7 @@ impl GoValue {
         }
     }
 
-    /// What Go's library for JSON calls it.
+    /// Returns its type in messages of Go's JSON library.
     pub(super) fn json_name(&self) -> &'static str {
         match &self.kind {
             Kind::Text(_) => "string",
@@ -369,7 +370,7 @@ impl GoValue {
         }
     }
 
-    /// What Go calls its type.
+    /// Returns its Go type.
     pub(crate) fn type_name(&self) -> String {
         match &self.kind {
             Kind::Nil => "<nil>".to_owned(),

@@ -1,4 +1,4 @@
-//! Values as YAML, byte for byte as `sigs.k8s.io/yaml` writes them: checksums of what charts write depend on it.
+//! Writes YAML byte for byte as `sigs.k8s.io/yaml` does, because checksums in charts depend on it.
 
 use crate::languages::go;
 use crate::languages::yaml::{BlockWriter, Members, MembersOf, TextStyle, Written, is_long_key};
@@ -45,7 +45,7 @@ impl BlockWriter<GoValue> for Emitter<'_> {
             _ => return Ok(None),
         };
         match depth > DEEPEST {
-            true => Err(TemplateFailure::Budget("values hold each other deeper than any chart's")),
+            true => Err(TemplateFailure::Budget("values are nested too deeply")),
             false => Ok(Some(members)),
         }
     }
@@ -120,7 +120,7 @@ fn float(number: f64) -> String {
     }
 }
 
-/// The order of keys: numbers inside by what they mean, letters behind other signs.
+/// Order of keys: numbers in keys by value, letters after other characters.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     use std::cmp::Ordering;
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -145,7 +145,7 @@ fn order(a: &str, b: &str) -> std::cmp::Ordering {
     x.0.cmp(&y.0).then(x.1.cmp(&y.1)).then(first.cmp(&second))
 }
 
-/// Values as JSON; `indent` is that of each level, or nothing for one line.
+/// Writes values as JSON; `indent` is the indentation per level, or `None` for one line.
 pub(super) fn json(
     value: &GoValue,
     indent: Option<&str>,
@@ -180,7 +180,7 @@ impl Json<'_> {
 
     fn value(&self, value: &GoValue, depth: usize, writer: &mut TextWriter) -> Result<(), TemplateFailure> {
         if depth > DEEPEST {
-            return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+            return Err(TemplateFailure::Budget("values are nested too deeply"));
         }
         self.heap.spend(2 * depth + 8)?;
         match &value.kind {

@@ -1,4 +1,4 @@
-//! Conversions between types, as Terraform makes them.
+//! Conversions between types, as in Terraform.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::types::{ObjectField, Type};
 use super::value::{Data, Entries, Value};
 
 impl Type {
-    /// The value as this type. Members that cannot be converted become unknown, so that the others stay usable.
+    /// Converts a value to this type. Members that cannot be converted become unknown, so that the others stay usable.
     pub(crate) fn convert(&self, value: &Value) -> Value {
         let data = match (self, &value.data) {
             (Type::Any, _) | (_, Data::Null | Data::Unknown(_)) => return value.clone(),
@@ -51,10 +51,10 @@ impl Type {
 
     fn misfit(&self, value: &Value) -> Value {
         let from = Type::of(value).name();
-        Value::refused(format!("a {from} is no {}", self.name()), value.span)
+        Value::refused(format!("a {from} is not a {}", self.name()), value.span)
     }
 
-    /// Members of one collection: `any` is the type that they have in common.
+    /// Converts the members of a collection; `any` is their common type.
     fn convert_members(&self, items: &[Value]) -> Vec<Value> {
         match self {
             Type::Any => match Type::common(items.iter().map(Type::of)) {
@@ -84,7 +84,7 @@ fn convert_object(fields: &BTreeMap<Arc<str>, ObjectField>, entries: &Entries, v
     value.with(Data::Object(Arc::new(Entries { known, rest: None })))
 }
 
-/// Sorted and without repetitions, as Terraform iterates over sets.
+/// Sorts and deduplicates, in the order in which Terraform iterates over sets.
 pub(crate) fn set_of(mut items: Vec<Value>) -> Vec<Value> {
     let plain = items.iter().all(|item| matches!(item.data, Data::Text(_) | Data::Number(_) | Data::Bool(_)));
     if plain {
@@ -94,7 +94,7 @@ pub(crate) fn set_of(mut items: Vec<Value>) -> Vec<Value> {
     }
     let mut keyed: Vec<(Order, Value)> = items.into_iter().map(|item| (Order::of(&item), item)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));
-    // An unknown may be equal to anything, so that no two of them are the same.
+    // An unknown value may equal anything, so two of them are never duplicates.
     keyed.dedup_by(|a, b| a.0 == b.0 && a.1.is_wholly_known() && b.1.is_wholly_known());
     keyed.into_iter().map(|(_, item)| item).collect()
 }
@@ -108,7 +108,7 @@ fn compare_plain(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// The order of set members that are not plain: known before null before unknown, then by their spelling.
+/// Order of set members that are not primitive: known before null before unknown, then by their text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Order(u8, Option<Number>, String);
 
@@ -171,7 +171,7 @@ fn spell(value: &Value, into: &mut String) {
     }
 }
 
-/// Whether two values are the same, type included; `None` where it depends on something unknown.
+/// Whether two values are equal, including their types; `None` if an unknown value decides.
 pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
     match (&a.data, &b.data) {
         (Data::Unknown(_), _) | (_, Data::Unknown(_)) => None,

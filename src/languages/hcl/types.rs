@@ -1,4 +1,4 @@
-//! Types: what a value is, what a constraint asks for, and the type that several values have in common.
+//! Types of values, type constraints, and common types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::syntax::{Expression, HclKind, ObjectItem};
 use super::value::{Data, Value};
 
-/// A type, or a type constraint of a variable.
+/// A type, or the type constraint of a variable.
 #[derive(Debug, Clone)]
 pub(crate) enum Type {
-    /// Any type, or one that is not known.
+    /// Any type, or an unknown one.
     Any,
     Bool,
     Number,
@@ -35,7 +35,7 @@ impl ObjectField {
 }
 
 impl Type {
-    /// Reads a constraint; `constant` evaluates the default of an `optional`. `Err` says what is wrong with it.
+    /// Parses a constraint; `constant` evaluates the default of an `optional`. `Err` has the error message.
     pub(crate) fn parse(
         expression: &Expression,
         constant: &mut dyn FnMut(&Expression) -> Value,
@@ -60,12 +60,12 @@ impl Type {
                     },
                     "object" => match &argument.kind {
                         HclKind::Object(items) => Type::fields(items, constant)?,
-                        _ => return Err("`object` takes an object of types".into()),
+                        _ => return Err("`object` takes a map of types".into()),
                     },
-                    other => return Err(format!("`{other}` is no type")),
+                    other => return Err(format!("`{other}` is not a type")),
                 })
             }
-            _ => Err("this is no type".into()),
+            _ => Err("this is not a type".into()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Type {
             "list" => Type::List(Box::new(Type::Any)),
             "set" => Type::Set(Box::new(Type::Any)),
             "map" => Type::Map(Box::new(Type::Any)),
-            other => return Err(format!("`{other}` is no type")),
+            other => return Err(format!("`{other}` is not a type")),
         })
     }
 
@@ -87,7 +87,7 @@ impl Type {
         for item in items {
             let name = match &item.key.kind {
                 HclKind::Name(name) | HclKind::Text(name) => name.clone(),
-                _ => return Err("the name of a field must be written out".into()),
+                _ => return Err("the name of a field must be a literal".into()),
             };
             let field = match &item.value.kind {
                 HclKind::Call(call) if &*call.name.text == "optional" => {
@@ -105,7 +105,7 @@ impl Type {
         Ok(Type::Object(fields))
     }
 
-    /// What a value is, as far as it shows.
+    /// Returns the type of a value, as far as it is known.
     pub(crate) fn of(value: &Value) -> Type {
         match &value.data {
             Data::Null | Data::Unknown(_) => Type::Any,
@@ -126,7 +126,7 @@ impl Type {
         Type::common(members.map(Type::of)).unwrap_or(Type::Any)
     }
 
-    /// The type that all of these can be converted to; `None` where there is none.
+    /// Returns the type that all of these can be converted to; `None` if none exists.
     pub(crate) fn common(types: impl IntoIterator<Item = Type>) -> Option<Type> {
         let (types, open): (Vec<Type>, Vec<Type>) = types.into_iter().partition(|of| !matches!(of, Type::Any));
         let all = |is: fn(&Type) -> bool| types.iter().all(is);
@@ -136,7 +136,7 @@ impl Type {
         if all(|of| matches!(of, Type::Bool | Type::Number | Type::Text)) {
             return Type::common_plain(&types);
         }
-        // Beside something of any type, collections stay what they are.
+        // Next to a member of any type, collections keep their types.
         if !open.is_empty() {
             return Some(Type::Any);
         }
@@ -180,7 +180,7 @@ impl Type {
             }
             return Some(Type::Tuple(columns.into_iter().map(Type::common).collect::<Option<_>>()?));
         }
-        // Beside a list, a set becomes a list of the same elements; beside a set, a tuple becomes a set of them.
+        // A set next to a list becomes a list, and a tuple next to a set becomes a set.
         let (any_set, all_sets) = (types.iter().any(Type::is_set), types.iter().all(Type::is_set));
         if any_set && !all_sets {
             let list = types.iter().find(|of| matches!(of, Type::List(_)));
@@ -220,7 +220,7 @@ impl Type {
             Type::Object(fields) => fields.into_values().map(|field| field.of).collect(),
             _ => Vec::new(),
         });
-        // An empty map shows no type. What it was made of was a list, if what it meets is written as one.
+        // An empty map has no visible element type. If other members are lists, it becomes a list.
         let (open, members): (Vec<Type>, Vec<Type>) = members.partition(|of| matches!(of, Type::Any));
         let of = match Type::common(members)? {
             Type::Tuple(items) if !open.is_empty() => Type::List(Box::new(Type::common(items)?)),

@@ -1,4 +1,4 @@
-//! Values as Terraform knows them, with unknown ones that say why.
+//! Terraform's values, where an unknown value has its cause.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use crate::source::Span;
 
 pub use super::number::Number;
 
-/// A value as Terraform knows it. Cloning is cheap: collections are shared.
+/// A Terraform value. Cloning is cheap, because collections are shared.
 #[derive(Debug, Clone)]
 pub struct Value {
     pub data: Data,
-    /// Where the value was written: the literal, not the reference that led to it.
+    /// Place of the value: the literal, not the reference to it.
     pub span: Span,
     pub sensitive: bool,
     /// Levels of collections below this one.
     depth: u8,
-    /// Values in it, itself included, each counted as often as it can be reached.
+    /// Number of values in it, including itself; shared values count for each reference.
     weight: u32,
-    /// Something in it is not known, or sensitive: what walks through large values again and again looks here first.
+    /// Whether it contains an unknown or sensitive value, which avoids walks through large values.
     open: bool,
     secret: bool,
 }
 
-/// Collections are shared, so that a few lines can build values that are larger or deeper than any memory or stack if
-/// they are walked. Those beyond these bounds become unknown.
+/// Limits on depth and weight. Shared collections let a few lines build values that exceed any memory or stack when
+/// they are walked. Values beyond the limits become unknown.
 const DEEPEST: u8 = 200;
 const HEAVIEST: u32 = 1_000_000;
 
@@ -43,7 +43,7 @@ pub enum Data {
     Tuple(Arc<Vec<Value>>),
     Map(Arc<Entries>),
     Object(Arc<Entries>),
-    /// Not known, and why. Collections may hold unknown members; a whole that is unknown may have known bounds.
+    /// Unknown, with the cause. Collections may have unknown members, and an unknown value may have known bounds.
     Unknown(Arc<Cause>),
 }
 
@@ -51,36 +51,36 @@ pub enum Data {
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
     pub known: BTreeMap<Arc<str>, Value>,
-    /// There may be more than the known ones, and why: attributes that a provider computes, `merge` with an unknown.
+    /// Reason why there may be more members: attributes that a provider computes, or `merge` with an unknown value.
     pub rest: Option<Arc<Cause>>,
 }
 
-/// Why something is not known.
+/// Reason why a value is unknown.
 #[derive(Debug, Clone)]
 pub struct Cause {
-    /// Lower-case, without a full stop: "variable `size` has no value".
+    /// Reason in lower case and without a period: "variable `size` has no value".
     pub why: String,
     pub span: Span,
-    /// The values it can only be one of, such as both arms of a conditional whose condition is unknown.
+    /// All values that it can have, such as both branches of an unknown condition.
     pub candidates: Vec<Value>,
-    /// What would tell: the address of a resource or data source, and the attribute of it.
+    /// Resource or data source whose attribute determines the value.
     pub computed_by: Option<Computed>,
-    /// Terraform would refuse the expression, so that `try` goes on to its next argument.
+    /// Whether Terraform would refuse the expression, so that `try` uses its next argument.
     pub refused: bool,
-    /// The known lines of a text, with `${…}` where it is not known. Only who looks for manifests in texts may read it.
+    /// Known lines of a string, with `${…}` for unknown parts. Only for finding manifests in strings.
     pub outline: Option<Arc<str>>,
 }
 
 /// An attribute that only the provider knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Computed {
-    /// `module.a.aws_launch_template.gpu[0]`
+    /// Address: `module.a.aws_launch_template.gpu[0]`
     pub address: Arc<str>,
-    /// `id`; empty where the resource as a whole is meant.
+    /// Attribute: `id`; empty for the whole resource.
     pub attribute: Arc<str>,
 }
 
-/// What a path in a value leads to.
+/// The target of a path in a value.
 #[derive(Debug, Clone)]
 pub enum PathTarget<'v> {
     Value(&'v Value),
@@ -119,7 +119,8 @@ impl FromIterator<(Arc<str>, Value)> for Entries {
     }
 }
 
-/// Text in Unicode's normal form C, as Terraform keeps all strings: letters that look the same are the same.
+/// Converts a string to Unicode normal form C, in which Terraform stores all strings. Letters that look the same are
+/// equal.
 pub(crate) fn composed(text: Arc<str>) -> Arc<str> {
     if text.is_ascii() {
         return text;
@@ -159,13 +160,13 @@ impl Value {
         Value { data, span, sensitive: false, depth, weight, open, secret }
     }
 
-    /// Other data at the same place, with the same marks.
+    /// Returns other data with the same place and marks.
     #[must_use]
     pub fn with(&self, data: Data) -> Self {
         Value::new(data, self.span).marked(self.sensitive)
     }
 
-    /// How many values it consists of.
+    /// Returns the number of values in it.
     pub fn weight(&self) -> u32 {
         self.weight
     }
@@ -206,7 +207,7 @@ impl Value {
         Self::new(Data::Unknown(Arc::new(Cause::new(why, span))), span)
     }
 
-    /// The result of an expression that Terraform would refuse.
+    /// Returns the result of an expression that Terraform would refuse.
     pub fn refused(why: impl Into<String>, span: Span) -> Self {
         Self::new(Data::Unknown(Arc::new(Cause { refused: true, ..Cause::new(why, span) })), span)
     }
@@ -241,7 +242,7 @@ impl Value {
         matches!(self.data, Data::Unknown(_))
     }
 
-    /// Why it is not known; for a collection this is about the whole, not about members.
+    /// Returns why it is unknown; for a collection, the cause of the whole, not of members.
     pub fn cause(&self) -> Option<&Arc<Cause>> {
         match &self.data {
             Data::Unknown(cause) => Some(cause),
@@ -249,7 +250,7 @@ impl Value {
         }
     }
 
-    /// The first cause in it or in a member, however deep.
+    /// Returns the first cause in it or in a member at any depth.
     pub fn any_cause(&self) -> Option<&Arc<Cause>> {
         if !self.open {
             return None;
@@ -264,7 +265,7 @@ impl Value {
         }
     }
 
-    /// It or a member is something that Terraform would refuse.
+    /// Whether it or a member is an expression that Terraform would refuse.
     pub fn any_refused(&self) -> bool {
         if !self.open {
             return false;
@@ -280,17 +281,17 @@ impl Value {
         }
     }
 
-    /// Nothing in it is unknown, however deep.
+    /// Whether no part of it is unknown at any depth.
     pub fn is_wholly_known(&self) -> bool {
         self.any_cause().is_none()
     }
 
-    /// It or a member is sensitive.
+    /// Whether it or a member is sensitive.
     pub fn any_sensitive(&self) -> bool {
         self.sensitive || self.secret
     }
 
-    /// As a string; numbers and booleans are converted as Terraform does.
+    /// Returns a string; numbers and booleans are converted as in Terraform.
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match &self.data {
             Data::Text(text) => Some(Cow::Borrowed(text)),
@@ -300,7 +301,7 @@ impl Value {
         }
     }
 
-    /// As a number; a string that holds one is converted.
+    /// Returns a number; a numeric string is converted.
     pub fn as_number(&self) -> Option<Number> {
         match &self.data {
             Data::Number(number) => Some(number.clone()),
@@ -313,7 +314,7 @@ impl Value {
         self.as_number().map(|number| number.as_f64())
     }
 
-    /// As a boolean; `"true"` and `"false"` are converted.
+    /// Returns a boolean; `"true"` and `"false"` are converted.
     pub fn as_bool(&self) -> Option<bool> {
         match &self.data {
             Data::Bool(flag) => Some(*flag),
@@ -326,7 +327,7 @@ impl Value {
         }
     }
 
-    /// The members of a list, set or tuple; none for anything else.
+    /// Returns the members of a list, set or tuple; empty for other values.
     pub fn items(&self) -> &[Value] {
         match &self.data {
             Data::List(items) | Data::Set(items) | Data::Tuple(items) => items,
@@ -334,12 +335,12 @@ impl Value {
         }
     }
 
-    /// How many members it has; none where it is no collection.
+    /// Returns the number of members; 0 for other values.
     pub fn members(&self) -> usize {
         self.entries().map_or(self.items().len(), Entries::len)
     }
 
-    /// The members of a map or object.
+    /// Returns the members of a map or object.
     pub fn entries(&self) -> Option<&Entries> {
         match &self.data {
             Data::Map(entries) | Data::Object(entries) => Some(entries),
@@ -347,7 +348,7 @@ impl Value {
         }
     }
 
-    /// A member by key, of lists by number.
+    /// Returns a member by key, or of a list by index.
     pub fn member(&self, key: &str) -> PathTarget<'_> {
         match &self.data {
             Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),
@@ -363,7 +364,7 @@ impl Value {
         }
     }
 
-    /// What keys, one after the other, lead to.
+    /// Returns the target of a path of keys.
     pub fn find<'v>(&'v self, path: &[&str]) -> PathTarget<'v> {
         let mut here = self;
         for key in path {
@@ -376,7 +377,7 @@ impl Value {
     }
 }
 
-/// What is known of a value from its members alone.
+/// Values derived from the members alone.
 struct Size {
     depth: u8,
     weight: u32,
@@ -399,7 +400,7 @@ impl Size {
 }
 
 impl<'v> From<&'v Value> for PathTarget<'v> {
-    /// Unknown values are `Unknown`, null is `Absent`.
+    /// Unknown values become `Unknown`, and null becomes `Absent`.
     fn from(value: &'v Value) -> Self {
         match &value.data {
             Data::Unknown(cause) => PathTarget::Unknown(cause.clone()),

@@ -1,4 +1,4 @@
-//! A chart in an archive, unpacked in memory: few bytes of a repository may become many, and its names may lead anywhere.
+//! Unpacks chart archives in memory. A small archive may expand to many bytes, and its names may point anywhere.
 
 use std::io::Read;
 
@@ -6,24 +6,24 @@ use flate2::read::GzDecoder;
 
 use crate::source::normalize;
 
-/// What an archive may hold: the largest public charts have a tenth of it.
+/// Size limit of an archive; the largest public charts use 10% of it.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_FILES: usize = 5_000;
-/// Archives are written in pieces of this length.
+/// Length of an archive's blocks.
 const BLOCK: usize = 512;
-/// Where a header says what, and how long that is.
+/// Position of each header field.
 const NAME: std::ops::Range<usize> = 0..100;
 const SIZE: std::ops::Range<usize> = 124..136;
 const KIND: usize = 156;
 const PREFIX: std::ops::Range<usize> = 345..500;
 
-/// The files of an archive by their names within the folder that holds all of them, sorted.
+/// Returns the files of an archive by their names in its only folder, sorted.
 pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut bytes = Vec::new();
     let mut decoder = GzDecoder::new(packed).take(MOST_BYTES + 1);
-    decoder.read_to_end(&mut bytes).map_err(|why| format!("it cannot be unpacked: {why}"))?;
+    decoder.read_to_end(&mut bytes).map_err(|why| format!("the archive cannot be unpacked: {why}"))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("it holds more than {} MiB", MOST_BYTES >> 20));
+        return Err(format!("the archive contains more than {} MiB", MOST_BYTES >> 20));
     }
     let mut files = Vec::new();
     let mut rest = bytes.as_slice();
@@ -32,8 +32,8 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         if header.iter().all(|byte| *byte == 0) {
             break;
         }
-        let size = size(header).ok_or("one of its headers gives no size")?;
-        let (content, _) = behind.split_at_checked(size).ok_or("it ends within a file")?;
+        let size = size(header).ok_or("a header of the archive has no size")?;
+        let (content, _) = behind.split_at_checked(size).ok_or("the archive ends within a file")?;
         rest = behind.get(size.next_multiple_of(BLOCK)..).unwrap_or_default();
         match header.get(KIND) {
             Some(b'0' | 0) => {
@@ -42,11 +42,11 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
             }
             Some(b'L') => long_name = Some(text(content)),
             Some(b'x') => long_name = path_of(content).or(long_name),
-            // Folders, links, what is said of all files.
+            // Skips folders, links and global headers.
             _ => long_name = None,
         }
         if files.len() > MOST_FILES {
-            return Err(format!("it holds more than {MOST_FILES} files"));
+            return Err(format!("the archive contains more than {MOST_FILES} files"));
         }
     }
     files.sort();
@@ -68,19 +68,19 @@ fn name(header: &[u8]) -> String {
     }
 }
 
-/// Up to the first byte that is none.
+/// Reads up to the first zero byte.
 fn text(bytes: &[u8]) -> String {
     let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
     String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).into_owned()
 }
 
-/// What is said of the next file: lines of a length, a key and a value.
+/// Returns the path in an extended header, which consists of lines with a length, a key and a value.
 fn path_of(said: &[u8]) -> Option<String> {
     let said = String::from_utf8_lossy(said);
     said.lines().find_map(|line| Some(line.split_once(" path=")?.1.to_owned()))
 }
 
-/// The name within the one folder that charts are packed with; nothing for what would lead out of it.
+/// Returns the name in the only folder of a packed chart; `None` if it leads out of the folder.
 fn inside(name: &str) -> Option<String> {
     let name = normalize(name)?;
     let (_, inside) = name.split_once('/')?;

@@ -1,4 +1,4 @@
-//! The files of a chart and of the charts inside it, as Helm loads them.
+//! Loads the files of a chart and of its subcharts, as Helm does.
 
 use std::sync::Arc;
 
@@ -8,47 +8,47 @@ use crate::source::{FileId, Sources, decoded, join};
 use super::archive;
 use super::ignored::Ignored;
 
-/// A chart with more files than this is no chart that a person wrote.
+/// Limit on the files of a chart, above any real one.
 const MOST_FILES: usize = 5_000;
-/// Directories nest this deep at most, and charts.
+/// Limit on nested directories and charts.
 const DEEPEST: usize = 16;
-/// Charts that depend on many others which depend on many others soon are more than anybody waits for.
+/// Limit on dependencies, because their number can grow exponentially with depth.
 const MOST_CHARTS: usize = 300;
-/// What all files of a chart hold that its templates may ask for.
+/// Limit on the bytes of all files that templates may read.
 const MOST_BYTES: usize = 16 << 20;
 const BESIDE: &str = "file://";
 
-/// A chart as it was read.
+/// A loaded chart.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
     pub(crate) name: String,
-    /// Where it stands in the tree.
+    /// Directory of the chart in the repository.
     pub(crate) directory: String,
     pub(super) about: Node,
     pub(crate) values: Option<Node>,
-    /// By their names within the chart, sorted.
+    /// Templates by their names in the chart, sorted.
     pub(super) templates: Vec<(String, FileId)>,
     template_files: Vec<String>,
     values_file: Option<String>,
-    /// Everything else that templates may ask for.
+    /// Other files that templates may read.
     pub(super) files: Vec<(String, FileId)>,
     pub(super) schema: Option<Arc<str>>,
     pub(super) dependencies: Vec<Dependency>,
     pub(super) inside: Vec<Chart>,
     pub(crate) is_library: bool,
-    /// All files that were looked at.
+    /// All files that were read.
     pub(crate) inputs: Vec<String>,
 }
 
-/// A chart that another one depends on and that is not at hand.
+/// A dependency that is not in the repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MissingChart {
-    /// The key of its values in those of the chart around it.
+    /// Key of its values in those of the parent chart.
     pub(crate) name: String,
     pub(crate) why: String,
 }
 
-/// What a chart says of one that it depends on.
+/// An entry of a chart's dependencies.
 #[derive(Debug, Clone)]
 pub(super) struct Dependency {
     pub(super) name: String,
@@ -57,7 +57,7 @@ pub(super) struct Dependency {
     pub(super) condition: String,
     pub(super) tags: Vec<String>,
     pub(super) imports: Vec<Import>,
-    /// Why it is not at hand; nothing where it is.
+    /// Reason why the dependency is missing; `None` if it is available.
     pub(super) missing: Option<String>,
 }
 
@@ -68,13 +68,12 @@ pub(super) struct Import {
 }
 
 impl Chart {
-    /// The same with other values of its own.
+    /// Returns the same chart with other default values.
     pub(crate) fn with_values(&self, values: Option<Node>) -> Chart {
         Chart { values, ..self.clone() }
     }
 
-    /// Whether values of this name mean something to it: it has some of its own, they are for a chart inside it, or one of
-    /// its templates asks for them.
+    /// Whether the chart uses values of this name: it has a default, a subchart has the name, or a template reads it.
     pub(crate) fn takes(&self, sources: &Sources, key: &str) -> bool {
         let asked = format!(".Values.{key}");
         let asks = |text: &str| {
@@ -87,14 +86,15 @@ impl Chart {
             || self.templates.iter().any(|(_, file)| asks(&sources.text(*file)))
     }
 
-    /// Templates of the chart and of all inside it.
+    /// Returns the templates of the chart and of its subcharts.
     pub(crate) fn template_files(&self) -> Vec<&String> {
         self.inside
             .iter()
             .fold(self.template_files.iter().collect(), |all, chart| [all, chart.template_files()].concat())
     }
 
-    /// Definitions of kinds, which helm installs beside what templates make, in its order.
+    /// Returns the custom resource definitions, which helm installs in addition to the templates' objects, in its
+    /// order.
     pub(crate) fn definitions(&self) -> Vec<&String> {
         let is_one = |path: &&String| {
             let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
@@ -104,22 +104,22 @@ impl Chart {
         self.inside.iter().fold(own, |all, chart| [all, chart.definitions()].concat())
     }
 
-    /// The values that it has of its own, and those of all charts inside it.
+    /// Returns the values files of the chart and of its subcharts.
     pub(crate) fn values_files(&self) -> Vec<&String> {
         self.inside.iter().fold(self.values_file.iter().collect(), |all, chart| [all, chart.values_files()].concat())
     }
 }
 
-/// The files that belong to a chart, as far as they stand in its directory.
+/// Returns the files of a chart in its directory.
 pub(crate) fn files(sources: &Sources, directory: &str) -> Vec<String> {
     let loader = Loader { sources, charts: 0, bytes: 0 };
     let mut all = Vec::new();
-    // More of them than any chart has are told when it is loaded.
+    // Loading the chart reports an excess of files.
     let _ = loader.below(directory, "", &Ignored::of(sources, directory), 0, &mut all);
     all.into_iter().map(|name| at(directory, &name)).collect()
 }
 
-/// Why a chart cannot be rendered at all.
+/// Reason why a chart cannot be rendered at all.
 pub(crate) type ChartRefusal = String;
 
 pub(crate) fn load(sources: &Sources, directory: &str) -> Result<Chart, ChartRefusal> {
@@ -141,7 +141,7 @@ fn at(directory: &str, name: &str) -> String {
 }
 
 impl Loader<'_> {
-    /// All files below a directory by their names within it, less those that are to be ignored.
+    /// Adds all files below a directory by their names in it, without ignored ones.
     fn below(
         &self,
         root: &str,
@@ -161,7 +161,7 @@ impl Loader<'_> {
                 out.push(name);
             }
             if out.len() > MOST_FILES {
-                return Err(format!("it has more than {MOST_FILES} files"));
+                return Err(format!("the chart has more than {MOST_FILES} files"));
             }
         }
         Ok(())
@@ -181,11 +181,11 @@ impl Loader<'_> {
         self.charts += 1;
         if depth > DEEPEST || self.charts > MOST_CHARTS {
             return Err(format!(
-                "the charts that it depends on are more than {MOST_CHARTS}, or nest deeper than {DEEPEST}"
+                "the chart has more than {MOST_CHARTS} dependencies, or they are nested more than {DEEPEST} levels deep"
             ));
         }
         let about = self.document(&at(directory, "Chart.yaml")).ok_or("its Chart.yaml cannot be read")??;
-        let name = about.text_at("name").map(ToString::to_string).ok_or("its Chart.yaml gives it no name")?;
+        let name = about.text_at("name").map(ToString::to_string).ok_or("its Chart.yaml has no `name`")?;
         let mut chart = Chart {
             name,
             directory: directory.to_owned(),
@@ -237,7 +237,7 @@ impl Loader<'_> {
         Ok(chart)
     }
 
-    /// Reads what lies in `charts/`, each with the names of its files; gives the archives that are broken, and why.
+    /// Loads the content of `charts/`, each with the names of its files. Returns broken archives with the reason.
     fn inside(
         &mut self,
         chart: &mut Chart,
@@ -251,8 +251,7 @@ impl Loader<'_> {
             }
             let inside = at(&chart.directory, &format!("charts/{first}"));
             if names.iter().any(|name| name == "Chart.yaml") {
-                let found =
-                    self.chart(&inside, names, depth + 1).map_err(|why| format!("the chart `{inside}`: {why}"))?;
+                let found = self.chart(&inside, names, depth + 1).map_err(|why| format!("chart `{inside}`: {why}"))?;
                 chart.inputs.extend(found.inputs.iter().cloned());
                 chart.inside.push(found);
             } else if first.ends_with(".tgz") {
@@ -268,13 +267,13 @@ impl Loader<'_> {
         Ok(broken)
     }
 
-    /// Puts the files of a chart in an archive where they would lie if it were a folder; their names within it.
+    /// Stores the files of an archived chart as if it were a folder; returns their names in it.
     fn unpacked(&mut self, path: &str) -> Result<Vec<String>, ChartRefusal> {
         let packed = self.sources.tree().read(path).map_err(|why| why.to_string())?;
         let files = archive::unpack(&packed)?;
         self.bytes += files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         if self.bytes > MOST_BYTES {
-            return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
+            return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
         }
         let hold = |(name, bytes): (String, Vec<u8>)| {
             let _ = self.sources.hold(&at(path, &name), Ok(decoded(&bytes)));
@@ -283,14 +282,14 @@ impl Loader<'_> {
         Ok(files.into_iter().map(hold).collect())
     }
 
-    /// The texts that templates may ask for.
+    /// Loads the texts that templates may read.
     fn files(&mut self, chart: &mut Chart, names: Vec<String>) -> Result<(), ChartRefusal> {
         for name in names {
             let path = at(&chart.directory, &name);
             let Ok(file) = self.sources.open(&path) else { continue };
             self.bytes += self.sources.text(file).len();
             if self.bytes > MOST_BYTES {
-                return Err(format!("its files have more than {} MiB", MOST_BYTES >> 20));
+                return Err(format!("its files exceed {} MiB", MOST_BYTES >> 20));
             }
             chart.files.push((name, file));
         }
@@ -316,16 +315,15 @@ impl Loader<'_> {
                             let rules = Ignored::of(self.sources, &real);
                             let mut names = Vec::new();
                             self.below(&real, "", &rules, 0, &mut names)?;
-                            let found = self
-                                .chart(&real, names, depth + 1)
-                                .map_err(|why| format!("the chart `{real}`: {why}"))?;
+                            let found =
+                                self.chart(&real, names, depth + 1).map_err(|why| format!("chart `{real}`: {why}"))?;
                             chart.inputs.extend(found.inputs.iter().cloned());
                             chart.inside.push(found);
                         }
                         Some(Err(why)) => dependency.missing = Some(why),
                         None => {
                             let packed = archives.iter().find(|(it, _)| it.starts_with(&format!("{name}-")));
-                            let why = packed.map(|(it, why)| format!("the chart `{name}`, packed in `{it}`: {why}"));
+                            let why = packed.map(|(it, why)| format!("chart `{name}`, packed in `{it}`: {why}"));
                             let absent = || format!("the chart `{name}` is not in its directory");
                             dependency.missing = Some(why.unwrap_or_else(absent));
                         }
@@ -337,15 +335,15 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The directory in the tree that a dependency names.
+    /// Returns the directory in the repository that a dependency refers to.
     fn beside(&self, directory: &str, wanted: &Node) -> Option<Result<String, String>> {
         let path = wanted.text_at("repository")?.strip_prefix(BESIDE)?.to_owned();
-        // An absolute path is one of the machine, not of the tree.
+        // An absolute path is on the machine, not in the repository.
         let real = Some(&path).filter(|path| !path.starts_with('/')).and_then(|path| join(directory, path));
-        let Some(real) = real else { return Some(Err(format!("`{path}` leads out of the tree"))) };
+        let Some(real) = real else { return Some(Err(format!("`{path}` is outside the checkout"))) };
         match self.sources.tree().read(&at(&real, "Chart.yaml")) {
             Ok(_) => Some(Ok(real)),
-            Err(_) => Some(Err(format!("`{path}` holds no chart"))),
+            Err(_) => Some(Err(format!("`{path}` contains no chart"))),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Templates that make only objects in which no container runs, whatever their values are.
+//! Detects templates whose objects run no containers, whatever their values are.
 
 use regex::Regex;
 
 use crate::source::static_regex;
 
-/// Kinds that run no container, set no number of replicas and hold no text of another tool.
+/// Kinds that run no container, set no number of replicas and contain no files of other tools.
 pub(crate) const IDLE_KINDS: &[&str] = &[
     "ClusterRole",
     "ClusterRoleBinding",
@@ -24,7 +24,8 @@ pub(crate) const IDLE_KINDS: &[&str] = &[
     "StorageClass",
 ];
 
-/// Whether each object of a template is of one of these kinds: each document writes its kind, and none comes from a helper.
+/// Whether each object of a template has one of these kinds. Each document must contain its kind, and none may come
+/// from a helper.
 pub(crate) fn makes_only(text: &str, kinds: &[&str]) -> bool {
     let mut written = KIND.captures_iter(text).filter_map(|found| found.get(1)).peekable();
     written.peek().is_some()
@@ -32,14 +33,14 @@ pub(crate) fn makes_only(text: &str, kinds: &[&str]) -> bool {
         && !text.lines().any(may_print_object)
 }
 
-/// What is indented is a part of the object around it.
+/// Indented text is part of the object around it.
 fn may_print_object(line: &str) -> bool {
     WHOLE_DOCUMENT.is_match(line) && !line.contains("indent ")
 }
 
 static_regex!(static KIND: Regex = r#"(?m)^kind:[ \t]*["']?([^\s"'#]*)"#);
 static_regex!(
-    /// An action at the beginning of a line that may print an object.
+    /// Matches an action at the start of a line that may print an object.
     static WHOLE_DOCUMENT: Regex = r"^\{\{-?\s*(?:include|template|tpl|toYaml|range\b.*\btoYaml|\.)"
 );
 

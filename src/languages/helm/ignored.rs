@@ -1,10 +1,10 @@
-//! `.helmignore`: files of a directory that do not belong to the chart.
+//! `.helmignore`: patterns for files that do not belong to the chart.
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::source::{Sources, join};
 
-/// More rules than these are no person's.
+/// Limit on rules, above any real file.
 const MOST: usize = 500;
 
 pub(super) struct Ignored {
@@ -13,7 +13,7 @@ pub(super) struct Ignored {
 
 struct Rule {
     matcher: GlobMatcher,
-    /// It is about the whole name rather than about its last part.
+    /// Whether the rule matches the whole path rather than its last part.
     whole: bool,
     directories_only: bool,
     negated: bool,
@@ -24,7 +24,7 @@ impl Ignored {
         let path = join(directory, ".helmignore").unwrap_or_default();
         let bytes = sources.tree().read(&path).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        // Helm adds one itself.
+        // Helm adds this rule itself.
         Ignored { rules: text.lines().chain(["templates/.?*"]).filter_map(rule).take(MOST).collect() }
     }
 
@@ -32,7 +32,7 @@ impl Ignored {
         let last = name.rsplit('/').next().unwrap_or(name);
         for rule in &self.rules {
             let fits = rule.matcher.is_match(if rule.whole { name } else { last });
-            // What is not named by a rule that says `!` is ignored.
+            // A file that does not match a rule with `!` is ignored.
             if rule.negated {
                 if rule.directories_only && !is_directory {
                     return true;

@@ -1,18 +1,18 @@
-//! Charts → the text that `helm template` would print, without Helm: each part of it leads back to the line of a template
-//! or of values that it came from.
+//! Renders charts without Helm to the output of `helm template`. Each part of the output leads to its line in a
+//! template or in values.
 //!
-//! Follows Helm 3: values in layers and those of charts inside charts, conditions and tags of dependencies, `.helmignore`,
-//! `values.schema.json`, libraries, hooks, archives in `charts/`, and the interfaces that a cluster of a given version has.
-//! Knows no kind of Kubernetes.
+//! Follows Helm 3: layers of values, subcharts and their values, conditions and tags of dependencies, `.helmignore`,
+//! `values.schema.json`, library charts, hooks, archives in `charts/`, and the API versions of a cluster. It knows no
+//! Kubernetes kind.
 //!
-//! Refused: a chart that Helm would not install, in Helm's words as far as they matter. What cannot be known is a hole; what
-//! is not at hand, because it would have to be fetched, is told. An archive is unpacked in memory, as far as its limits go.
+//! It refuses charts that Helm would not install, with Helm's essential messages. An unknown value becomes a hole. A
+//! dependency that Helm would download is reported as missing. An archive is unpacked in memory within limits.
 //!
-//! Judged by helm: on charts of checkouts, where the documents of both must be equal as YAML (`tests/corpus/charts.py`), and
-//! in `tests/rendering`, where helm is installed.
+//! Tested against helm: on charts of checkouts, where both outputs must be equal as YAML (`tests/corpus/charts.py`),
+//! and in `tests/rendering` if helm is installed.
 //!
-//! No crate does it: what there is starts Helm as a program, which needs it installed, runs what a repository says, and
-//! prints text that leads back to no line.
+//! No crate does this: existing ones start Helm as a program. Helm must be installed, runs what a repository contains,
+//! and prints text without places.
 
 mod archive;
 mod chart;

@@ -1,7 +1,7 @@
-//! The text of a template → its documents, in a form that a reader of YAML can go on with.
+//! Splits the text of a template into documents that a YAML parser accepts.
 //!
-//! A hole on a line of its own may stand for any number of lines. Where it is the value of the key before it, it is put
-//! there; elsewhere it is left out, and the document is known to be incomplete.
+//! A hole on its own line may represent any number of lines. If it is the value of the key before it, it moves there.
+//! Otherwise it is removed, and the document is marked as incomplete.
 
 use std::ops::Range;
 
@@ -11,26 +11,26 @@ use crate::languages::gotemplate::{Hole, Text, TextOrigin, TextWriter};
 use crate::languages::yaml;
 use crate::source::{FileId, Segment, Span, static_regex};
 
-/// One document, with the places that it came from.
+/// One document with the origins of its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct ChartDocument {
-    /// As Helm names its template.
+    /// Name of its template in Helm.
     pub(crate) template: String,
     pub(crate) file: FileId,
     pub(crate) text: String,
     pub(crate) segments: Vec<Segment>,
-    /// Why parts of it may not be there, or may be missing.
+    /// Reasons why parts may not exist or may be missing.
     pub(crate) doubts: Vec<String>,
-    /// Why all of it may not be there.
+    /// Reason why the whole document may not exist.
     pub(crate) perhaps: Option<String>,
-    /// Values that are not known.
+    /// Number of unknown values.
     pub(crate) holes: usize,
-    /// Why lines of pods are not known, whatever stands in them.
+    /// Reasons why lines of pods are unknown, which may contain anything.
     pub(crate) gaps: Vec<String>,
 }
 
 impl ChartDocument {
-    /// Bytes that it takes once it is taken apart: measured with pods of a few lines, 2026-11.
+    /// Returns its memory after parsing in bytes, estimated from pods with short lines, 2026-11.
     pub(crate) fn weight(&self) -> usize {
         const EACH: usize = 4096;
         const PARSED: usize = 8;
@@ -38,7 +38,7 @@ impl ChartDocument {
     }
 }
 
-/// Bytes that the documents of a text take beside it.
+/// Returns the memory of a text's documents in bytes, in addition to the text.
 pub(super) fn weight(text: &Text) -> usize {
     const EACH: usize = 512;
     EACH * memchr::memmem::find_iter(text.as_str().as_bytes(), b"---").count()
@@ -78,7 +78,7 @@ pub(super) fn documents(text: &Text, file: FileId, template: &str, with_tests: b
     all
 }
 
-/// Why nothing of a document may be there: everything that it says stands in one condition that is not known.
+/// Returns why a document may not exist at all: its whole content is inside one unknown condition.
 fn perhaps(text: &Text) -> Option<String> {
     let all = text.as_str();
     let is_said = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
@@ -89,8 +89,8 @@ fn perhaps(text: &Text) -> Option<String> {
     Some(around.cause.why.to_string())
 }
 
-/// The documents of a text as Helm cuts it, which takes every line that begins with three strokes for a border, whatever
-/// stands behind them, and no blanks at the ends.
+/// Splits a text into documents as Helm does: every line that begins with `---` is a border, and spaces at the ends are
+/// removed.
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -106,7 +106,8 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 
 static_regex!(static BORDER: Regex = r"(?:\A|\s*\n)---\s*");
 
-/// An object that Helm makes only to test a release, or never: one with a hook that it does not know, as those of Helm 2.
+/// Whether Helm creates an object only to test a release, or never. The latter has an unknown hook, such as one of Helm
+/// 2.
 fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
     const HOOK: &str = "helm.sh/hook";
     if !text.contains(HOOK) {
@@ -121,7 +122,7 @@ fn is_left_out(file: FileId, text: &str, with_tests: bool) -> bool {
     })
 }
 
-/// The hooks by which Helm tests.
+/// Helm's test hooks.
 const TESTS: [&str; 3] = ["test", "test-success", "test-failure"];
 const HOOKS: [&str; 8] = [
     "pre-install",
@@ -134,7 +135,7 @@ const HOOKS: [&str; 8] = [
     "post-rollback",
 ];
 
-/// Why lines of a document with pods are not known, which may ask for anything.
+/// Returns why lines of a document with pods are unknown, which may request anything.
 fn gaps(text: &Text) -> Vec<String> {
     if !text.as_str().contains("containers") {
         return Vec::new();
@@ -143,8 +144,8 @@ fn gaps(text: &Text) -> Vec<String> {
     alone.map(|hole| hole.cause.why.to_string()).collect()
 }
 
-/// Puts holes that stand alone on their lines where they belong, and those inside brackets into quotes: they have brackets
-/// of their own.
+/// Moves holes on their own lines to the place of their value, and quotes holes inside brackets, which contain brackets
+/// themselves.
 fn place(text: &Text, doubts: &mut Vec<String>) -> Text {
     let all = text.as_str();
     let mut writer = TextWriter::default();
@@ -182,14 +183,14 @@ fn is_alone(all: &str, hole: &Hole) -> bool {
     before.trim().is_empty() && after.trim().is_empty()
 }
 
-/// The whole of a value in brackets, as `{a: HOLE}` and `[HOLE]` have it.
+/// Whether the hole is a whole value in brackets, as in `{a: HOLE}` and `[HOLE]`.
 fn is_within_brackets(all: &str, hole: &Hole) -> bool {
     let before = all.get(..hole.start).unwrap_or_default().rsplit('\n').next().unwrap_or_default().trim_end();
     let after = all.get(hole.end..).unwrap_or_default().trim_start();
     before.contains(['{', '[']) && before.ends_with([':', ',', '[']) && after.starts_with(['}', ']', ','])
 }
 
-/// The place of the colon behind which the hole belongs, if nothing else stands there.
+/// Returns the colon that the hole completes, if nothing else follows that colon.
 fn completes(all: &str, hole: &Hole, line: usize) -> Option<usize> {
     let before = all.get(..line)?.trim_end();
     let colon = before.len().checked_sub(1).filter(|_| before.ends_with(':'))?;

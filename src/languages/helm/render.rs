@@ -1,4 +1,4 @@
-//! One chart with one stack of values → documents.
+//! Renders one chart with one stack of values to documents.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -18,21 +18,21 @@ use super::schema;
 use super::values::Chart;
 use super::world::{About, Capabilities, Files};
 
-/// The stack of one rendering: templates may nest deeper than the stack of a thread of others holds.
+/// Stack of one rendering, because templates may be nested deeper than a default stack allows.
 const STACK_BYTES: usize = 64 << 20;
 
-/// What a release says beside values.
+/// Properties of a release other than values.
 #[derive(Debug, Clone)]
 pub(crate) struct Release {
     pub(crate) name: String,
     pub(crate) namespace: String,
     pub(crate) cluster: Cluster,
-    /// What helm makes only to test a release is wanted as well.
+    /// Whether test hooks are rendered too.
     pub(crate) with_tests: bool,
 }
 
 impl Release {
-    /// Releases are called like their charts, as far as Helm allows.
+    /// Returns the usual name of a release: the name of its chart, as far as Helm allows it.
     pub(crate) fn usual_name(chart: &str) -> String {
         const LONGEST: usize = 53;
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
@@ -42,27 +42,27 @@ impl Release {
     }
 }
 
-/// What became of a chart.
+/// The result of rendering a chart.
 #[derive(Debug, Default)]
 pub(crate) struct Rendering {
     pub(crate) documents: Vec<ChartDocument>,
-    /// What values break of a `values.schema.json`: Helm would install nothing.
+    /// Violations of `values.schema.json`, with which Helm would install nothing.
     pub(crate) refused: Vec<String>,
-    /// Templates that became nothing, and why.
+    /// Templates that failed, with the reason.
     pub(crate) failed: Vec<(String, String)>,
-    /// Messages of `required`, without whose values Helm stops, each with the path of its template.
+    /// Messages of `required`, with the path of each template. Helm stops without these values.
     pub(crate) wanted: Vec<(String, String)>,
-    /// Charts that it depends on and that are not at hand.
+    /// Dependencies that are missing.
     pub(crate) missing: Vec<MissingChart>,
-    /// Its templates include what a missing chart defines.
+    /// Whether its templates include a template of a missing chart.
     pub(crate) includes_missing: bool,
-    /// Conditions that nobody knows, and of which only one side is in the documents, each with the path of its template.
+    /// Unknown conditions of which only one branch is in the documents, each with the path of its template.
     pub(crate) undecided: Vec<(String, Undecided)>,
-    /// What it took.
+    /// Number of steps spent.
     pub(crate) steps: u64,
 }
 
-/// `layers` are values beside the chart's own, the strongest last.
+/// `layers` are values in addition to the chart's own; the last layer wins.
 pub(crate) fn render(
     sources: &Sources,
     chart: &chart::Chart,
@@ -72,8 +72,8 @@ pub(crate) fn render(
     std::thread::scope(|scope| {
         let run = || Renderer { sources, release }.run(chart, layers);
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
-        let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
-        thread.join().unwrap_or_else(|_| Err("rendering it failed".to_owned()))
+        let thread = thread.map_err(|error| format!("no thread could be started to render the chart: {error}"))?;
+        thread.join().unwrap_or_else(|_| Err("rendering the chart failed".to_owned()))
     })
 }
 
@@ -82,7 +82,7 @@ struct Renderer<'r> {
     release: &'r Release,
 }
 
-/// A template of a chart, and what it sees.
+/// A template of a chart, and its scope.
 struct Job {
     name: String,
     file: FileId,
@@ -93,7 +93,7 @@ struct Job {
 }
 
 impl Job {
-    /// What others include makes nothing by itself, and Helm prints `NOTES.txt` to a person.
+    /// Included templates create no objects themselves, and Helm prints `NOTES.txt` only for people.
     fn makes_objects(&self) -> bool {
         !self.is_partial && !self.name.ends_with("NOTES.txt")
     }
@@ -112,7 +112,7 @@ impl Renderer<'_> {
         let heap = Evaluator::heap(loaded.about.span.file);
         let mut jobs = Vec::new();
         let (missing, refused) = self.jobs(loaded, layers, &heap, &mut jobs).map_err(say)?;
-        // Deeper ones first, so that those of outer charts take the place of others.
+        // Deeper charts come first, so that templates of outer charts override theirs.
         jobs.sort_by(|a, b| {
             let depth = |job: &Job| job.name.matches('/').count();
             depth(b).cmp(&depth(a)).then_with(|| b.name.cmp(&a.name))
@@ -126,7 +126,7 @@ impl Renderer<'_> {
                 Ok(all) => define(&mut templates, all.into_iter()),
                 Err(refused) => {
                     let line = self.sources.line(Span::new(job.file, refused.at, refused.at));
-                    return Err(format!("`{}` line {line} is no template: {}", job.path, refused.why));
+                    return Err(format!("`{}` line {line} is not a valid template: {}", job.path, refused.why));
                 }
             }
         }
@@ -173,7 +173,7 @@ impl Renderer<'_> {
         Ok(rendering)
     }
 
-    /// All templates with what they see; the charts that are missing, and what values break of their schemas.
+    /// Returns all templates with their scopes, the missing charts, and schema violations.
     fn jobs(
         &self,
         loaded: &chart::Chart,
@@ -218,7 +218,7 @@ impl Renderer<'_> {
         Ok((missing, shared.refused.into_inner()))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "what a level of charts passes to the next")]
+    #[allow(clippy::too_many_arguments, reason = "the values that a chart passes to its subcharts")]
     fn contexts(
         &self,
         chart: &Chart<'_>,
@@ -275,7 +275,7 @@ struct Shared<'h> {
     refused: RefCell<Vec<String>>,
 }
 
-/// A layer of values over others: mappings are joined, everything else is replaced.
+/// Merges a layer of values over another: mappings are merged, everything else is replaced.
 fn over(below: &Map, above: &Map, heap: &Heap) -> Result<(), TemplateFailure> {
     heap.spend(64)?;
     let entries: BTreeMap<_, _> = above.borrow().clone();

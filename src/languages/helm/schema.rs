@@ -1,25 +1,25 @@
-//! `values.schema.json`: what a chart demands of its values. Helm installs nothing that breaks it.
+//! `values.schema.json`: a chart's requirements for its values. Helm installs nothing that violates it.
 //!
-//! What JSON Schema knows beyond the words below, and what lies elsewhere (`$ref` to another file), breaks nothing here.
+//! Keywords of JSON Schema that are not supported below, and a `$ref` to another file, are ignored.
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map as Json, Value as Schema};
 
 use crate::languages::gotemplate::{GoValue, Kind};
 
-/// Comparisons of one value with one schema, of all values of a chart together.
+/// Limit on comparisons of a value with a schema, for all values of a chart.
 const MOST: usize = 200_000;
-/// Schemas within schemas.
+/// Limit on nested schemas.
 const DEEPEST: usize = 64;
 const LONGEST_PATTERN: usize = 1_000;
-/// A pattern that takes more is none that a person wrote.
+/// Limit on the size of a pattern, above any real one.
 const PATTERN_BYTES: usize = 64 << 10;
-/// What compiling one counts, in comparisons.
+/// Cost of compiling a pattern, in comparisons.
 const PATTERN_COUNTS: usize = 500;
-/// Told of one chart.
+/// Limit on reported violations per chart.
 const TOLD: usize = 3;
 
-/// What the values of a chart break of the schema beside it, each with the path of the value.
+/// Returns the violations of a chart's schema, each with the path of the value.
 pub(super) fn broken(schema: Option<&str>, values: &GoValue) -> Vec<String> {
     let Some(schema) = schema.and_then(|text| serde_json::from_str::<Schema>(text).ok()) else { return Vec::new() };
     let mut judge = Judge { root: &schema, left: MOST };
@@ -35,7 +35,7 @@ struct Judge<'s> {
 }
 
 impl<'s> Judge<'s> {
-    /// Adds what is broken at the path and below.
+    /// Adds the violations at a path and below.
     fn judge(&mut self, schema: &'s Schema, value: &GoValue, path: &str, depth: usize, broken: &mut Vec<String>) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || depth > DEEPEST || broken.len() >= TOLD || matches!(value.kind, Kind::Unknown(_)) {
@@ -44,7 +44,7 @@ impl<'s> Judge<'s> {
         let mut say = |what: String| broken.push(format!("{}: {what}", if path.is_empty() { "/" } else { path }));
         let Schema::Object(words) = schema else {
             if *schema == Schema::Bool(false) {
-                say("nothing is allowed here".to_owned());
+                say("no value is allowed here".to_owned());
             }
             return;
         };
@@ -52,22 +52,22 @@ impl<'s> Judge<'s> {
             && !texts(types).any(|name| is_of(value, name))
         {
             let names: Vec<&str> = texts(types).collect();
-            return say(format!("it is to be {}", names.join(" or ")));
+            return say(format!("the type must be {}", names.join(" or ")));
         }
         if let Some(all) = words.get("enum").and_then(Schema::as_array)
             && !all.iter().any(|it| equal(it, value))
         {
-            say("it is none of the values that are allowed".to_owned());
+            say("the value is not one of the allowed values".to_owned());
         }
         if words.get("const").is_some_and(|it| !equal(it, value)) {
-            say("it is not the one value that is allowed".to_owned());
+            say("the value is not the only allowed value".to_owned());
         }
         numbers(words, value).into_iter().for_each(&mut say);
         sizes(words, value).into_iter().for_each(&mut say);
         if let (Some(text), Some(pattern)) = (value.as_str(), words.get("pattern").and_then(Schema::as_str))
             && self.pattern(pattern).is_some_and(|it| !it.is_match(text))
         {
-            say(format!("it does not match `{pattern}`"));
+            say(format!("the value does not match `{pattern}`"));
         }
         self.several(words, value, path, depth, broken);
         match &value.kind {
@@ -120,14 +120,14 @@ impl<'s> Judge<'s> {
                 self.judge(schema, value, &path, depth + 1, broken);
             }
             match words.get("additionalProperties").filter(|_| !is_named) {
-                Some(Schema::Bool(false)) => broken.push(format!("{path}: no such value is known")),
+                Some(Schema::Bool(false)) => broken.push(format!("{path}: additional properties are not allowed")),
                 Some(schema) => self.judge(schema, value, &path, depth + 1, broken),
                 None => {}
             }
         }
     }
 
-    /// Schemas that hold together, one of several, or not at all.
+    /// Checks `allOf`, `oneOf`, `anyOf` and `not`.
     fn several(
         &mut self,
         words: &'s Json<String, Schema>,
@@ -147,17 +147,17 @@ impl<'s> Judge<'s> {
         if let Some(any) = list("anyOf")
             && !any.iter().any(|schema| self.holds(schema, value, depth))
         {
-            broken.push(format!("{at}: it fits none of the forms that are allowed"));
+            broken.push(format!("{at}: the value matches none of the allowed schemas"));
         }
         if let Some(one) = list("oneOf") {
             let fits = one.iter().filter(|schema| self.holds(schema, value, depth)).count();
-            // What is not known fits all of them.
+            // An unknown value matches all of them.
             if fits == 0 || fits > 1 && self.is_known(value) {
-                broken.push(format!("{at}: it fits {fits} of the forms of which it is to fit one"));
+                broken.push(format!("{at}: the value matches {fits} schemas, and must match exactly one"));
             }
         }
         if words.get("not").is_some_and(|schema| self.holds(schema, value, depth)) && self.is_known(value) {
-            broken.push(format!("{at}: it has the form that is not allowed"));
+            broken.push(format!("{at}: the value matches a schema that is not allowed"));
         }
         if let Some(schema) = words.get("if") {
             let then = if self.holds(schema, value, depth) { "then" } else { "else" };
@@ -173,7 +173,7 @@ impl<'s> Judge<'s> {
         broken.is_empty()
     }
 
-    /// Nothing in it is unknown.
+    /// Whether no part of it is unknown.
     fn is_known(&mut self, value: &GoValue) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
@@ -185,14 +185,14 @@ impl<'s> Judge<'s> {
             }
     }
 
-    /// A pattern of a reasonable size; compiling it counts.
+    /// Compiles a pattern of limited size, and counts its cost.
     fn pattern(&mut self, pattern: &str) -> Option<Regex> {
         self.left = self.left.saturating_sub(PATTERN_COUNTS);
         let is_usual = self.left > 0 && pattern.len() <= LONGEST_PATTERN;
         RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build().ok().filter(|_| is_usual)
     }
 
-    /// `#/definitions/resources`
+    /// Resolves `#/definitions/resources`.
     fn referenced(&self, reference: &str) -> Option<&'s Schema> {
         self.root.pointer(reference.strip_prefix('#')?)
     }
@@ -255,7 +255,7 @@ fn numbers(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
         bound("exclusiveMaximum").filter(|most| number >= *most).map(|most| format!("{number} is not below {most}")),
         bound("multipleOf")
             .filter(|of| *of > 0.0 && (number / of).fract() != 0.0)
-            .map(|of| format!("{number} is no multiple of {of}")),
+            .map(|of| format!("{number} is not a multiple of {of}")),
     ];
     bounds.into_iter().flatten().collect()
 }
@@ -268,7 +268,10 @@ fn sizes(words: &Json<String, Schema>, value: &GoValue) -> Vec<String> {
         Kind::Map(map) => (map.borrow().len(), "minProperties", "maxProperties"),
         _ => return Vec::new(),
     };
-    let few = bound(least).filter(|least| size < *least).map(|least| format!("its size is {size}, at least {least}"));
-    let many = bound(most).filter(|most| size > *most).map(|most| format!("its size is {size}, at most {most}"));
+    let few = bound(least)
+        .filter(|least| size < *least)
+        .map(|least| format!("its size is {size}, and the minimum is {least}"));
+    let many =
+        bound(most).filter(|most| size > *most).map(|most| format!("its size is {size}, and the maximum is {most}"));
     few.into_iter().chain(many).collect()
 }

@@ -1,4 +1,4 @@
-//! Values of charts in layers: what an outer chart says for an inner one, what all share, and what an inner one gives back.
+//! Values of charts in layers: values of a parent for its subchart, global values, and values that a subchart exports.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use super::chart::{self, Dependency, MissingChart};
 
 const GLOBAL: &str = "global";
 
-/// A chart with the values that it has of its own.
+/// A chart with its default values.
 pub(super) struct Chart<'c> {
     pub(super) loaded: &'c chart::Chart,
-    /// As it is called by the chart that depends on it.
+    /// Name of the chart in its parent's dependencies.
     pub(super) name: String,
     pub(super) values: Map,
     pub(super) inside: Vec<Chart<'c>>,
     dependencies: Vec<(Dependency, String)>,
     has_list: bool,
-    /// Charts that are wanted and not at hand.
+    /// Required charts that are missing.
     pub(super) missing: Vec<MissingChart>,
 }
 
@@ -35,7 +35,7 @@ fn copy(map: &Map, heap: &Heap) -> Done<Map> {
 }
 
 impl<'c> Chart<'c> {
-    /// `values`: gives what a chart has of its own.
+    /// `values` returns the default values of a chart.
     pub(super) fn new(
         loaded: &'c chart::Chart,
         values: &dyn Fn(&chart::Chart) -> Done<GoValue>,
@@ -44,7 +44,7 @@ impl<'c> Chart<'c> {
         let own = match values(loaded)?.kind {
             Kind::Map(map) => map,
             Kind::Nil | Kind::NilInside => empty(heap),
-            _ => return Err("cannot load values.yaml: it is no mapping".into()),
+            _ => return Err("cannot load values.yaml: the file is not a mapping".into()),
         };
         let inside: Done<Vec<Chart<'c>>> = loaded.inside.iter().map(|it| Chart::new(it, values, heap)).collect();
         Ok(Chart {
@@ -58,8 +58,8 @@ impl<'c> Chart<'c> {
         })
     }
 
-    /// Leaves out what conditions and tags switch off, and takes from inner charts what they give. `path` is that of the
-    /// values of this chart within those of the outermost.
+    /// Removes dependencies that conditions and tags turn off, and imports values that subcharts export. `path` is the
+    /// path of this chart's values in those of the outermost chart.
     pub(super) fn settle(&mut self, given: &Map, heap: &Heap) -> Done<()> {
         self.switch(given, "", heap)?;
         self.import(heap)
@@ -90,7 +90,7 @@ impl<'c> Chart<'c> {
         Ok(())
     }
 
-    /// A chart may be depended on several times, under several names.
+    /// A chart may be a dependency several times under different names.
     fn alias(&mut self, heap: &Heap) -> Done<()> {
         let fits = |dependency: &Dependency, chart: &Chart<'_>| {
             let version = chart.loaded.about.text_at("version").map_or("", |it| it);
@@ -168,7 +168,7 @@ impl<'c> Chart<'c> {
         Ok(())
     }
 
-    /// Fills up values with those of the chart and of the charts inside. `merge`: nothing does not take away.
+    /// Completes values with those of the chart and its subcharts. With `merge`, a null does not remove a value.
     pub(super) fn coalesce(&self, given: &Map, merge: bool, heap: &Heap) -> Done<()> {
         let own = copy(&self.values, heap)?;
         for (key, entry) in pairs(&own) {
@@ -213,7 +213,7 @@ fn table(map: &Map, path: &[&str]) -> Option<Map> {
     })
 }
 
-/// What all charts share.
+/// Merges the global values.
 fn globals(inner: &Map, outer: &Map, heap: &Heap) -> Done<()> {
     let shared = |map: &Map| match map.get(GLOBAL).map(|it| it.kind) {
         None => Some(empty(heap)),
@@ -240,12 +240,12 @@ fn globals(inner: &Map, outer: &Map, heap: &Heap) -> Done<()> {
     Ok(())
 }
 
-/// The mapping is another, and what it holds is the same.
+/// Returns a new mapping with the same members.
 fn flat_copy(map: &Map, heap: &Heap) -> Map {
     heap.new_map(map.borrow().clone())
 }
 
-/// Fills up a mapping with what another has.
+/// Completes a mapping with the members of another.
 fn tables(into: &Map, from: &Map, merge: bool, heap: &Heap) -> Done<()> {
     heap.spend(64)?;
     for (key, entry) in pairs(from) {

@@ -1,4 +1,4 @@
-//! What templates see beside values: the chart, its files, and what the cluster can do.
+//! Objects that templates see in addition to values: the chart, its files, and the capabilities of the cluster.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::languages::gotemplate::{
 use crate::languages::yaml::Node;
 use crate::source::{FileId, Sources, Span, to_base64};
 
-/// The versions of interfaces that Helm takes for granted where it asks no cluster (Helm 3.22, November 2026).
+/// The API versions that Helm assumes without a cluster (Helm 3.22, November 2026).
 const VERSIONS: &str = include_str!("versions.txt");
 
 fn text(text: &str) -> GoValue {
@@ -58,7 +58,7 @@ impl About {
     }
 }
 
-/// A version that is written as a number loses what a number does not keep.
+/// A version that is written as a number loses trailing zeros.
 fn number(node: &Node, written: &str) -> String {
     match crate::languages::gotemplate::scalar(
         written,
@@ -137,7 +137,7 @@ impl Object for About {
     }
 }
 
-/// `.Files`, or those of them that a pattern names.
+/// `.Files`, or those that match a pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Files(BTreeMap<String, Text>);
 
@@ -163,7 +163,7 @@ impl Files {
     fn glob(&self, pattern: &str) -> Files {
         let built = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
         let Ok(matcher) = built.map(|glob| glob.compile_matcher()) else { return self.clone() };
-        // `**` stands for any part of a path here, not only for whole directories.
+        // In this pattern, `**` matches any part of a path, not only whole directories.
         let loose = pattern.contains("**").then(|| regex::Regex::new(&loosely(pattern)).ok()).flatten();
         let fits = |path: &str| loose.as_ref().map_or_else(|| matcher.is_match(path), |loose| loose.is_match(path));
         Files(self.0.iter().filter(|(path, _)| fits(path)).map(|(path, text)| (path.clone(), text.clone())).collect())
@@ -174,7 +174,7 @@ fn whole(text: &Text) -> GoValue {
     Kind::Text(text.clone()).into()
 }
 
-/// A pattern with `**` as an expression.
+/// Converts a pattern with `**` to a regular expression.
 fn loosely(pattern: &str) -> String {
     let mut out = String::from("^");
     let mut letters = pattern.chars().peekable();

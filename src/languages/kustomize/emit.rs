@@ -1,4 +1,4 @@
-//! A document → text, and for every key and value in it the place that a person would change.
+//! Writes a document as text, with the place to edit for every key and value.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -8,11 +8,11 @@ use crate::source::{Segment, Sources, Span};
 
 use super::value::{Field, ObjectData, ObjectValue, ScalarKind, point_in_time};
 
-/// Text made of a document.
+/// The text of a document.
 #[derive(Debug, Default)]
 pub(super) struct Emitted {
     pub text: String,
-    /// Where each piece starts, how long it is, and where it comes from, in the order of the text.
+    /// Start, length and origin of each piece, in the order of the text.
     pieces: Vec<Piece>,
 }
 
@@ -34,7 +34,7 @@ impl Emitted {
         emitted
     }
 
-    /// Where the pieces come from. Pieces that are written as they stand there can be changed there.
+    /// Returns the origins of the pieces. A piece that is written literally at its origin can be edited there.
     pub(super) fn segments(&self, sources: &Sources) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -45,7 +45,7 @@ impl Emitted {
             let start = u32::try_from(piece.start).unwrap_or(u32::MAX);
             let segment = Segment { start, origin: piece.at, linear };
             match segments.last_mut() {
-                // The head of the document stays where its first key is.
+                // The place of the document's head stays at its first key.
                 Some(last) if last.start == start && start > 0 => *last = segment,
                 Some(last) if last.start == start => {}
                 _ => segments.push(segment),
@@ -84,7 +84,7 @@ impl<'v> BlockWriter<&'v ObjectValue> for Emitted {
         self.text.push_str(&written(&field.key));
         let at = match is_collection(&field.value) {
             true => field.key_at,
-            // A value that came from elsewhere is changed there.
+            // A value from another file is edited in that file.
             false if field.key_at.file != field.value.at.file => field.value.at,
             false if field.value.at.start < field.key_at.start => field.value.at,
             false => field.key_at.to(field.value.at),
@@ -115,7 +115,7 @@ impl<'v> BlockWriter<&'v ObjectValue> for Emitted {
     }
 }
 
-/// The document as JSON.
+/// Converts the document to JSON.
 pub(super) fn json(value: &ObjectValue) -> serde_json::Value {
     match &value.data {
         ObjectData::Map(fields) => fields.iter().map(|field| (field.key.to_string(), json(&field.value))).collect(),
@@ -136,7 +136,7 @@ pub(super) fn json(value: &ObjectValue) -> serde_json::Value {
     }
 }
 
-/// Written over several lines.
+/// Whether it is written over several lines.
 fn is_collection(value: &ObjectValue) -> bool {
     match &value.data {
         ObjectData::Map(fields) => !fields.is_empty(),
@@ -153,7 +153,7 @@ fn float(number: f64) -> String {
     if text.len() > 24 { format!("{number:e}") } else { text }
 }
 
-/// A text that every reader of YAML takes for a text.
+/// Writes a string that every YAML parser reads as a string.
 fn written(text: &str) -> Cow<'_, str> {
     if is_bare(text) { text.into() } else { yaml::quoted(text).into() }
 }
@@ -161,7 +161,7 @@ fn written(text: &str) -> Cow<'_, str> {
 fn is_bare(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+');
     let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '_');
-    // A colon is harmless where no blank follows and it is not the last.
+    // A colon needs no quotes if no space follows and it is not the last character.
     let colon_free = |c: char| inner(c) || c == ':';
     text.starts_with(first)
         && text.chars().all(colon_free)

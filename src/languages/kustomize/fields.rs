@@ -1,4 +1,4 @@
-//! In which fields of which kinds names, labels, images and the like stand, and how these fields are visited.
+//! Finds and visits the fields that contain names, labels, images and others, by kind.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,14 +15,14 @@ pub(super) struct FieldSpec {
     pub create: bool,
 }
 
-/// Fields that name objects of a kind.
+/// Fields that refer to objects of a kind.
 #[derive(Debug, Clone)]
 pub(super) struct Reference {
     pub to: Gvk,
     pub from: Vec<FieldSpec>,
 }
 
-/// What kustomize knows of fields, and what a `configurations:` adds.
+/// Kustomize's own field specifications, with those of `configurations:`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fields {
     sections: Vec<(Arc<str>, Vec<FieldSpec>)>,
@@ -78,7 +78,7 @@ impl Fields {
         }
     }
 
-    /// What a file of `configurations:` says.
+    /// Adds the field specifications of a `configurations:` file.
     pub(super) fn configure(&mut self, root: &ObjectValue) -> Result<(), Trouble> {
         for section in root.fields() {
             for written in section.value.items() {
@@ -90,7 +90,7 @@ impl Fields {
                     self.add(&section.key, FieldSpec::written(written))
                 };
                 if !added {
-                    let message = "whether this field is made where it is not there is said in two ways";
+                    let message = "`create` is set in two places with different values";
                     return Err(Trouble::refused(message, written.at));
                 }
             }
@@ -112,7 +112,7 @@ impl Fields {
     }
 }
 
-/// Adds a field that is not covered yet; says no where the two disagree.
+/// Adds a field that is not covered yet; returns false for contradicting settings.
 pub(super) fn add(specs: &mut Vec<FieldSpec>, spec: FieldSpec) -> bool {
     match specs.iter().find(|known| known.gvk.is_selected_by(&spec.gvk) && known.path == spec.path) {
         Some(known) => known.create == spec.create,
@@ -123,10 +123,10 @@ pub(super) fn add(specs: &mut Vec<FieldSpec>, spec: FieldSpec) -> bool {
     }
 }
 
-/// Longer than any object is deep.
+/// Limit on path length, above the depth of any object.
 const LONGEST_PATH: usize = 128;
 
-/// What is made where a field is missing.
+/// The value to create for a missing field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Make {
     Nothing,
@@ -147,7 +147,7 @@ impl FieldSpec {
         FieldSpec { gvk: Gvk::default(), path: path.into(), create }
     }
 
-    /// Calls a function with each value that stands there.
+    /// Calls a function with each value at the path.
     pub(super) fn visit(
         &self,
         object: &mut ObjectValue,
@@ -198,12 +198,12 @@ fn visit(
             }
         }
         ObjectData::Scalar { .. } => {
-            Err(Trouble::refused(format!("`{first}` is looked for in what holds no fields"), at))
+            Err(Trouble::refused(format!("`{first}` is looked up in a value that has no fields"), at))
         }
     }
 }
 
-/// A path cut at a mark that a backslash before it keeps.
+/// Splits a path at a mark, unless a backslash precedes it.
 pub(super) fn split(path: &str, mark: char) -> Vec<String> {
     let mut pieces = path.split(mark);
     let mut parts: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! ConfigMaps and Secrets that a kustomization makes of files and literals.
+//! ConfigMaps and Secrets that a kustomization generates from files and literals.
 
 use crate::source::{Span, to_base64};
 
@@ -8,7 +8,7 @@ use super::resource::{Behavior, Resource, Resources};
 use super::target::Maker;
 use super::value::{Field, ObjectData, ObjectValue};
 
-/// The objects of `configMapGenerator` and `secretGenerator`.
+/// Returns the objects of `configMapGenerator` and `secretGenerator`.
 pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
     let options = kustomization.get("generatorOptions");
     let mut made = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
     Ok(made)
 }
 
-/// One entry; `options` are those of the whole kustomization.
+/// Returns the object of one entry; `options` are those of the whole kustomization.
 pub(super) fn one(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -35,7 +35,7 @@ pub(super) fn one(
     let own = entry.get("options");
     let both = || options.into_iter().chain(own);
     let named = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
-    let name = named("name").ok_or_else(|| Trouble::refused("what is generated needs a name", at))?;
+    let name = named("name").ok_or_else(|| Trouble::refused("the generator has no `name`", at))?;
     let mut value = ObjectValue::map(at);
     value.set("apiVersion", ObjectValue::string("v1", at));
     value.set("kind", ObjectValue::string(kind, at));
@@ -99,14 +99,14 @@ fn fill(
             .raw()
             .split_once('=')
             .filter(|(key, _)| !key.is_empty())
-            .ok_or_else(|| Trouble::refused("a literal is written as key=value", literal.at))?;
+            .ok_or_else(|| Trouble::refused("a literal must have the form key=value", literal.at))?;
         all.push(Pair { key: key.to_owned(), content: unquoted(text).as_bytes().to_vec(), at: literal.at });
     }
     for file in list("files") {
         let (key, path) = match file.raw().split_once('=') {
             None => (file.raw().rsplit('/').next().unwrap_or_default(), file.raw()),
             Some((key, path)) if !key.is_empty() && !path.is_empty() && !path.contains('=') => (key, path),
-            Some(_) => return Err(Trouble::refused("a file is written as path or as key=path", file.at)),
+            Some(_) => return Err(Trouble::refused("a file must have the form path or key=path", file.at)),
         };
         let content = maker.bytes(directory, path, file.at)?;
         all.push(Pair { key: key.to_owned(), content, at: file.at });
@@ -121,11 +121,11 @@ fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Troub
     let Pair { key, content, at } = pair;
     let known = |field: &str| value.get(field).is_some_and(|data| data.get(&key).is_some());
     if known("data") || known("binaryData") {
-        return Err(Trouble::refused(format!("the key `{key}` is there twice"), at));
+        return Err(Trouble::refused(format!("the key `{key}` is set twice"), at));
     }
     let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if key.is_empty() || key.len() > 253 || !key.chars().all(valid) || matches!(key.as_str(), "." | "..") {
-        return Err(Trouble::refused(format!("`{key}` cannot be a key"), at));
+        return Err(Trouble::refused(format!("`{key}` is not a valid key"), at));
     }
     let (field, text) = match String::from_utf8(content) {
         Ok(text) if is_secret => ("data", in_lines(&to_base64(text.as_bytes()))),
@@ -139,7 +139,7 @@ fn put(value: &mut ObjectValue, pair: Pair, is_secret: bool) -> Result<(), Troub
     Ok(())
 }
 
-/// Base64 as kustomize writes it: lines of 70 digits.
+/// Writes base64 as kustomize does: in lines of 70 characters.
 fn in_lines(digits: &str) -> String {
     const LINE: usize = 70;
     if digits.len() < LINE {
@@ -153,9 +153,9 @@ fn in_lines(digits: &str) -> String {
     text
 }
 
-/// The lines of a file of variables.
+/// Parses the lines of a file of variables.
 fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is no text", at))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| Trouble::refused("the file of variables is not text", at))?;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {
@@ -163,7 +163,7 @@ fn variables(bytes: &[u8], at: Span, all: &mut Vec<Pair>) -> Result<(), Trouble>
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         if key.is_empty() || key.contains(char::is_whitespace) {
-            return Err(Trouble::refused(format!("`{key}` cannot be the name of a variable"), at));
+            return Err(Trouble::refused(format!("`{key}` is not a valid variable name"), at));
         }
         all.push(Pair { key: key.to_owned(), content: value.as_bytes().to_vec(), at });
     }
@@ -175,18 +175,18 @@ fn unquoted(text: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
-/// Puts a generated object among the others: as a new one, or in the place of that which it names.
+/// Adds a generated object, merges it or replaces the one with the same name.
 pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<(), Trouble> {
     let id = resource.id();
     let known = resources.indices(|it| it.any_id(|other| other.same(&id)));
     match (known.as_slice(), resource.behavior) {
         ([], Behavior::Create) => resources.append(resource)?,
         ([], _) => {
-            let message = format!("there is no {} to merge with or to replace", id.told());
+            let message = format!("there is no {} to merge or replace", id.told());
             return Err(Trouble::refused(message, resource.head));
         }
         ([_], Behavior::Create) => {
-            let message = format!("{} is there already: say `behavior: merge` or `replace`", id.told());
+            let message = format!("{} already exists: set `behavior: merge` or `replace`", id.told());
             return Err(Trouble::refused(message, resource.head));
         }
         ([place], _) => {
@@ -194,7 +194,7 @@ pub(super) fn absorb(resources: &mut Resources, resource: Resource) -> Result<()
                 *old = joined(old, resource);
             }
         }
-        _ => return Err(Trouble::refused(format!("several objects are {}", id.told()), resource.head)),
+        _ => return Err(Trouble::refused(format!("several objects match {}", id.told()), resource.head)),
     }
     Ok(())
 }
@@ -229,7 +229,7 @@ fn joined(old: &Resource, new: Resource) -> Resource {
     joined
 }
 
-/// What was there before stays, unless the new one says it too.
+/// Earlier entries stay unless the new object sets them.
 fn merge_pairs(value: &mut ObjectValue, key: &str, before: &[Field], at: Span) {
     let mut all: Vec<Field> = before.to_vec();
     let own = value.get(key).map(|it| it.fields().to_vec()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Names of kinds and of objects, and when two of them mean the same.
+//! Identities of kinds and objects, and their comparison.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::value::ObjectValue;
 
-/// Group, version and kind; what is empty in a pattern matches everything.
+/// Group, version and kind; an empty part of a pattern matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Gvk {
     pub group: String,
@@ -36,7 +36,7 @@ impl Gvk {
         Gvk { group: group.into(), version: version.into(), kind: kind.into() }
     }
 
-    /// As a kustomization writes it, in three fields.
+    /// Parses it from the three fields of a kustomization.
     pub(super) fn written(value: &ObjectValue) -> Gvk {
         let text = |key| value.text_at(key).unwrap_or_default().to_owned();
         Gvk { group: text("group"), version: text("version"), kind: text("kind") }
@@ -57,7 +57,7 @@ impl Gvk {
 }
 
 impl Id {
-    /// What stands for the namespace of what is in none.
+    /// Represents the namespace of objects without one.
     const NOWHERE: &str = "_non_namespaceable_";
 
     pub(super) fn effective_namespace(&self) -> &str {
@@ -82,7 +82,7 @@ impl Id {
         self.same_name(other) && self.same_namespace(other)
     }
 
-    /// `Deployment a`, `Deployment a in n`.
+    /// Formats as `Deployment a`, or `Deployment a in n`.
     pub(super) fn told(&self) -> String {
         match self.namespace.as_str() {
             "" => format!("{} {}", self.gvk.kind, self.name),

@@ -1,4 +1,4 @@
-//! New names, tags and digests for images.
+//! Sets names, tags and digests of images.
 
 use super::Trouble;
 use super::fields::{FieldSpec, Make};
@@ -6,15 +6,15 @@ use super::resource::Resources;
 use super::select::pattern;
 use super::value::{ObjectData, ObjectValue};
 
-/// One entry of `images`.
+/// Applies one entry of `images`.
 pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[FieldSpec]) -> Result<(), Trouble> {
     let name = entry.text_at("name").unwrap_or_default();
     let text = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{{}}-]*)?$");
-    // Names that are no pattern fit nothing, for kustomize.
+    // In kustomize, a name that is not a valid pattern matches nothing.
     let Ok(pattern) = pattern(&text, entry.at) else { return Ok(()) };
     let mut change = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("an image is no collection", value.at));
+            return Err(Trouble::refused("an image must not be a list or a map", value.at));
         }
         if pattern.is_match(value.raw()) {
             let (text, at) = changed(value, entry);
@@ -34,7 +34,7 @@ pub(super) fn set(resources: &mut Resources, entry: &ObjectValue, specs: &[Field
     Ok(())
 }
 
-/// Every list that is called like one of containers counts, wherever it stands.
+/// Every list with the name of a container list counts, at any place.
 fn in_containers(
     value: &mut ObjectValue,
     change: &mut dyn FnMut(&mut ObjectValue) -> Result<(), Trouble>,
@@ -56,7 +56,7 @@ fn in_containers(
     }
 }
 
-/// The image with what the entry says, and the place that says the most of it.
+/// Returns the changed image, and the place that sets most of it.
 fn changed(image: &ObjectValue, entry: &ObjectValue) -> (String, crate::source::Span) {
     let (name, mut tag, mut digest) = split(image.raw());
     let said = |key: &str| entry.get(key).filter(|it| it.text().is_some_and(|text| !text.is_empty()));
@@ -85,7 +85,7 @@ fn changed(image: &ObjectValue, entry: &ObjectValue) -> (String, crate::source::
     (text, at.map_or(image.at, |it| it.at))
 }
 
-/// Name, tag and digest. Of a host with a port, the port is part of the name.
+/// Splits into name, tag and digest. A port of the host is part of the name.
 fn split(image: &str) -> (&str, &str, &str) {
     let from = image.find('/').unwrap_or(0);
     let rest = image.get(from..).unwrap_or_default();

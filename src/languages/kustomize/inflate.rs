@@ -1,5 +1,5 @@
-//! The charts of a kustomization (`helmCharts`) → objects, rendered by our own engine. A chart that kustomize would fetch is
-//! not at hand.
+//! Renders the charts of a kustomization (`helmCharts`) with gpulint's own engine. Charts that kustomize would download
+//! are missing.
 
 use crate::languages::helm::{self, Cluster, Release, Rendering};
 use crate::languages::yaml::{self, Node};
@@ -11,24 +11,24 @@ use super::resource::Resource;
 use super::target::{Maker, objects};
 use super::value::{Field, ObjectData, ObjectValue};
 
-/// Where charts lie if nobody says another place, beside the kustomization.
+/// Default directory of charts, next to the kustomization.
 const HOME: &str = "charts";
-/// Where nobody says another.
+/// Default namespace.
 const NAMESPACE: &str = "default";
-/// What loading a chart takes, however little it makes.
+/// Steps for loading a chart, however small its output is.
 const STEPS_OF_A_CHART: usize = 20_000;
-/// A step of a template takes as long as so many here.
+/// Steps of a build that one step of a template counts as.
 const STEPS_OF_A_STEP: usize = 4;
-/// What a chart may have taken of which nobody knows how far it came.
+/// Steps that are charged for a chart that failed at an unknown point.
 const STEPS_OF_A_FAILURE: usize = 1_000_000;
 
-/// Two fields say charts; the second is the one of kustomize before version 4.1.
+/// Fields that list charts; the second one belongs to kustomize before version 4.1.
 const FIELDS: [&str; 2] = ["helmCharts", "helmChartInflationGenerator"];
 
-/// The kind of an entry that is a generator by itself.
+/// Kind of a chart generator in its own file.
 pub(super) const GENERATOR: &str = "HelmChartInflationGenerator";
 
-/// The directories of the charts that a kustomization or a generator of one names, whether or not they are there.
+/// Returns the directories of the charts that a kustomization or a generator names, whether or not they exist.
 pub(crate) fn directories(directory: &str, root: &Node) -> Vec<String> {
     let home = root.get("helmGlobals").and_then(|it| it.text_at("chartHome"));
     let entries = FIELDS.iter().filter_map(|field| root.get(field)).flat_map(Node::items);
@@ -42,7 +42,7 @@ pub(crate) fn directories(directory: &str, root: &Node) -> Vec<String> {
     entries.chain(itself).filter_map(of).collect()
 }
 
-/// A chart with a version and an address has a folder of its own, in which kustomize puts it.
+/// Kustomize stores a chart with a version and a repository in its own folder.
 fn place(directory: &str, home: &str, name: &str, fetched: Option<&str>) -> Option<String> {
     let home = join(directory, home).filter(|_| !home.starts_with('/'))?;
     match fetched {
@@ -63,7 +63,7 @@ pub(super) fn all(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Resul
     Ok(made)
 }
 
-/// One entry of `helmCharts`; `home` is where charts lie for all of them.
+/// Renders one entry of `helmCharts`; `home` is the common directory of charts.
 pub(super) fn one(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -72,22 +72,22 @@ pub(super) fn one(
 ) -> Result<Vec<Resource>, Trouble> {
     let at = entry.at;
     let said = |keys: &[&str]| keys.iter().find_map(|key| entry.text_at(key));
-    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("a chart needs a name", at))?;
+    let name = said(&["name", "chartName"]).ok_or_else(|| Trouble::refused("the chart has no `name`", at))?;
     let home = entry.get("chartHome").or(home).map_or(HOME, ObjectValue::raw);
     let repository = said(&["repo", "chartRepoUrl"]);
     let version = said(&["version", "chartVersion"]).filter(|_| repository.is_some());
     let chart = place(directory, home, name, version)
-        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` lies elsewhere"), at))?;
+        .ok_or_else(|| Trouble::not_at_hand(format!("the chart `{name}` is outside this repository"), at))?;
     let is_there = join(&chart, "Chart.yaml").is_some_and(|path| maker.sources.tree().read(&path).is_ok());
     if !is_there {
         let why = match repository {
-            Some(_) => format!("the chart `{name}` of its `helmCharts` would be fetched"),
-            None => format!("the chart `{name}` of its `helmCharts` is not in `{chart}`"),
+            Some(_) => format!("gpulint does not download the chart `{name}` of `helmCharts`"),
+            None => format!("the chart `{name}` of `helmCharts` is not in `{chart}`"),
         };
         return Err(Trouble::not_at_hand(why, at));
     }
     maker.budget.spend(STEPS_OF_A_CHART)?;
-    let refused = |why: String| Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at);
+    let refused = |why: String| Trouble::not_at_hand(format!("chart `{name}`: {why}"), at);
     let loaded = helm::load(maker.sources, &chart).map_err(refused)?;
     let layers = layers(maker, directory, entry, &chart)?;
     let release = Release {
@@ -132,7 +132,7 @@ pub(super) fn one(
     Ok(made)
 }
 
-/// The cluster that charts are told of: what the entry says of it comes first.
+/// Returns the cluster for charts; settings of the entry win.
 fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
     let mut cluster = maker.cluster.clone();
     if let Some(version) = entry.text_at("kubeVersion") {
@@ -143,9 +143,9 @@ fn cluster(maker: &Maker<'_>, entry: &ObjectValue) -> Cluster {
     cluster
 }
 
-/// What a rendering lacks. What only leaves single values open is seen where these stand.
+/// Reports what a rendering lacks. Unknown single values are reported at their own places.
 fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> Result<(), Trouble> {
-    // A template of a Service or a Secret runs nothing: its lack matters only to those who build all of it.
+    // A template of a Service or a Secret runs nothing, so its absence is relevant only for a complete build.
     let is_idle = |path: &str| {
         let text = maker.sources.tree().read(path).unwrap_or_default();
         maker.is_lenient && helm::makes_only(&String::from_utf8_lossy(&text), helm::IDLE_KINDS)
@@ -153,30 +153,30 @@ fn tell(maker: &mut Maker<'_>, name: &str, rendering: &Rendering, at: Span) -> R
     let failed = rendering.failed.iter().filter(|(path, _)| !is_idle(path));
     let failed = failed.map(|(path, why)| format!("`{path}`: {why}"));
     let missing = rendering.missing.iter().map(|it| it.why.clone());
-    let refused = rendering.refused.iter().map(|why| format!("helm would refuse its values: {why}"));
+    let refused = rendering.refused.iter().map(|why| format!("helm would refuse the values: {why}"));
     let wanted = rendering.wanted.iter().filter(|(path, _)| !is_idle(path));
-    let wanted = wanted.map(|(_, what)| format!("it requires a value: {what}"));
+    let wanted = wanted.map(|(_, what)| format!("the chart requires a value: {what}"));
     let undecided = rendering.undecided.iter().filter(|(path, _)| !is_idle(path)).map(|(_, it)| {
         let place = maker.sources.locate(it.at);
-        format!("`{}`, line {}, is rendered one way of two: {}", place.path, place.line, it.why)
+        format!("an unknown value decides how `{}`, line {}, is rendered: {}", place.path, place.line, it.why)
     });
     let is_missing = |why: &String| rendering.missing.iter().any(|it| it.why == *why);
     let gaps = rendering.documents.iter().flat_map(|it| &it.gaps).filter(|why| !is_missing(why));
-    let gaps = gaps.map(|why| format!("rendered without what a pod has in one place: {why}"));
+    let gaps = gaps.map(|why| format!("part of a pod is not rendered: {why}"));
     let all: Vec<String> = failed.chain(missing).chain(refused).chain(wanted).chain(undecided).chain(gaps).collect();
     for why in all {
-        maker.tolerate(Err(Trouble::not_at_hand(format!("the chart `{name}`: {why}"), at)))?;
+        maker.tolerate(Err(Trouble::not_at_hand(format!("chart `{name}`: {why}"), at)))?;
     }
     Ok(())
 }
 
-/// The values beside those of the chart itself, the strongest last.
+/// Returns the values in addition to the chart's own; the last layer wins.
 fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &str) -> Result<Vec<Node>, Trouble> {
     let file = ["valuesFile", "values"].iter().find_map(|key| entry.get(key).filter(|it| it.text().is_some()));
     let inline = ["valuesInline", "valuesLocal"].iter().find_map(|key| entry.get(key)).filter(|it| it.is_map());
     let mut written = match file {
         Some(file) => first(maker.documents(directory, file)?),
-        // Those of the chart once more, so that what is said here is laid over them and not over nothing.
+        // The chart's own values are included again, so that inline values are merged over them.
         None if inline.is_some() => own(maker, chart)?,
         None => None,
     };
@@ -187,7 +187,7 @@ fn layers(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue, chart: &s
             ("merge", Some(file)) => laid(inline, &file),
             ("override", Some(file)) => laid(file, &inline),
             (other, _) => {
-                let message = format!("`valuesMerge` is override, merge or replace, not `{other}`");
+                let message = format!("`valuesMerge` must be override, merge or replace, not `{other}`");
                 return Err(Trouble::refused(message, entry.at));
             }
         });
@@ -212,7 +212,7 @@ fn first(documents: Vec<ObjectValue>) -> Option<ObjectValue> {
     documents.into_iter().next()
 }
 
-/// Values with others over them: mappings are laid over each other, null takes a key away, all else is replaced.
+/// Merges values: mappings are merged, null removes a key, everything else is replaced.
 fn laid(below: ObjectValue, above: &ObjectValue) -> ObjectValue {
     let (ObjectData::Map(mut fields), ObjectData::Map(over)) = (below.data, &above.data) else { return above.clone() };
     for field in over {

@@ -1,5 +1,4 @@
-//! Text that stands inside of another text: patches that are written into a kustomization. What is read of them leads
-//! back to the line on which it stands.
+//! Strings that contain YAML, such as patches in a kustomization. Their places lead to the lines of the outer file.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use crate::source::{FileId, Segment, Sources, Span};
 
 use super::value::{ObjectData, ObjectValue};
 
-/// The text of a scalar as a file of its own.
+/// Adds the content of a scalar as a file of its own.
 pub(super) fn derive(sources: &Sources, value: &ObjectValue) -> (FileId, Arc<str>) {
     let ObjectData::Scalar { text, .. } = &value.data else { return (value.at.file, "".into()) };
     let segments = lines(sources, value.at, text).unwrap_or_else(|| vec![whole(value.at)]);
@@ -18,7 +17,7 @@ fn whole(at: Span) -> Segment {
     Segment { start: 0, origin: at, linear: false }
 }
 
-/// Each line of a block scalar (`|`) leads to the line of the file that it is.
+/// Maps each line of a block scalar (`|`) to its line in the outer file.
 fn lines(sources: &Sources, at: Span, text: &str) -> Option<Vec<Segment>> {
     let whole = sources.text(at.file);
     let written = whole.get(at.range())?;

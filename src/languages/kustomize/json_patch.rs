@@ -1,15 +1,15 @@
-//! JSON patches (RFC 6902), as the library of kustomize applies them.
+//! JSON patches (RFC 6902), as kustomize's library applies them.
 
 use super::value::{ObjectData, ObjectValue};
 use super::{BuildBudget, Trouble};
 
-/// Applies the operations of a patch in their order.
+/// Applies the operations of a patch in order.
 pub(super) fn apply(object: &mut ObjectValue, patch: &ObjectValue, budget: &BuildBudget) -> Result<(), Trouble> {
     let has_none = |object: &ObjectValue| object.at_path(&ANNOTATIONS).is_none();
     let is_bare = has_none(object);
     for operation in patch.items() {
         budget.spend(1)?;
-        // Kustomize keeps notes of its own there while it works, so that something always is.
+        // Kustomize stores its own annotations there while it works, so this field always exists.
         if has_none(object)
             && let Some(metadata) = object.get_mut("metadata")
         {
@@ -35,7 +35,7 @@ fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) 
     let path = named("path").ok_or_else(|| wrong("the operation has no `path` that begins with a slash".into()))?;
     let value = || operation.get("value").cloned().unwrap_or_else(|| ObjectValue::plain("null", operation.at));
     let source = || named("from").ok_or_else(|| wrong("the operation has no `from`".into()));
-    let missing = |path: &str| wrong(format!("there is nothing at `{path}`"));
+    let missing = |path: &str| wrong(format!("the object has nothing at `{path}`"));
     match operation.get("op").map(ObjectValue::raw).unwrap_or_default() {
         "add" => {
             let value = value();
@@ -46,7 +46,7 @@ fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) 
         "replace" => {
             let value = value();
             budget.copy(&value, keys(path).count())?;
-            // The library sets fields that are not there, too; of lists only what is there.
+            // The library also sets missing fields, but only existing list entries.
             let (parent, key) = parent(object, path).ok_or_else(|| missing(path))?;
             if parent.is_map() {
                 parent.set(&key, value);
@@ -75,13 +75,13 @@ fn one(object: &mut ObjectValue, operation: &ObjectValue, budget: &BuildBudget) 
                 Some(found) => found.equals(&wanted),
                 None => wanted.is_null(),
             };
-            same.then_some(()).ok_or_else(|| wrong(format!("the test of `{path}` fails")))
+            same.then_some(()).ok_or_else(|| wrong(format!("the JSON patch's test of `{path}` fails")))
         }
-        other => Err(wrong(format!("`{other}` is no operation of a JSON patch"))),
+        other => Err(wrong(format!("`{other}` is not an operation of a JSON patch"))),
     }
 }
 
-/// The keys of a pointer.
+/// Returns the keys of a pointer.
 fn keys(path: &str) -> impl Iterator<Item = String> {
     path.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~"))
 }
@@ -101,7 +101,7 @@ fn step<'v>(value: &'v mut ObjectValue, key: &str) -> Option<&'v mut ObjectValue
     }
 }
 
-/// A place in a list; those below zero count from its end.
+/// Returns an index of a list; negative ones count from its end.
 fn index(key: &str, length: usize) -> Option<usize> {
     let number: i64 = key.parse().ok()?;
     match usize::try_from(number) {
@@ -121,7 +121,7 @@ fn add(object: &mut ObjectValue, path: &str, value: ObjectValue) -> Option<()> {
         ObjectData::Map(_) => parent.set(&key, value),
         ObjectData::List(items) if key == "-" => items.push(value),
         ObjectData::List(items) => {
-            // One behind the last is where it may be put.
+            // A value may be added after the last one.
             let place = index(&key, items.len() + 1).filter(|place| *place <= items.len())?;
             items.insert(place, value);
         }

@@ -1,4 +1,4 @@
-//! The file that makes a directory a kustomization, with its fields as kustomize reads them.
+//! Reads the kustomization file of a directory as kustomize does.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(super) struct Kustomization {
 }
 
 impl Kustomization {
-    /// Nothing where the directory holds none.
+    /// Returns `None` if the directory has no kustomization.
     pub(super) fn read(sources: &Sources, directory: &str) -> Option<Result<Kustomization, Trouble>> {
         let found: Vec<String> = NAMES.iter().filter_map(|name| file_in(sources, directory, name)).collect();
         let path = found.first()?.clone();
@@ -74,7 +74,7 @@ impl Kustomization {
         let root = root.map_or_else(|| ObjectValue::map(at), |root| ObjectValue::from_node(&root, sources));
         let more = found.len() > 1;
         Some(Kustomization::new(directory, path, root, at).and_then(|it| match more {
-            true => Err(Trouble::refused("two files here say what the kustomization is", at)),
+            true => Err(Trouble::refused("the directory has two kustomization files", at)),
             false => Ok(it),
         }))
     }
@@ -82,25 +82,25 @@ impl Kustomization {
     fn new(directory: &str, path: String, root: ObjectValue, at: Span) -> Result<Kustomization, Trouble> {
         for field in root.fields() {
             if !FIELDS.iter().chain(&MORE_FIELDS).any(|known| known.eq_ignore_ascii_case(&field.key)) {
-                let message = format!("`{}` is no field of a kustomization", field.key);
+                let message = format!("`{}` is not a field of a kustomization", field.key);
                 return Err(Trouble::refused(message, field.key_at));
             }
         }
         let kind = root.text_at("kind").unwrap_or_default();
         let is_component = kind == "Component";
         if !matches!(kind, "" | "Kustomization" | "Component") {
-            return Err(Trouble::refused(format!("a kustomization is no `{kind}`"), at));
+            return Err(Trouble::refused(format!("a file of kind `{kind}` is not a kustomization"), at));
         }
         let version = root.text_at("apiVersion").unwrap_or_default();
         let known = if is_component { "kustomize.config.k8s.io/v1alpha1" } else { "kustomize.config.k8s.io/v1beta1" };
         if !version.is_empty() && version != known {
-            return Err(Trouble::refused(format!("`apiVersion` has to be {known}"), at));
+            return Err(Trouble::refused(format!("`apiVersion` must be {known}"), at));
         }
-        // an empty list is something, an empty text is not: as kustomize counts it
+        // As in kustomize, an empty list counts as content and an empty string does not.
         let says = |value: &ObjectValue| !value.is_null() && value.text() != Some("");
         let about = root.fields().iter().filter(|field| !matches!(&*field.key, "apiVersion" | "kind"));
         if !about.clone().any(|field| says(&field.value)) {
-            return Err(Trouble::refused("the kustomization says nothing", at));
+            return Err(Trouble::refused("the kustomization is empty", at));
         }
         Ok(Kustomization { directory: directory.to_owned(), path, root, is_component })
     }
@@ -120,13 +120,13 @@ impl Kustomization {
         value.text().filter(|text| !text.is_empty()).map(|text| (text.into(), value.at))
     }
 
-    /// Pairs of texts: labels, annotations.
+    /// Returns pairs of strings: labels, annotations.
     pub(super) fn pairs(&self, field: &str) -> Vec<(Arc<str>, ObjectValue)> {
         pairs(self.get(field))
     }
 }
 
-/// The fields of a mapping as texts, sorted by their keys.
+/// Returns the fields of a mapping as strings, sorted by key.
 pub(super) fn pairs(value: Option<&ObjectValue>) -> Vec<(Arc<str>, ObjectValue)> {
     let fields = value.map(ObjectValue::fields).unwrap_or_default().iter();
     let text = |value: &ObjectValue| ObjectValue::string(value.text().unwrap_or_default(), value.at);
@@ -138,12 +138,12 @@ pub(super) fn pairs(value: Option<&ObjectValue>) -> Vec<(Arc<str>, ObjectValue)>
 fn file_in(sources: &Sources, directory: &str, name: &str) -> Option<String> {
     let path = join(directory, name)?;
     let there = sources.tree().list(directory).iter().any(|entry| entry.name == name && !entry.is_directory);
-    // What was named on the command line is read where its directory is not listed.
+    // Files from the command line can be read although their directory is not listed.
     let there = there || !matches!(sources.tree().read(&path), Err(ReadError::Missing | ReadError::Outside));
     there.then_some(path)
 }
 
-/// Everything that kustomize takes for an address rather than for a path, and a little more.
+/// Whether kustomize treats this as a URL rather than a path, or probably does.
 pub(crate) fn is_remote(text: &str) -> bool {
     const STARTS: [&str; 8] =
         ["git@", "git::", "gh:", "github.com", "gitlab.com", "bitbucket.org", "ssh:", "git.launchpad.net"];

@@ -1,6 +1,6 @@
-//! Strategic merge: a patch laid over an object, as kustomize does it, with what it does differently from others:
-//! elements of lists that a patch names come first, `$patch: replace` has no effect inside of merged lists, and directives
-//! that it does not know (`$setElementOrder`, `$retainKeys`) stay as fields.
+//! Strategic merge of a patch into an object, with kustomize's own behavior. List elements that a patch names come
+//! first, and `$patch: replace` has no effect in merged lists. Unknown directives (`$setElementOrder`, `$retainKeys`)
+//! stay as fields.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::value::{Field, ObjectData, ObjectValue};
 use super::{BuildBudget, Trouble};
 
 const DIRECTIVE: &str = "$patch";
-/// Documents nest less deep when they are read.
+/// Limit on depth; parsed documents are less deep.
 const DEEPEST: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Strategy {
     Delete,
 }
 
-/// What was merged, and whether it is the object's own value with changes rather than one that stands in its place.
+/// A merge result, and whether it is the object's own value with changes rather than a replacement.
 struct Merged {
     value: Option<ObjectValue>,
     is_own: bool,
@@ -31,7 +31,7 @@ pub(super) struct Merger<'m> {
 }
 
 impl Merger<'_> {
-    /// Nothing is left where the patch deletes the object.
+    /// Returns `None` if the patch deletes the object.
     pub(super) fn merge(&self, own: ObjectValue, patch: ObjectValue) -> Result<Option<ObjectValue>, Trouble> {
         self.walk(Some(own), Some(patch), None, 0).map(|merged| merged.value)
     }
@@ -45,7 +45,7 @@ impl Merger<'_> {
     ) -> Result<Merged, Trouble> {
         self.budget.spend(1)?;
         if depth > DEEPEST {
-            return Err(Trouble::beyond("a patch nests too deep"));
+            return Err(Trouble::beyond("the patch is nested too deeply"));
         }
         let place = place.or_else(|| [&own, &patch].into_iter().flatten().find_map(|it| self.schema.of_kind(it)));
         let given = [own.as_ref(), patch.as_ref()].into_iter().flatten().filter(|it| !it.is_null());
@@ -53,8 +53,8 @@ impl Merger<'_> {
         if let [a, b] = kinds.as_slice()
             && std::mem::discriminant(&a.data) != std::mem::discriminant(&b.data)
         {
-            let message = "the patch puts a value of another form here";
-            return Err(Trouble::refused(message, b.at).with_note(a.at, "what is patched stands here"));
+            let message = "the patch sets a value of another type here";
+            return Err(Trouble::refused(message, b.at).with_note(a.at, "the patched value is defined here"));
         }
         match kinds.first().map(|it| &it.data) {
             None | Some(ObjectData::Map(_)) => self.maps(own, patch, place, depth),
@@ -76,7 +76,7 @@ impl Merger<'_> {
         let (mut base, mut patch, is_own) = match (own, patch) {
             (None, None) => return Ok(Merged { value: None, is_own: true }),
             (Some(own), None) if own.is_null() => {
-                // A null that is written stays, one that is left empty does not.
+                // A written null stays, and an empty value does not.
                 let value = Some(own).filter(|own| !own.raw().is_empty());
                 return Ok(Merged { value, is_own: true });
             }
@@ -135,12 +135,12 @@ impl Merger<'_> {
     }
 }
 
-/// Scalars and lists that are not merged.
+/// Merges scalars and lists that are replaced as a whole.
 fn replaced(own: Option<ObjectValue>, patch: Option<ObjectValue>) -> Merged {
     match patch {
         Some(patch) if patch.is_null() => Merged { value: None, is_own: false },
         Some(mut patch) => {
-            // What is written in quotes stays so.
+            // A quoted value stays quoted.
             if let (ObjectData::Scalar { plain, .. }, Some(ObjectData::Scalar { plain: false, .. })) =
                 (&mut patch.data, own.map(|own| own.data))
             {
@@ -152,10 +152,10 @@ fn replaced(own: Option<ObjectValue>, patch: Option<ObjectValue>) -> Merged {
     }
 }
 
-/// One list laid over another, element by element.
+/// Merges one list into another, element by element.
 struct Elements<'m> {
     merger: &'m Merger<'m>,
-    /// One empty key where the elements are scalars.
+    /// The merge keys; one empty key for scalar elements.
     keys: &'m [String],
     place: Option<SchemaPlace<'m>>,
     depth: usize,
@@ -207,7 +207,7 @@ impl Elements<'_> {
         self.append(merged, own, &used)
     }
 
-    /// The keys that have values.
+    /// Returns the keys that have values.
     fn given(&self, keys: &[String], values: &[String]) -> (Vec<String>, Vec<String>) {
         let pairs = keys.iter().zip(values).filter(|(_, value)| !value.is_empty());
         let (some_keys, some_values): (Vec<String>, Vec<String>) = pairs.map(|(k, v)| (k.clone(), v.clone())).unzip();
@@ -217,7 +217,7 @@ impl Elements<'_> {
         }
     }
 
-    /// The object's own elements, put in the place of what was merged from them.
+    /// Puts the object's own elements in the place of their merged results.
     fn append(
         &self,
         mut merged: Vec<ObjectValue>,
@@ -255,7 +255,7 @@ fn value_of(element: &ObjectValue, key: &str) -> String {
     }
 }
 
-/// Elements that leave a key out are those that agree with them in the others.
+/// An element without a key matches elements that agree in the other keys.
 fn fill_in(all: &mut [Vec<String>]) {
     for one in 0..all.len() {
         for other in 0..all.len() {
@@ -286,7 +286,7 @@ fn agree(a: &[String], b: &[String]) -> Option<Vec<String>> {
     common.then_some(both)
 }
 
-/// Of the keys those that some element has.
+/// Returns the keys that at least one element has.
 fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Vec<String>) {
     if !named.contains(&true) {
         return (keys.to_vec(), values.to_vec());
@@ -295,7 +295,7 @@ fn valid(named: &[bool], keys: &[String], values: &[String]) -> (Vec<String>, Ve
     kept.map(|((key, value), _)| (key.clone(), value.clone())).unzip()
 }
 
-/// An element whose keys have these values; a key without a value only has to be there.
+/// Whether the keys of an element have these values; a key without a value only has to exist.
 fn matches(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_none_or(String::is_empty) {
         return values.first().is_some_and(|value| !is_collection(element) && element.raw() == value);
@@ -310,8 +310,8 @@ fn is_collection(value: &ObjectValue) -> bool {
     value.is_map() || value.is_list()
 }
 
-/// Puts an element in the place of those that have the same keys, or behind all; nothing takes them out. Where the
-/// element has none of the keys, nothing else stays: so does kustomize.
+/// Replaces the elements with the same keys, or appends; `None` removes them. As in kustomize, an element without any
+/// of the keys removes all others.
 fn set(list: &mut Vec<ObjectValue>, element: Option<ObjectValue>, keys: &[String], values: &[String]) {
     let of_maps = !keys.first().is_some_and(String::is_empty);
     let mut found = false;
@@ -339,7 +339,7 @@ fn has_keys(element: &ObjectValue, keys: &[String], values: &[String]) -> bool {
     if keys.first().is_some_and(String::is_empty) {
         return values.first().is_some_and(|value| element.raw() == value);
     }
-    // Keys behind the last value are those that the element before had, for kustomize.
+    // In kustomize, keys after the last value have the values of the previous element.
     keys.iter().zip(values).all(|(key, value)| {
         element.get(key).is_some_and(|found| value.is_empty() || (!is_collection(found) && found.raw() == value))
     })
@@ -352,7 +352,7 @@ fn take_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     }
 }
 
-/// A directive stands in a list as an element that says nothing else.
+/// A directive in a list is an element without other content.
 fn take_list_directive(patch: &mut ObjectValue) -> Result<Strategy, Trouble> {
     let ObjectData::List(items) = &mut patch.data else { return Ok(Strategy::Merge) };
     let first = items.iter().find(|item| item.get(DIRECTIVE).is_some());
@@ -370,6 +370,6 @@ fn strategy(value: &ObjectValue) -> Result<Strategy, Trouble> {
         "delete" => Ok(Strategy::Delete),
         "replace" => Ok(Strategy::Replace),
         "merge" => Ok(Strategy::Merge),
-        other => Err(Trouble::refused(format!("`{other}` is no strategy of a patch"), value.at)),
+        other => Err(Trouble::refused(format!("`{other}` is not a patch strategy"), value.at)),
     }
 }

@@ -1,18 +1,18 @@
-//! A kustomization and a tree of files → the objects that it makes, as text whose every line leads back to the line of a
-//! base, of a patch or of the kustomization that a person would change.
+//! Builds a kustomization to text. Every line leads to the line of a base, a patch or the kustomization that a person
+//! would edit.
 //!
-//! Follows kustomize 5.8: bases and components, generators, patches of both kinds, images, names, labels, replacements and
-//! variables, charts by the engine beside this one, and the order and the form of what it prints. Which fields hold names,
-//! labels and images, and by which keys lists merge, are tables that are made of kustomize's own
+//! Follows kustomize 5.8: bases and components, generators, both kinds of patches, images, names, labels, replacements
+//! and variables, charts (with gpulint's own engine), and the order and format of the output. The tables of fields for
+//! names, labels and images, and of merge keys, are generated from kustomize's own
 //! (`tests/corpus/kustomize_tables.py`).
 //!
-//! It starts no program. What would have to be fetched or run is not at hand, and said to be so; building goes on without it
-//! where that is asked for. Steps, copies and depth are limited.
+//! It starts no program. Parts that would have to be downloaded or run are reported as missing, and on request the
+//! build continues without them. Steps, copies and depth are limited.
 //!
-//! Judged by kustomize: the overlays of `tests/overlays` hold what it printed, random ones are made by
-//! `tests/corpus/overlays.py`, and kustomizations of checkouts are compared by `tests/corpus/kustomizations.py`.
+//! Tested against kustomize: `tests/overlays` contains its output, `tests/corpus/overlays.py` generates random
+//! overlays, and `tests/corpus/kustomizations.py` compares kustomizations of checkouts.
 //!
-//! No crate does it. Kustomize as a program knows no places: its output leads back to no line.
+//! No crate does this. The kustomize program has no places in its output.
 
 mod emit;
 mod fields;
@@ -47,23 +47,23 @@ use crate::source::{Segment, Sources, Span};
 pub(crate) use inflate::directories as charts_of;
 pub(crate) use kustomization::{NAMES, is_remote};
 
-/// What a kustomization makes.
+/// The result of a build.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// In the order in which kustomize prints them.
+    /// Documents in kustomize's order.
     pub documents: Vec<Document>,
-    /// Every file that it was made of, sorted.
+    /// Every file that the build used, sorted.
     pub files: BTreeSet<String>,
-    /// Those of them that its objects stand for. What is only data of a ConfigMap, or a patch of something that is missing,
-    /// still says what it says by itself.
+    /// The used files whose content is in the built objects. Data of a ConfigMap and patches for a missing object still
+    /// count by themselves.
     pub replaced: BTreeSet<String>,
-    /// The directories of kustomizations that are part of it, its own left out.
+    /// Directories of included kustomizations, without its own.
     pub parts: BTreeSet<String>,
-    /// The directories of the charts that it renders.
+    /// Directories of the rendered charts.
     pub charts: BTreeSet<String>,
-    /// What it was built without.
+    /// Parts that are missing from the build.
     pub missing: Vec<Trouble>,
-    /// What building it took.
+    /// Number of steps spent.
     pub steps: u64,
 }
 
@@ -82,20 +82,20 @@ impl Document {
         emit::json(&self.value)
     }
 
-    /// Where each piece of the text comes from.
+    /// Returns the origin of each piece of the text.
     pub(crate) fn segments(&self, sources: &Sources) -> Vec<Segment> {
         self.emitted.segments(sources)
     }
 }
 
-/// Why a kustomization cannot be built.
+/// Reason why a kustomization cannot be built.
 #[derive(Debug, Clone)]
 pub(crate) struct Trouble {
     pub cause: TroubleCause,
     pub message: String,
     pub at: Option<Span>,
     pub note: Option<(Span, String)>,
-    /// The kustomization in which it happens.
+    /// Directory of the kustomization with the error.
     pub directory: Option<String>,
 }
 
@@ -103,11 +103,11 @@ pub(crate) struct Trouble {
 pub(crate) enum TroubleCause {
     /// Kustomize would refuse it too.
     Refused,
-    /// It names a file that is not there, and that something else may make before kustomize sees it.
+    /// It names a missing file that another program may create before kustomize runs.
     Absent,
-    /// It takes something that is not in the tree, or runs a program.
+    /// It uses something outside the repository, or runs a program.
     NotAtHand,
-    /// It takes more than a person's text would.
+    /// It exceeds a limit, above the need of any real kustomization.
     Beyond,
 }
 
@@ -132,13 +132,13 @@ impl Trouble {
         Trouble { note: Some((at, note.into())), ..self }
     }
 
-    /// Said of this place, where nothing more exact is known.
+    /// Sets the place, if no exact one is known.
     fn or_at(self, at: Span) -> Trouble {
         Trouble { at: self.at.or(Some(at)), ..self }
     }
 }
 
-/// What building may cost.
+/// The budget of a build.
 #[derive(Debug)]
 pub(crate) struct BuildBudget {
     all: u64,
@@ -147,11 +147,11 @@ pub(crate) struct BuildBudget {
 }
 
 impl BuildBudget {
-    /// About a second. The largest public kustomizations take a tenth of it.
+    /// Limit on steps, about a second. The largest public kustomizations use 10% of it.
     const STEPS: u64 = 30_000_000;
-    /// Values that are copied from one place to others. Patches for hundreds of objects copy some ten thousand.
+    /// Limit on copied values. Patches for hundreds of objects copy some ten thousand.
     const COPIES: u64 = 500_000;
-    /// Documents nest less deep when they are read.
+    /// Limit on depth; parsed documents are less deep.
     const DEEPEST: usize = 256;
 
     fn of(steps: u64) -> Self {
@@ -165,23 +165,26 @@ impl BuildBudget {
     fn spend(&self, steps: usize) -> Result<(), Trouble> {
         let rest = self.steps.get().checked_sub(steps as u64);
         self.steps.set(rest.unwrap_or(0));
-        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it takes more than {} steps to build", self.all)))
+        rest.map(|_| ())
+            .ok_or_else(|| Trouble::beyond(format!("building the kustomization exceeds {} steps", self.all)))
     }
 }
 
 impl BuildBudget {
-    /// Before a value is copied to a place that is so deep already.
+    /// Checks the limits before a value is copied to a place at this depth.
     fn copy(&self, value: &value::ObjectValue, depth: usize) -> Result<(), Trouble> {
         if depth.saturating_add(value.depth()) > Self::DEEPEST {
-            return Err(Trouble::beyond(format!("its objects nest more than {} deep", Self::DEEPEST)));
+            return Err(Trouble::beyond(format!("its objects are nested more than {} levels deep", Self::DEEPEST)));
         }
         let rest = self.copies.get().checked_sub(value.weight() as u64);
         self.copies.set(rest.unwrap_or(0));
-        rest.map(|_| ()).ok_or_else(|| Trouble::beyond(format!("it copies more than {} values", Self::COPIES)))
+        rest.map(|_| ()).ok_or_else(|| {
+            Trouble::beyond(format!("building the kustomization copies more than {} values", Self::COPIES))
+        })
     }
 }
 
-/// Whether what stands in a directory is only a part of others.
+/// Whether a directory is a component, which only other kustomizations include.
 pub(crate) fn is_component(sources: &Sources, directory: &str) -> bool {
     let read = kustomization::Kustomization::read(sources, directory);
     read.and_then(Result::ok).is_some_and(|it| it.is_component)
@@ -193,7 +196,7 @@ pub(crate) fn build(sources: &Sources, directory: &str, cluster: &Cluster) -> Re
     with(target::Maker::new(sources, &budget, cluster, false), directory)
 }
 
-/// The same as far as it goes: what is not at hand is left out, and told. It takes no more than so many steps.
+/// Builds as far as possible within this many steps; missing parts are omitted and reported.
 pub(crate) fn build_as_far_as_possible(
     sources: &Sources,
     directory: &str,
@@ -216,7 +219,7 @@ fn with(mut maker: target::Maker<'_>, directory: &str) -> Result<Built, Trouble>
         let emitted = emit::Emitted::of(&resource.value, resource.head);
         bytes += emitted.text.len() as u64;
         if bytes > sources.limits().file_bytes {
-            return Err(Trouble::beyond(format!("it makes more than {} bytes", sources.limits().file_bytes)));
+            return Err(Trouble::beyond(format!("the build output exceeds {} bytes", sources.limits().file_bytes)));
         }
         documents.push(Document { value: resource.value, emitted });
     }
@@ -265,7 +268,7 @@ mod tests {
         assert!(trouble.at.is_some() && trouble.note.is_some());
     }
 
-    /// Copies that double with each operation, and patches of everything for everything, would take gigabytes.
+    /// Copies that double with each operation, and patches for all objects, would take gigabytes.
     #[test]
     fn a_hostile_kustomization_ends() {
         let doubling: String =

@@ -1,4 +1,4 @@
-//! What changes the names and namespaces of objects.
+//! Transformations of names and namespaces.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::resource::{Resource, Resources};
 use super::transform::put;
 use super::value::{ObjectValue, ScalarKind};
 
-/// Kinds whose names are left alone by prefixes and suffixes.
+/// Whether prefixes and suffixes leave names of this kind unchanged.
 fn keeps_its_name(id: &Id) -> bool {
     match id.gvk.kind.as_str() {
         "CustomResourceDefinition" | "Namespace" => true,
@@ -58,7 +58,7 @@ fn rename(
             }
             let mut set = |value: &mut ObjectValue| {
                 let text = change(value.raw());
-                // People change the name where it is written, not what is put around it.
+                // A person edits the name itself, not its prefix or suffix.
                 let place = if value.raw().is_empty() { at } else { value.at };
                 put(value, text, place);
                 Ok(())
@@ -69,14 +69,14 @@ fn rename(
     Ok(())
 }
 
-/// How namespaces are set.
+/// Settings for a namespace transformation.
 pub(super) struct Namespacing<'f> {
     pub specs: &'f [FieldSpec],
     pub unset_only: bool,
     pub subjects: Subjects,
 }
 
-/// Which subjects of role bindings follow.
+/// Subjects of role bindings that change too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subjects {
     Default,
@@ -98,7 +98,7 @@ pub(super) fn set_namespace(
 ) -> Result<(), Trouble> {
     let mut set = |value: &mut ObjectValue| {
         if value.is_map() || value.is_list() {
-            return Err(Trouble::refused("a namespace stands in no collection", value.at));
+            return Err(Trouble::refused("a namespace cannot be in a list or a map", value.at));
         }
         if !(how.unset_only && value.text().is_some_and(|text| !text.is_empty())) {
             put(value, namespace.to_owned(), at);
@@ -162,14 +162,14 @@ fn no_twins(resources: &Resources, at: Span) -> Result<(), Trouble> {
         let id = resource.id();
         let key = (id.gvk.clone(), id.name.clone(), id.effective_namespace().to_owned());
         if let Some(first) = known.insert(key, resource.head) {
-            let message = format!("with this namespace there are two {}", id.told());
-            return Err(Trouble::refused(message, at).with_note(first, "one is written here"));
+            let message = format!("with this namespace, there are two {}", id.told());
+            return Err(Trouble::refused(message, at).with_note(first, "one is defined here"));
         }
     }
     Ok(())
 }
 
-/// Gives generated objects names that tell their content.
+/// Adds content hashes to the names of generated objects.
 pub(super) fn add_hashes(resources: &mut Resources) {
     for resource in resources.all.iter_mut().filter(|resource| resource.is_hashed) {
         resource.remember();
@@ -179,11 +179,11 @@ pub(super) fn add_hashes(resources: &mut Resources) {
     }
 }
 
-/// The ten characters that kustomize makes of a content.
+/// Returns kustomize's ten-character hash of a content.
 fn hash(resource: &Resource) -> String {
     let value = &resource.value;
     let pairs = |key: &str| value.get(key).map_or_else(|| "\"\"".to_owned(), json_of);
-    // Kustomize looks for the name where it does not stand.
+    // Kustomize reads the name from a field that does not exist.
     let name = "\"\"";
     let encoded = match resource.value.text_at("kind") {
         Some("Secret") => {
@@ -199,7 +199,7 @@ fn hash(resource: &Resource) -> String {
         }
     };
     let digits = to_hex(&sha256(encoded.as_bytes()));
-    // No vowels and no digits that look like letters: no word can come out.
+    // Vowels and digits that look like letters are replaced, so that no word appears.
     let safe = |c: char| match c {
         '0' => 'g',
         '1' => 'h',

@@ -1,4 +1,4 @@
-//! Patches of both kinds, on the objects that they are for.
+//! Applies both kinds of patches to their targets.
 
 use crate::source::Span;
 
@@ -15,7 +15,7 @@ enum Patch {
     Operations(ObjectValue),
 }
 
-/// `patchesStrategicMerge`: files or texts.
+/// Applies `patchesStrategicMerge`: files or inline patches.
 pub(super) fn merge_all(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -43,7 +43,7 @@ pub(super) fn merge_all(
     Ok(())
 }
 
-/// One entry of `patches`.
+/// Applies one entry of `patches`.
 pub(super) fn apply(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -65,17 +65,17 @@ pub(super) fn apply(
             match <[Resource; 1]>::try_from(patches) {
                 Ok([patch]) => merge_into_selected(maker, resources, patch, &selector),
                 Err(many) if many.is_empty() => Ok(()),
-                Err(_) => Err(Trouble::refused("of several patches in one text none may have a target", target.at)),
+                Err(_) => Err(Trouble::refused("a file with several patches must not have a target", target.at)),
             }
         }
         Patch::Operations(operations) => {
-            let missing = || Trouble::refused("a JSON patch needs a target", entry.at);
+            let missing = || Trouble::refused("a JSON patch must have a target", entry.at);
             operate(maker, target.ok_or_else(missing)?, &operations, resources, true)
         }
     }
 }
 
-/// One entry of `patchesJson6902`.
+/// Applies one entry of `patchesJson6902`.
 pub(super) fn apply_json(
     maker: &mut Maker<'_>,
     directory: &str,
@@ -86,7 +86,7 @@ pub(super) fn apply_json(
     let target = target.ok_or_else(|| Trouble::refused("the patch does not name its target", entry.at))?;
     match load(maker, directory, entry)? {
         Patch::Operations(operations) => operate(maker, target, &operations, resources, false),
-        Patch::Merged(_) => Err(Trouble::refused("this is no JSON patch", entry.at)),
+        Patch::Merged(_) => Err(Trouble::refused("this is not a JSON patch", entry.at)),
     }
 }
 
@@ -99,8 +99,10 @@ fn load(maker: &mut Maker<'_>, directory: &str, entry: &ObjectValue) -> Result<P
             let (file, read) = inline::derive(maker.sources, text);
             maker.read(file, &read, text.at)?
         }
-        (Some(both), Some(_)) => return Err(Trouble::refused("a patch is a text or a file, not both", both.at)),
-        (None, None) => return Err(Trouble::refused("the patch is missing", entry.at)),
+        (Some(both), Some(_)) => {
+            return Err(Trouble::refused("a patch must be inline or in a file, not both", both.at));
+        }
+        (None, None) => return Err(Trouble::refused("the patch is empty", entry.at)),
     };
     let at = path.or(text).map_or(entry.at, |it| it.at);
     match documents.first().map(|it| &it.data) {
@@ -130,10 +132,11 @@ fn operate(
     Ok(())
 }
 
-/// The object is found by what the patch calls it.
+/// The name and kind in the patch identify the object.
 fn merge_into_namesake(maker: &Maker<'_>, resources: &mut Resources, patch: Resource, at: Span) -> Result<(), Trouble> {
     let place = resources.one(&patch.original_id()).map_err(|why| {
-        Trouble::refused(format!("{why} for this patch to change"), patch.head).with_note(at, "the patch is named here")
+        Trouble::refused(format!("{why} for this patch to change"), patch.head)
+            .with_note(at, "the patch is defined here")
     })?;
     if let Some(known) = resources.all.get_mut(place)
         && !merge(maker, known, patch)?
@@ -169,7 +172,7 @@ fn merge_into_selected(
     resources.append_all(kept)
 }
 
-/// Labels and annotations of a patch with a target, and of `patchesStrategicMerge`, are texts, whatever is written: `null` too.
+/// Converts labels and annotations to strings, even `null`, in patches with a target and in `patchesStrategicMerge`.
 fn stringify(patch: &mut ObjectValue) {
     let Some(metadata) = patch.get_mut("metadata") else { return };
     for key in ["labels", "annotations"] {
@@ -186,7 +189,7 @@ fn stringify(patch: &mut ObjectValue) {
     }
 }
 
-/// Says whether the object is still there.
+/// Returns whether the object still exists.
 fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<bool, Trouble> {
     let before = resource.id();
     if patch.renames || patch.changes_kind {
@@ -214,7 +217,7 @@ fn merge(maker: &Maker<'_>, resource: &mut Resource, patch: Resource) -> Result<
     Ok(true)
 }
 
-/// All patches of a kustomization that come before what changes names.
+/// Applies all patches of a kustomization that precede name changes.
 pub(super) fn before_names(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,

@@ -1,5 +1,5 @@
-//! Generators, transformers and validators that are objects of their own. Those that kustomize brings along are done
-//! here; others are programs, and not run.
+//! Generators, transformers and validators that are separate objects. Kustomize's built-in ones are implemented here.
+//! Others are programs and are not run.
 
 use super::fields::FieldSpec;
 use super::generate;
@@ -10,7 +10,7 @@ use super::target::{Gathered, Maker, objects};
 use super::value::ObjectValue;
 use super::{Trouble, images, inflate, inline, patches, replace, transform};
 
-/// What the entries of `generators` make.
+/// Returns the objects of the entries in `generators`.
 pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> Result<Vec<Resource>, Trouble> {
     let mut made = Vec::new();
     for (plugin, directory) in load(maker, kustomization, "generators")? {
@@ -25,7 +25,7 @@ pub(super) fn generate(maker: &mut Maker<'_>, kustomization: &Kustomization) -> 
     Ok(made)
 }
 
-/// Applies the entries of `transformers`; validators have nothing to say about what is made.
+/// Applies the entries of `transformers`; validators do not change objects.
 pub(super) fn transform(
     maker: &mut Maker<'_>,
     kustomization: &Kustomization,
@@ -42,10 +42,10 @@ pub(super) fn transform(
 
 fn foreign(plugin: &Resource) -> Trouble {
     let kind = plugin.value.text_at("kind").unwrap_or_default();
-    Trouble::not_at_hand(format!("the plugin {kind} would run a program"), plugin.head)
+    Trouble::not_at_hand(format!("the plugin {kind} runs a program, which gpulint does not start"), plugin.head)
 }
 
-/// The plugin's fields, with its name and namespace among them.
+/// Returns the plugin's fields, including its name and namespace.
 fn flattened(plugin: &Resource) -> ObjectValue {
     let mut entry = plugin.value.clone();
     for key in ["name", "namespace"] {
@@ -58,7 +58,7 @@ fn flattened(plugin: &Resource) -> ObjectValue {
     entry
 }
 
-/// The plugins that a field names: texts, files and kustomizations. Paths in them start where they are named.
+/// Loads the plugins of a field: inline text, files and kustomizations. Their paths are relative to the naming file.
 fn load(maker: &mut Maker<'_>, kustomization: &Kustomization, field: &str) -> Result<Vec<(Resource, String)>, Trouble> {
     let mut plugins = Vec::new();
     for entry in kustomization.list(field) {

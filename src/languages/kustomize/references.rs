@@ -1,4 +1,4 @@
-//! Names of other objects follow when those are renamed.
+//! Updates references when objects are renamed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use super::transform::put;
 use super::value::{ObjectData, ObjectValue};
 use super::{BuildBudget, Trouble};
 
-/// What is known of an object that others may name.
+/// An object that others may refer to.
 struct Candidate {
     id: Id,
     original: Id,
@@ -31,7 +31,7 @@ impl Candidate {
     }
 }
 
-/// Updates every field that names an object by a name that it had before.
+/// Updates every field that refers to an object by a former name.
 pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
     let candidates: Vec<Candidate> = gathered.resources.all.iter().map(Candidate::of).collect();
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -61,7 +61,7 @@ pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<()
                     by_name: &by_name,
                     budget,
                 };
-                // Which field it is was decided by what the object was first.
+                // The original kind of the object decides which field it is.
                 let spec = FieldSpec { gvk: present.clone(), path: spec.path.clone(), create: false };
                 spec.visit(&mut resource.value, Make::Nothing, &mut |value| referrer.set(value))?;
             }
@@ -73,7 +73,7 @@ pub(super) fn follow(gathered: &mut Gathered, budget: &BuildBudget) -> Result<()
 struct Referrer<'r> {
     own: &'r Candidate,
     to: &'r Gvk,
-    /// What kind of role it names, of bindings.
+    /// The kind of role that a binding refers to.
     role: Option<&'r Gvk>,
     spaces: &'r BTreeSet<String>,
     candidates: &'r [Candidate],
@@ -88,7 +88,7 @@ impl Referrer<'_> {
         }
         match &mut value.data {
             ObjectData::List(items) => items.iter_mut().try_for_each(|item| match item.is_list() {
-                true => Err(Trouble::refused("names do not stand in lists of lists", item.at)),
+                true => Err(Trouble::refused("a name reference cannot be in a list of lists", item.at)),
                 false => self.set(item),
             }),
             ObjectData::Map(_) => self.set_in_map(value),
@@ -104,7 +104,7 @@ impl Referrer<'_> {
 
     fn set_in_map(&self, value: &mut ObjectValue) -> Result<(), Trouble> {
         let Some(name) = value.get("name").cloned() else {
-            return Err(Trouble::refused("this should name an object, and has no name", value.at));
+            return Err(Trouble::refused("this reference has no name", value.at));
         };
         let namespace = value.get("namespace").map(|it| it.raw().to_owned());
         let Some(found) = self.select(name.raw(), namespace.as_deref(), value)? else { return Ok(()) };
@@ -146,11 +146,12 @@ impl Referrer<'_> {
             |it: &&Candidate| it.id.name == first.id.name && (!place.is_map() || it.id.namespace == first.id.namespace);
         match rest.iter().all(same) {
             true => Ok(Some(first)),
-            false => Err(Trouble::refused(format!("`{name}` may be any of {} objects", found.len()), place.at)),
+            false => Err(Trouble::refused(format!("`{name}` matches {} objects", found.len()), place.at)),
         }
     }
 
-    /// What is in one namespace names what is there, or in none; role bindings also the accounts that they list.
+    /// An object can refer to objects in its namespace or in none; role bindings also to the namespaces of their
+    /// accounts.
     fn may_name(&self, other: &Candidate) -> bool {
         let own = &self.own.id;
         own.gvk.is_cluster_scoped()
@@ -173,13 +174,13 @@ impl Referrer<'_> {
     }
 }
 
-/// One list is the end of the other; an empty one only of an empty one.
+/// Whether one list is the end of the other; an empty list matches only an empty one.
 fn same_ending(a: &[String], b: &[String]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if short.is_empty() { long.is_empty() } else { long.ends_with(short) }
 }
 
-/// The namespaces of the accounts that a role binding lists.
+/// Returns the namespaces of the accounts in a role binding.
 fn spaces_of_subjects(value: &ObjectValue) -> BTreeSet<String> {
     if value.text_at("kind") != Some("RoleBinding") {
         return BTreeSet::new();

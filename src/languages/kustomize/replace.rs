@@ -1,4 +1,4 @@
-//! `replacements`: a value of one object, copied into fields of others.
+//! `replacements`: copies a value of one object to fields of others.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn all(
     Ok(())
 }
 
-/// The value that is copied.
+/// Returns the value to copy.
 fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValue, Trouble> {
     if let Some(value) = replacement.get("sourceValue").filter(|it| !it.is_null()) {
         return Ok(ObjectValue::plain(value.raw(), value.at));
@@ -63,8 +63,8 @@ fn source(resources: &Resources, replacement: &ObjectValue) -> Result<ObjectValu
     let found: Vec<&Resource> = resources.all.iter().filter(|resource| resource.any_id(is_it)).collect();
     let found = match found.as_slice() {
         [one] => one,
-        [] => return Err(Trouble::refused("there is no object for this source", source.at)),
-        many => return Err(Trouble::refused(format!("{} objects fit this source", many.len()), source.at)),
+        [] => return Err(Trouble::refused("no object matches this source", source.at)),
+        many => return Err(Trouble::refused(format!("{} objects match this source", many.len()), source.at)),
     };
     let path = source.text_at("fieldPath").unwrap_or("metadata.name");
     let value = look(&found.value, &parts(path)).filter(|value| !is_nothing(value));
@@ -80,7 +80,7 @@ fn is_nothing(value: &ObjectValue) -> bool {
     }
 }
 
-/// A piece of the value, where one is wanted.
+/// Returns a part of the value, if the source selects one.
 fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Trouble> {
     let Some((mark, index)) = cutting(source.get("options")) else { return Ok(value.clone()) };
     let piece = usize::try_from(index).ok().and_then(|index| value.raw().split(mark).nth(index));
@@ -88,7 +88,7 @@ fn refined(value: &ObjectValue, source: &ObjectValue) -> Result<ObjectValue, Tro
         (ObjectData::Scalar { plain, .. }, Some(piece)) => {
             Ok(ObjectValue { at: value.at, data: ObjectData::Scalar { text: piece.into(), plain: *plain } })
         }
-        _ => Err(Trouble::refused("the source has no such piece", source.at)),
+        _ => Err(Trouble::refused("the source has no part with this index", source.at)),
     }
 }
 
@@ -105,7 +105,7 @@ fn put(
     budget: &BuildBudget,
 ) -> Result<(), Trouble> {
     let Some(select) = target.get("select") else {
-        return Err(Trouble::refused("the target selects no objects", target.at));
+        return Err(Trouble::refused("the target matches no object", target.at));
     };
     let selector = Selector::written(select)?;
     let rejected = target.get("reject").map(ObjectValue::items).unwrap_or_default();
@@ -128,7 +128,7 @@ fn put(
     Ok(())
 }
 
-/// `copying` is asked before each copy.
+/// `copying` is called before each copy.
 fn set_at(
     object: &mut ObjectValue,
     path: &ObjectValue,
@@ -139,7 +139,7 @@ fn set_at(
     copying()?;
     let parts = parts(path.raw());
     if inside_of_text(object, &parts) {
-        return Err(Trouble::not_at_hand("a replacement inside of a text is not followed", path.at));
+        return Err(Trouble::not_at_hand("gpulint does not support a replacement within a string", path.at));
     }
     let create = options.is_some_and(|it| it.flag_at("create"));
     let mut set = |found: &mut ObjectValue, made: bool| {
@@ -148,12 +148,12 @@ fn set_at(
     };
     let walk = Walk { create: create.then_some(value), at: path };
     match walk.visit(object, &parts, false, &mut set)? {
-        0 => Err(Trouble::refused(format!("a target has no `{}`", path.raw()), path.at)),
+        0 => Err(Trouble::refused(format!("the target has no `{}`", path.raw()), path.at)),
         _ => Ok(()),
     }
 }
 
-/// The path goes on behind a text.
+/// Whether the path continues inside a string.
 fn inside_of_text(object: &ObjectValue, parts: &[String]) -> bool {
     (1..parts.len()).any(|length| {
         let found = parts.get(..length).and_then(|head| look(object, head));
@@ -170,7 +170,7 @@ fn set_one(
     let mut text: Arc<str> = value.raw().into();
     if let Some((mark, index)) = cutting(options) {
         if found.is_map() || found.is_list() {
-            return Err(Trouble::refused("only texts have pieces", found.at));
+            return Err(Trouble::refused("only strings can be split into parts", found.at));
         }
         let mut pieces: Vec<&str> = found.raw().split(mark).collect();
         match usize::try_from(index) {
@@ -183,7 +183,7 @@ fn set_one(
         text = pieces.join(mark).into();
     }
     match &mut found.data {
-        // What a scalar is stays what it was: a number put into a text is a text.
+        // A scalar keeps its type: a number that replaces a string becomes a string.
         ObjectData::Scalar { .. } if !value.is_map() && !value.is_list() => {
             let plain = made || found.kind() != ScalarKind::Text;
             *found = ObjectValue { at: value.at, data: ObjectData::Scalar { text, plain } };
@@ -193,7 +193,7 @@ fn set_one(
     Ok(())
 }
 
-/// A way along a path that may fork, and that is made where it is wanted.
+/// A walk along a path that may branch, and that creates missing fields on request.
 struct Walk<'w> {
     create: Option<&'w ObjectValue>,
     at: &'w ObjectValue,
@@ -202,7 +202,7 @@ struct Walk<'w> {
 type Set<'s> = &'s mut dyn FnMut(&mut ObjectValue, bool) -> Result<(), Trouble>;
 
 impl Walk<'_> {
-    /// How many places there are.
+    /// Returns the number of visited places.
     fn visit(&self, value: &mut ObjectValue, parts: &[String], made: bool, set: Set<'_>) -> Result<usize, Trouble> {
         let Some((part, rest)) = parts.split_first() else {
             set(value, made)?;
@@ -210,11 +210,11 @@ impl Walk<'_> {
         };
         let next = || rest.first().map(String::as_str);
         if part == "*" {
-            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
             return items.iter_mut().try_fold(0, |sum, item| Ok(sum + self.visit(item, rest, false, set)?));
         }
         if let Ok(index) = part.parse::<usize>() {
-            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+            let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
             let is_new = items.len() == index && self.create.is_some();
             if is_new {
                 items.push(self.empty(next()));
@@ -230,7 +230,7 @@ impl Walk<'_> {
             return Ok(0);
         }
         if !value.is_map() {
-            return Err(self.wrong("this holds no fields"));
+            return Err(self.wrong("this value has no fields"));
         }
         let is_new = value.get(part).is_none() && self.create.is_some();
         if is_new {
@@ -251,7 +251,7 @@ impl Walk<'_> {
         set: Set<'_>,
     ) -> Result<usize, Trouble> {
         let at = self.at.at;
-        let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is no list")) };
+        let ObjectData::List(items) = &mut value.data else { return Err(self.wrong("this is not a list")) };
         let fits = pattern(wanted, at)?;
         let is_it = |item: &ObjectValue| match key {
             "" => fits.is_match(item.raw()),
@@ -273,7 +273,7 @@ impl Walk<'_> {
         items.last_mut().map_or(Ok(0), |item| self.visit(item, rest, false, set))
     }
 
-    /// What is made for the next part of the path to stand in.
+    /// Returns the collection to create for the next part of the path.
     fn empty(&self, next: Option<&str>) -> ObjectValue {
         let at = self.at.at;
         match next {
@@ -292,12 +292,12 @@ impl Walk<'_> {
     }
 }
 
-/// `[name=a]`
+/// Parses `[name=a]`.
 fn entry(part: &str) -> Option<(&str, &str)> {
     part.strip_prefix('[')?.strip_suffix(']')?.split_once('=')
 }
 
-/// The parts of a path: `a.b.[name=c.d].e`, `a.[b.c]`.
+/// Splits a path into parts: `a.b.[name=c.d].e`, `a.[b.c]`.
 pub(super) fn parts(path: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut pieces = split(path, '.').into_iter();
@@ -319,7 +319,7 @@ pub(super) fn parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// The one value at a path.
+/// Returns the single value at a path.
 pub(super) fn look<'v>(value: &'v ObjectValue, parts: &[String]) -> Option<&'v ObjectValue> {
     let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
     parts.into_iter().try_fold(value, |value, part| {

@@ -1,4 +1,4 @@
-//! The objects that a kustomization holds, with what they were called before.
+//! The objects of a kustomization, with their former names.
 
 use crate::source::Span;
 
@@ -17,21 +17,21 @@ pub(super) enum Behavior {
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
     pub value: ObjectValue,
-    /// The first key of the document.
+    /// Place of the first key of the document.
     pub head: Span,
-    /// What it was called, the oldest first: kind, name, namespace.
+    /// Former kinds, names and namespaces, the oldest first.
     pub earlier: Vec<(String, String, String)>,
     pub prefixes: Vec<String>,
     pub suffixes: Vec<String>,
     pub behavior: Behavior,
-    /// A hash of its content becomes part of its name.
+    /// Whether its name gets a hash of its content.
     pub is_hashed: bool,
-    /// Names of the variables that take their values from it.
+    /// Variables whose values come from it.
     pub variables: Vec<String>,
-    /// As a patch, it may change what its target is called, or what kind it is.
+    /// Whether it is a patch that may change the name or kind of its target.
     pub renames: bool,
     pub changes_kind: bool,
-    /// It was made by a chart, which knows its namespace.
+    /// Whether a chart created it, which knows its namespace.
     pub of_chart: bool,
 }
 
@@ -77,7 +77,7 @@ impl Resource {
         Id { gvk: Gvk::of(&self.value), name: self.name().into(), namespace: self.namespace().into() }
     }
 
-    /// Under its present version, what it was called before.
+    /// Returns its former identities in the current version.
     pub(super) fn earlier_ids(&self) -> impl Iterator<Item = Id> {
         let gvk = Gvk::of(&self.value);
         self.earlier.iter().map(move |(kind, name, namespace)| Id {
@@ -95,14 +95,14 @@ impl Resource {
         self.earlier_ids().any(|id| holds(&id)) || holds(&self.id())
     }
 
-    /// Keeps what it is called before that changes.
+    /// Records its identity before a change.
     pub(super) fn remember(&mut self) {
         let id = self.id();
         let namespace = id.effective_namespace().to_owned();
         self.earlier.push((id.gvk.kind, id.name, namespace));
     }
 
-    /// Annotations are texts, and where there are none, they are not said.
+    /// Converts annotations to strings, and removes empty ones.
     pub(super) fn finish(&mut self) {
         let Some(metadata) = self.value.get_mut("metadata") else { return };
         let Some(annotations) = metadata.get_mut("annotations") else { return };
@@ -119,7 +119,7 @@ impl Resource {
     }
 }
 
-/// All objects, in their order.
+/// All objects in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Resources {
     pub all: Vec<Resource>,
@@ -129,15 +129,15 @@ impl Resources {
     pub(super) fn append(&mut self, resource: Resource) -> Result<(), Trouble> {
         let id = resource.id();
         if let Some(known) = self.all.iter().find(|it| it.id().same(&id)) {
-            let message = format!("{} is there already", id.told());
-            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is written here too"));
+            let message = format!("{} already exists", id.told());
+            return Err(Trouble::refused(message, resource.head).with_note(known.head, "it is also defined here"));
         }
         self.all.push(resource);
         Ok(())
     }
 
     pub(super) fn append_all(&mut self, others: Vec<Resource>) -> Result<(), Trouble> {
-        // Many objects are compared by their hashes.
+        // A hash map makes the comparison of many objects fast.
         let mut known: std::collections::HashMap<(Gvk, String, String), Span> = std::collections::HashMap::new();
         let key = |resource: &Resource| {
             let id = resource.id();
@@ -147,21 +147,21 @@ impl Resources {
         known.extend(self.all.iter().map(|it| (key(it), it.head)));
         for resource in others {
             if let Some(first) = known.insert(key(&resource), resource.head) {
-                let message = format!("{} is there already", resource.id().told());
-                return Err(Trouble::refused(message, resource.head).with_note(first, "it is written here too"));
+                let message = format!("{} already exists", resource.id().told());
+                return Err(Trouble::refused(message, resource.head).with_note(first, "it is also defined here"));
             }
             self.all.push(resource);
         }
         Ok(())
     }
 
-    /// The one object that is or was called so.
+    /// Returns the only object that has or had this identity.
     pub(super) fn one(&mut self, id: &Id) -> Result<usize, String> {
         let found: Vec<usize> = self.indices(|resource| resource.any_id(|it| it.same(id)));
         match found.as_slice() {
             [one] => Ok(*one),
             [] => Err(format!("there is no {}", id.told())),
-            many => Err(format!("{} objects are or were called {}", many.len(), id.told())),
+            many => Err(format!("{} objects have or had the name {}", many.len(), id.told())),
         }
     }
 

@@ -1,4 +1,4 @@
-//! By what the lists of a kind are merged. Kinds that are not described have lists that are replaced.
+//! Merge keys of a kind's lists. Lists of unknown kinds are replaced.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -9,16 +9,16 @@ use super::value::ObjectValue;
 #[derive(Debug, Default)]
 pub(super) struct MergeSchema {
     types: HashMap<String, HashMap<String, Shape>>,
-    /// Version and kind → type.
+    /// Type for version and kind.
     kinds: HashMap<(String, String), String>,
 }
 
-/// What a field holds: lists (`[]`) and maps (`*`) of a type.
+/// Type of a field's content: lists (`[]`) and maps (`*`) of a type.
 #[derive(Debug)]
 struct Shape {
     way: String,
     to: String,
-    /// The keys by which the list is merged; none for a list of scalars.
+    /// Merge keys of the list; `None` for a list of scalars.
     merged_by: Option<Vec<String>>,
 }
 
@@ -93,7 +93,7 @@ impl MergeSchema {
         schema
     }
 
-    /// The description that a kustomization brings along; it stands for all kinds.
+    /// Returns the schema of a kustomization's `openapi`, which replaces the built-in one.
     pub(super) fn described(root: &ObjectValue) -> MergeSchema {
         let mut schema = MergeSchema::default();
         for definition in root.get("definitions").map(ObjectValue::fields).unwrap_or_default() {
@@ -125,7 +125,7 @@ impl MergeSchema {
             return Shape { way: String::new(), to: String::new(), merged_by: None };
         }
         if text("type") == "array" {
-            // By what a list is merged holds whether or not its elements are described.
+            // The merge keys of a list apply whether or not its elements are described.
             let inner = match value.get("items") {
                 Some(items) => self.shape(items, format!("{at}/[]"), depth + 1),
                 None => Shape { way: String::new(), to: String::new(), merged_by: None },

@@ -1,4 +1,4 @@
-//! Which objects a patch or a replacement is for: patterns for what they are called, selectors for their labels.
+//! Selects the objects of a patch or a replacement: by patterns for names, and by label selectors.
 
 use regex::{Regex, RegexBuilder};
 
@@ -9,7 +9,7 @@ use super::id::{Gvk, Id};
 use super::resource::Resource;
 use super::value::ObjectValue;
 
-/// A pattern of a person is small.
+/// Limit on the size of a pattern, above any real one.
 const LARGEST_PATTERN: usize = 1 << 18;
 
 /// `target:` of a patch.
@@ -45,7 +45,7 @@ impl Selector {
         })
     }
 
-    /// By what it is called or was called first.
+    /// Whether it selects a resource by its current or first identity.
     pub(super) fn selects(&self, resource: &Resource) -> bool {
         let (now, first) = (resource.id(), resource.original_id());
         let either = |pattern: &Option<Regex>, a: &str, b: &str| fits(pattern, a) || fits(pattern, b);
@@ -55,7 +55,7 @@ impl Selector {
             && self.fits_labels(resource)
     }
 
-    /// Whether one of its names fits.
+    /// Whether it matches an identity.
     pub(super) fn fits_id(&self, id: &Id) -> bool {
         fits(&self.namespace, &id.namespace) && fits(&self.name, &id.name) && self.fits_kind(&id.gvk)
     }
@@ -64,12 +64,12 @@ impl Selector {
         holds(&self.labels, resource, "labels") && holds(&self.annotations, resource, "annotations")
     }
 
-    /// It looks at labels or annotations.
+    /// Whether it selects by labels or annotations.
     pub(super) fn is_by_labels(&self) -> bool {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// It looks at what objects are called.
+    /// Whether it selects by identity.
     pub(super) fn is_by_id(&self) -> bool {
         [&self.group, &self.version, &self.kind, &self.name, &self.namespace].iter().any(|it| it.is_some())
     }
@@ -83,14 +83,14 @@ fn fits(pattern: &Option<Regex>, text: &str) -> bool {
     pattern.as_ref().is_none_or(|pattern| pattern.is_match(text))
 }
 
-/// A pattern that the whole text has to fit.
+/// Compiles a pattern that must match the whole string.
 fn whole(pattern: &str, at: Span) -> Result<Regex, Trouble> {
     self::pattern(&format!("^(?:{pattern})$"), at)
 }
 
 pub(super) fn pattern(text: &str, at: Span) -> Result<Regex, Trouble> {
     let built = RegexBuilder::new(text).size_limit(LARGEST_PATTERN).build();
-    built.map_err(|_| Trouble::refused("this is no pattern that kustomize can read", at))
+    built.map_err(|_| Trouble::refused("this is not a pattern that kustomize can read", at))
 }
 
 fn holds(requirements: &[Requirement], resource: &Resource, key: &str) -> bool {
@@ -131,7 +131,7 @@ impl Requirement {
 
     fn all(text: &str, at: Span) -> Result<Vec<Requirement>, Trouble> {
         let parts = outside_of_brackets(text).into_iter().map(str::trim).filter(|part| !part.is_empty());
-        let wrong = |part: &str| Trouble::refused(format!("`{part}` is no part of a label selector"), at);
+        let wrong = |part: &str| Trouble::refused(format!("`{part}` is not part of a label selector"), at);
         parts.map(|part| Requirement::one(part).ok_or_else(|| wrong(part))).collect()
     }
 

@@ -1,4 +1,4 @@
-//! The order in which objects are printed.
+//! Sorts objects into kustomize's output order.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -40,7 +40,7 @@ pub(super) fn sort(resources: &mut Resources, options: &Option<ObjectValue>) -> 
         (Some("fifo"), _) => return Ok(()),
         (None, None) | (Some("legacy"), _) => {}
         (_, options) => {
-            let wrong = "`order` is fifo or legacy";
+            let wrong = "`order` must be fifo or legacy";
             return options.as_ref().map_or(Ok(()), |it| Err(Trouble::refused(wrong, it.at)));
         }
     }

@@ -1,4 +1,4 @@
-//! Gathers what a kustomization is made of, base by base, and has it changed.
+//! Collects the objects of a kustomization from its bases, and applies its changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::value::ObjectValue;
 use super::variables::KustomizeVariable;
 use super::{BuildBudget, Trouble, TroubleCause, generate, inflate, names, plugins, references, transform, variables};
 
-/// Bases of bases nest this deep at most.
+/// Limit on nested bases.
 const DEEPEST: usize = 32;
-/// More objects than this nobody applies in one go.
+/// Limit on objects, above any real kustomization.
 const MOST_OBJECTS: usize = 20_000;
 
-/// What one kustomization and those below it have put together.
+/// The objects of one kustomization and its bases.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub resources: Resources,
@@ -39,19 +39,19 @@ pub(super) struct Maker<'m> {
     pub budget: &'m BuildBudget,
     pub schema: Arc<MergeSchema>,
     has_own_schema: bool,
-    /// The files that its objects stand for.
+    /// Files whose content is in the objects.
     pub files: BTreeSet<String>,
-    /// Files that it takes something from, and whose own words still count.
+    /// Files of which only a part is used, so that they still count by themselves.
     pub apart: BTreeSet<String>,
     pub parts: BTreeSet<String>,
-    /// The directories of the charts that it renders.
+    /// Directories of the rendered charts.
     pub charts: BTreeSet<String>,
     pub cluster: &'m Cluster,
-    /// It goes on without what is not at hand.
+    /// Whether the build continues without missing parts.
     pub is_lenient: bool,
-    /// What it went on without.
+    /// Parts that the build continued without.
     pub missing: Vec<Trouble>,
-    /// The directories that are being read.
+    /// Directories that are being built.
     open: Vec<String>,
 }
 
@@ -73,11 +73,11 @@ impl<'m> Maker<'m> {
         }
     }
 
-    /// The finished objects, and the order in which they are wanted.
+    /// Returns the finished objects, and the requested order.
     pub(super) fn make(&mut self, directory: &str) -> Result<(Resources, Option<ObjectValue>), Trouble> {
         let kustomization = match Kustomization::read(self.sources, directory) {
             Some(read) => read?,
-            None => return Err(Trouble::beyond(format!("`{directory}` holds no kustomization"))),
+            None => return Err(Trouble::beyond(format!("`{directory}` contains no kustomization"))),
         };
         let options = kustomization.get("sortOptions").cloned();
         let mut gathered = self.gather(&kustomization, Gathered::new())?;
@@ -97,7 +97,7 @@ impl<'m> Maker<'m> {
     fn gather(&mut self, kustomization: &Kustomization, start: Gathered) -> Result<Gathered, Trouble> {
         let directory = &kustomization.directory;
         if self.open.len() >= DEEPEST {
-            return Err(Trouble::beyond(format!("bases nest more than {DEEPEST} deep")));
+            return Err(Trouble::beyond(format!("bases are nested more than {DEEPEST} levels deep")));
         }
         self.open.push(directory.clone());
         self.parts.insert(directory.clone());
@@ -137,12 +137,12 @@ impl<'m> Maker<'m> {
         let marked = variables::gather(kustomization, &mut gathered);
         self.tolerate(marked)?;
         if gathered.resources.all.len() > MOST_OBJECTS {
-            return Err(Trouble::beyond(format!("it makes more than {MOST_OBJECTS} objects")));
+            return Err(Trouble::beyond(format!("the kustomization creates more than {MOST_OBJECTS} objects")));
         }
         Ok(gathered)
     }
 
-    /// What is not at hand is noted where the rest is wanted all the same; so is what follows from its absence.
+    /// If the build is lenient, records missing parts and their consequences instead of an error.
     pub(super) fn tolerate(&mut self, done: Result<(), Trouble>) -> Result<(), Trouble> {
         let Err(trouble) = done else { return Ok(()) };
         let is_tolerable = match trouble.cause {
@@ -162,7 +162,7 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    /// Changes objects by an entry of a kustomization. Where that fails for want of what is missing, they stay as they are.
+    /// Applies an entry of a kustomization to objects. If a missing part makes it fail, the objects stay unchanged.
     pub(super) fn attempt(
         &mut self,
         directory: &str,
@@ -198,7 +198,7 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    /// Takes the description of kinds that a kustomization brings along; the first one counts.
+    /// Uses the schema of a kustomization's `openapi`; the first one counts.
     fn describe(&mut self, kustomization: &Kustomization) -> Result<(), Trouble> {
         let Some(path) = kustomization.get("openapi").and_then(|it| it.get("path")).cloned() else { return Ok(()) };
         let documents = match self.documents(&kustomization.directory, &path) {
@@ -212,14 +212,14 @@ impl<'m> Maker<'m> {
         Ok(())
     }
 
-    /// The objects of a file or of another kustomization.
+    /// Returns the objects of a file or of another kustomization.
     pub(super) fn objects_at(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<Resource>, Trouble> {
         let mut gathered = Gathered::new();
         self.resource(directory, entry, &mut gathered)?;
         Ok(gathered.resources.all)
     }
 
-    /// An entry of `resources:`, which is a file or a directory.
+    /// Adds an entry of `resources:`, which is a file or a directory.
     fn resource(&mut self, directory: &str, entry: &ObjectValue, gathered: &mut Gathered) -> Result<(), Trouble> {
         let text = entry.raw();
         let path = join(directory, text).filter(|_| !text.starts_with('/'));
@@ -228,7 +228,7 @@ impl<'m> Maker<'m> {
         {
             let base = self.opened(base?, entry)?;
             if base.is_component {
-                return Err(Trouble::refused("a component is named among `components`, not here", entry.at));
+                return Err(Trouble::refused("list a component under `components`, not here", entry.at));
             }
             let inner = self.gather(&base, Gathered::new()).map_err(|trouble| trouble.or_at(entry.at))?;
             gathered.resources.append_all(inner.resources.all)?;
@@ -247,23 +247,25 @@ impl<'m> Maker<'m> {
             Some(component) => {
                 let component = self.opened(component?, entry)?;
                 if !component.is_component {
-                    return Err(Trouble::refused("this is no component", entry.at));
+                    return Err(Trouble::refused("this is not a component", entry.at));
                 }
                 Ok(component)
             }
-            None if is_remote(text) => Err(Trouble::not_at_hand(format!("`{text}` would be fetched"), entry.at)),
-            None => Err(Trouble::absent(format!("`{text}` holds no component"), entry.at)),
+            None if is_remote(text) => {
+                Err(Trouble::not_at_hand(format!("gpulint does not download `{text}`"), entry.at))
+            }
+            None => Err(Trouble::absent(format!("`{text}` contains no component"), entry.at)),
         }
     }
 
     fn opened(&self, base: Kustomization, entry: &ObjectValue) -> Result<Kustomization, Trouble> {
         match self.open.contains(&base.directory) {
-            true => Err(Trouble::refused("the kustomization is a part of itself", entry.at)),
+            true => Err(Trouble::refused("the kustomization includes itself", entry.at)),
             false => Ok(base),
         }
     }
 
-    /// The documents of a file that is named in a kustomization.
+    /// Returns the documents of a file that a kustomization names.
     pub(super) fn documents(&mut self, directory: &str, entry: &ObjectValue) -> Result<Vec<ObjectValue>, Trouble> {
         let path = self.path(directory, entry.raw(), entry.at)?;
         let file = self.sources.open(&path).map_err(|error| unreadable(entry.raw(), &error, entry.at))?;
@@ -271,7 +273,7 @@ impl<'m> Maker<'m> {
         self.read(file, &self.sources.text(file), entry.at)
     }
 
-    /// The documents of a text.
+    /// Parses the documents of a text.
     pub(super) fn read(&self, file: crate::source::FileId, text: &str, at: Span) -> Result<Vec<ObjectValue>, Trouble> {
         let stream = yaml::read_within(file, text, self.sources.limits());
         if let Some(broken) = stream.diagnostics.iter().find(|it| it.unreadable) {
@@ -285,7 +287,7 @@ impl<'m> Maker<'m> {
         Ok(documents)
     }
 
-    /// The bytes of a file that is named in a kustomization.
+    /// Returns the bytes of a file that a kustomization names.
     pub(super) fn bytes(&mut self, directory: &str, name: &str, at: Span) -> Result<Vec<u8>, Trouble> {
         let path = self.path(directory, name, at)?;
         let bytes = self.sources.tree().read(&path).map_err(|error| unreadable(name, &error, at))?;
@@ -295,20 +297,20 @@ impl<'m> Maker<'m> {
     }
 
     fn path(&self, directory: &str, name: &str, at: Span) -> Result<String, Trouble> {
-        let outside = || Trouble::not_at_hand(format!("`{name}` leads out of the tree"), at);
+        let outside = || Trouble::not_at_hand(format!("`{name}` is outside the checkout"), at);
         if name.starts_with('/') {
             return Err(outside());
         }
         let path = join(directory, name);
         let missing = |path: &String| matches!(self.sources.tree().read(path), Err(ReadError::Missing));
         if is_remote(name) && path.as_ref().is_none_or(missing) {
-            return Err(Trouble::not_at_hand(format!("`{name}` would be fetched"), at));
+            return Err(Trouble::not_at_hand(format!("gpulint does not download `{name}`"), at));
         }
         path.ok_or_else(outside)
     }
 }
 
-/// Where a path leads: paths in a kustomization behind a link start at the directory that the link leads to.
+/// Resolves links: paths in a kustomization behind a link start at the link's target.
 fn behind_links(sources: &Sources, path: String) -> String {
     sources.real_path(&path).unwrap_or(path)
 }
@@ -320,7 +322,7 @@ fn unreadable(name: &str, error: &ReadError, at: Span) -> Trouble {
     }
 }
 
-/// Documents as objects: lists of objects are taken apart, what is empty is left out.
+/// Converts documents to objects: lists of objects are split, and empty documents are skipped.
 pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resource>, Trouble> {
     let mut waiting: std::collections::VecDeque<ObjectValue> = documents.into();
     let mut objects = Vec::new();
@@ -337,7 +339,7 @@ pub(super) fn objects(documents: Vec<ObjectValue>, at: Span) -> Result<Vec<Resou
             return Err(Trouble::refused("this object has no name", at));
         }
         if let Some(empty) = null_in_list(&document) {
-            return Err(Trouble::refused("an entry of this list is empty", empty));
+            return Err(Trouble::refused("this list has an empty entry", empty));
         }
         match document.get("items").filter(|_| is_list) {
             Some(items) => waiting.extend(items.items().to_vec()),

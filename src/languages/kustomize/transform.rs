@@ -1,4 +1,4 @@
-//! What a kustomization says about all of its objects, in the order in which kustomize does it.
+//! Applies the transformations of a kustomization to all its objects, in kustomize's order.
 
 use std::sync::Arc;
 
@@ -56,13 +56,13 @@ pub(super) fn all(
     maker.tolerate(transformed)
 }
 
-/// In which fields an entry of `labels` puts its pairs.
+/// Returns the fields in which an entry of `labels` sets its pairs.
 fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, Trouble> {
     let own = entry.get("fields").map(ObjectValue::items).unwrap_or_default();
     let mut specs: Vec<FieldSpec> = own.iter().map(FieldSpec::written).collect();
     let mut add = |more: &[FieldSpec]| match more.iter().all(|spec| fields::add(&mut specs, spec.clone())) {
         true => Ok(()),
-        false => Err(Trouble::refused("whether a field is made where it is not there is said in two ways", entry.at)),
+        false => Err(Trouble::refused("`create` is set in two places with different values", entry.at)),
     };
     add(known.of("labels"))?;
     if entry.flag_at("includeSelectors") {
@@ -79,7 +79,7 @@ fn label_fields(entry: &ObjectValue, known: &Fields) -> Result<Vec<FieldSpec>, T
     Ok(specs)
 }
 
-/// Labels or annotations.
+/// Sets labels or annotations.
 pub(super) fn label(
     resources: &mut Resources,
     pairs: &[(Arc<str>, ObjectValue)],
@@ -100,7 +100,7 @@ fn set_pair(value: &mut ObjectValue, key: &str, text: &ObjectValue) -> Result<()
         return Ok(());
     }
     if !value.is_map() {
-        return Err(Trouble::refused("no labels can stand in what holds no fields", value.at));
+        return Err(Trouble::refused("labels cannot be set in a value that has no fields", value.at));
     }
     value.set(key, text.clone());
     Ok(())
@@ -123,11 +123,11 @@ pub(super) fn set_replicas(resources: &mut Resources, entry: &ObjectValue, specs
             }
         }
     }
-    let message = || format!("there is nothing called `{name}` that has a number of replicas");
+    let message = || format!("no object with a number of replicas has the name `{name}`");
     if found { Ok(()) } else { Err(Trouble::refused(message(), entry.at)) }
 }
 
-/// A text that takes the place of another one, at its own place.
+/// Replaces a string by one with its own place.
 pub(super) fn put(value: &mut ObjectValue, text: String, at: Span) {
     *value = ObjectValue::string(text, at);
 }

@@ -1,5 +1,5 @@
-//! What a kustomization changes: a document as a tree that can be changed, in which every key and value knows the place
-//! that a person would change.
+//! A document that a kustomization changes: an editable tree in which every key and value has the place that a person
+//! would edit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Field {
     pub value: ObjectValue,
 }
 
-/// What a scalar is, whatever is written.
+/// The type of a scalar.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScalarKind {
     Null,
@@ -40,7 +40,7 @@ pub(super) enum ScalarKind {
 impl ObjectValue {
     pub(super) fn from_node(node: &Node, sources: &Sources) -> ObjectValue {
         let data = match &node.data {
-            // What is left empty is another null than one that is written.
+            // An empty value is another null than a written one.
             yaml::NodeData::Scalar { plain: true, .. } if node.span.start == node.span.end => {
                 ObjectData::Scalar { text: "".into(), plain: true }
             }
@@ -65,7 +65,7 @@ impl ObjectValue {
         ObjectValue { at: node.span, data }
     }
 
-    /// The same as it would be read. A key that is written as a flag is one no more.
+    /// Returns the document as parsed from kustomize's output. A key that looks like a boolean is a string there.
     pub(super) fn to_node(&self) -> Node {
         match &self.data {
             ObjectData::Scalar { text, plain } => Node::scalar(self.at, text.clone(), *plain),
@@ -126,7 +126,7 @@ impl ObjectValue {
         }
     }
 
-    /// The value at a path of keys.
+    /// Returns the value at a path of keys.
     pub(super) fn at_path(&self, path: &[&str]) -> Option<&ObjectValue> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
@@ -145,7 +145,7 @@ impl ObjectValue {
         Some(fields.remove(place).value)
     }
 
-    /// The mapping at a key of a mapping, made where there is none.
+    /// Returns the mapping at a key, and creates a missing one.
     pub(super) fn map_at(&mut self, key: &str, at: Span) -> Option<&mut ObjectValue> {
         if !self.get(key).is_some_and(ObjectValue::is_map) {
             self.set(key, ObjectValue::map(at));
@@ -165,7 +165,7 @@ impl ObjectValue {
         matches!(&self.data, ObjectData::Scalar { text, plain: true } if scalar::is_null(text))
     }
 
-    /// The text of a scalar as it is written; that of null is empty.
+    /// Returns the text of a scalar as written; empty for null.
     pub(super) fn raw(&self) -> &str {
         match &self.data {
             ObjectData::Scalar { text, .. } => text,
@@ -173,7 +173,7 @@ impl ObjectValue {
         }
     }
 
-    /// The text of a scalar that is something.
+    /// Returns the text of a scalar that is not null.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.data {
             ObjectData::Scalar { text, .. } if !self.is_null() => Some(text),
@@ -189,7 +189,7 @@ impl ObjectValue {
         self.get(key).is_some_and(|value| value.kind() == ScalarKind::Flag(true))
     }
 
-    /// Values inside, itself included.
+    /// Returns the number of values in it, including itself.
     pub(super) fn weight(&self) -> usize {
         match &self.data {
             ObjectData::Scalar { .. } => 1,
@@ -210,7 +210,7 @@ impl ObjectValue {
         }
     }
 
-    /// JSON patches are read as YAML 1.1, where `y` and `on` are flags.
+    /// Converts `y`, `on` and similar words to booleans, because JSON patches are parsed as YAML 1.1.
     pub(super) fn read_old_flags(&mut self) {
         match &mut self.data {
             ObjectData::Scalar { text, plain: true } => {
@@ -224,7 +224,7 @@ impl ObjectValue {
         }
     }
 
-    /// Whether both mean the same, wherever they stand.
+    /// Whether both are equal, regardless of their places.
     pub(super) fn equals(&self, other: &ObjectValue) -> bool {
         match (&self.data, &other.data) {
             (ObjectData::Scalar { text, .. }, ObjectData::Scalar { text: other_text, .. }) => {
@@ -243,16 +243,16 @@ impl ObjectValue {
     }
 }
 
-/// Text of several lines as kustomize prints it:
+/// Returns multi-line text as kustomize prints it:
 ///
-/// 1. a block that a file ends in without a line break has none;
-/// 2. a folded block (`>`) gets one more where a line is followed by one that is further in: its library writes the block
-///    so, unless the block begins with a blank.
+/// 1. A block at the end of a file without a line break has no line break.
+/// 2. A folded block (`>`) gets one more line break before a more indented line. Its library writes this, unless the
+/// block begins with a space.
 fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
     let whole = sources.text(at.file);
     let ends_the_file = at.end as usize >= whole.len() && !whole.ends_with('\n');
     let text: &str = text.strip_suffix('\n').filter(|_| ends_the_file).unwrap_or(text);
-    // The place of a block is that of its text, behind the line that says what it is.
+    // The place of a block is that of its text, after the line with the block's mark.
     let above = whole.get(..at.start as usize).unwrap_or_default().trim_end().rsplit('\n').next().unwrap_or_default();
     let above = above.split(" #").next().unwrap_or_default();
     let is_folded = above.split_whitespace().next_back().is_some_and(|mark| mark.starts_with('>'));
@@ -275,7 +275,7 @@ fn as_it_is_printed(text: &Arc<str>, at: Span, sources: &Sources) -> Arc<str> {
     out.into()
 }
 
-/// The key as kustomize reads it, which knows YAML 1.2: `on` is no flag.
+/// Returns the key as kustomize does, by YAML 1.2: `on` is not a boolean.
 fn key(entry: &yaml::NodeEntry, sources: &Sources) -> Arc<str> {
     match &*entry.key {
         "true" | "false" => {
@@ -287,7 +287,7 @@ fn key(entry: &yaml::NodeEntry, sources: &Sources) -> Arc<str> {
     }
 }
 
-/// What a plain scalar means to the YAML library of kustomize.
+/// Returns the type of a plain scalar in kustomize's YAML library.
 fn kind_of(text: &str) -> ScalarKind {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return ScalarKind::Null,
@@ -315,7 +315,7 @@ fn kind_of(text: &str) -> ScalarKind {
     ScalarKind::Text
 }
 
-/// A plain scalar that YAML takes for a point in time, as kustomize writes it.
+/// Returns a plain timestamp as kustomize writes it.
 pub(super) fn point_in_time(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|it| it.iter().all(u8::is_ascii_digit));
@@ -335,7 +335,7 @@ pub(super) fn point_in_time(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Expected values as `kustomize build` prints them.
+    /// The expected values are the output of `kustomize build`.
     #[test]
     fn plain_scalars_are_read_as_kustomize_reads_them() {
         for (text, kind) in [

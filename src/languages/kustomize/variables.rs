@@ -1,4 +1,4 @@
-//! `vars`: `$(NAME)` in fields that may hold it, and the values that stand for it.
+//! `vars`: replaces `$(NAME)` in fields that may contain it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(super) struct KustomizeVariable {
     at: Span,
 }
 
-/// Marks the objects from which the variables of a kustomization take their values.
+/// Marks the objects that provide values of variables.
 pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> Result<(), Trouble> {
     for entry in kustomization.list("vars") {
         let name = entry.text_at("name").unwrap_or_default().to_owned();
@@ -41,7 +41,7 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
                 }
             }
             [] => {}
-            many => return Err(Trouble::refused(format!("{} objects are {}", many.len(), id.told()), entry.at)),
+            many => return Err(Trouble::refused(format!("{} objects match {}", many.len(), id.told()), entry.at)),
         }
         let path = entry.get("fieldref").and_then(|it| it.text_at("fieldpath").or(it.text_at("fieldPath")));
         let path = path.unwrap_or("metadata.name").to_owned();
@@ -53,15 +53,15 @@ pub(super) fn gather(kustomization: &Kustomization, gathered: &mut Gathered) -> 
 pub(super) fn merge(known: &mut Vec<KustomizeVariable>, more: Vec<KustomizeVariable>) -> Result<(), Trouble> {
     for variable in more {
         if let Some(first) = known.iter().find(|it| it.name == variable.name) {
-            let message = format!("the variable `{}` is there already", variable.name);
-            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is written here too"));
+            let message = format!("the variable `{}` already exists", variable.name);
+            return Err(Trouble::refused(message, variable.at).with_note(first.at, "it is also defined here"));
         }
         known.push(variable);
     }
     Ok(())
 }
 
-/// Puts the values in.
+/// Replaces the variables by their values.
 pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(), Trouble> {
     let mut values: HashMap<&str, ObjectValue> = HashMap::new();
     for variable in &gathered.variables {
@@ -69,9 +69,8 @@ pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(
         let object = gathered.resources.all.iter().find(|resource| resource.variables.iter().any(holds));
         let path: Vec<String> = parts(&variable.path).into_iter().flat_map(indexed).collect();
         let value = object.and_then(|object| look(&object.value, &path));
-        let value = value.ok_or_else(|| {
-            Trouble::refused(format!("nothing gives the variable `{}` its value", variable.name), variable.at)
-        })?;
+        let value = value
+            .ok_or_else(|| Trouble::refused(format!("no object sets the variable `{}`", variable.name), variable.at))?;
         values.insert(&variable.name, value.clone());
     }
     if values.is_empty() {
@@ -87,7 +86,7 @@ pub(super) fn resolve(gathered: &mut Gathered, budget: &BuildBudget) -> Result<(
     Ok(())
 }
 
-/// `containers[0]` is `containers` and `0`.
+/// Splits `containers[0]` into `containers` and `0`.
 fn indexed(part: String) -> Vec<String> {
     match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
         Some((name, index)) if !name.is_empty() => vec![name.to_owned(), index.to_owned()],
@@ -102,7 +101,7 @@ fn fill(value: &mut ObjectValue, values: &HashMap<&str, ObjectValue>) -> Result<
             if let Some(other) =
                 items.iter().find(|item| item.is_map() || item.is_list() || item.kind() != ScalarKind::Text)
             {
-                return Err(Trouble::refused("a text is expected here", other.at));
+                return Err(Trouble::refused("expected a string", other.at));
             }
             items.iter_mut().for_each(|item| fill_text(item, values));
         }

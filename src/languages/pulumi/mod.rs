@@ -1,10 +1,11 @@
-//! Pulumi: a program in YAML with the configuration of a stack → its resources; and what `pulumi preview --json` or
-//! `pulumi stack export` wrote of any program.
+//! Pulumi: evaluates a YAML program with the configuration of a stack to its resources. Also reads the output of
+//! `pulumi preview --json` and `pulumi stack export` for any program.
 //!
-//! Follows Pulumi YAML (language reference, 2026-11): configuration, variables, `${…}`, `fn::…`. What providers say, other
-//! stacks and secrets is not known here and says so. Refused: nothing. Evaluation has a budget.
+//! Follows Pulumi YAML (language reference, 2026-11): configuration, variables, `${…}`, `fn::…`. Values from providers,
+//! other stacks and secrets are unknown, with a cause. Nothing is refused. Evaluation has a budget.
 //!
-//! Judged by nobody outside yet: cases stand in `tests/templates/pulumi`. No crate reads these with places.
+//! There is no external test yet; `tests/templates/pulumi` contains the test cases. No crate reads these files with
+//! places.
 
 mod program;
 mod state;

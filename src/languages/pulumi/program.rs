@@ -1,4 +1,4 @@
-//! Programs in YAML.
+//! Evaluates YAML programs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -9,24 +9,24 @@ use crate::languages::hcl::value::{Cause, Computed, Number, PathTarget, Value};
 use crate::languages::yaml::{Node, NodeData, NodeEntry};
 use crate::source::{Span, from_base64, to_base64};
 
-/// A program in YAML as it is written.
+/// A YAML program as written.
 #[derive(Debug, Clone)]
 pub(crate) struct PulumiProgram {
     root: Node,
-    /// What its own settings begin with.
+    /// Prefix of its own configuration keys.
     pub(crate) project: Arc<str>,
 }
 
-/// The configuration of one stack.
+/// Configuration of one stack.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PulumiStack {
     pub(crate) name: Option<Value>,
-    /// By `project:key`.
+    /// Values by `project:key`.
     pub(crate) values: BTreeMap<Arc<str>, Value>,
 }
 
 impl PulumiProgram {
-    /// A project whose program is YAML, which stands in it or in the file `main`; none where it is something else.
+    /// Returns a project whose program is YAML, in the project file or in the file `main`; `None` for other files.
     pub(crate) fn of(root: &Node, main: Option<&Node>) -> Option<Self> {
         let project = root.text_at("name")?.clone();
         let runtime = root.get("runtime")?;
@@ -38,7 +38,7 @@ impl PulumiProgram {
         self.root.span
     }
 
-    /// The resources of the program with the configuration of a stack.
+    /// Returns the resources of the program with the configuration of a stack.
     pub(crate) fn resources(&self, stack: &PulumiStack, steps: u64) -> Vec<DocResource> {
         let run = ProgramRun {
             program: self,
@@ -53,7 +53,7 @@ impl PulumiProgram {
     }
 }
 
-/// Variables of variables: more would not fit the stack.
+/// Limit on variables that depend on variables, so that the stack is large enough.
 const DEEPEST: usize = 200;
 
 struct ProgramRun<'p> {
@@ -61,7 +61,7 @@ struct ProgramRun<'p> {
     stack: &'p PulumiStack,
     left: Cell<u64>,
     depth: Cell<usize>,
-    /// What is being worked out is nothing yet: it depends on itself.
+    /// Evaluated values. `None` marks a value under evaluation: a second use means that it depends on itself.
     known: RefCell<HashMap<Arc<str>, Option<Value>>>,
     referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
@@ -69,7 +69,7 @@ struct ProgramRun<'p> {
 impl ProgramRun<'_> {
     fn resource(&self, entry: &NodeEntry) -> Option<DocResource> {
         let kind = entry.value.text_at("type")?.clone();
-        // It is there already, and somebody else made it.
+        // The resource already exists and is not created here.
         if entry.value.get("get").is_some() {
             return None;
         }
@@ -99,7 +99,7 @@ impl ProgramRun<'_> {
         let (left, depth) = (self.left.get(), self.depth.get());
         self.left.set(left.saturating_sub(1));
         if left == 0 || depth >= DEEPEST {
-            return DocValue::made(Value::unknown("the program takes more steps than its budget has", at), at);
+            return DocValue::made(Value::unknown("evaluating the program exceeds the step limit", at), at);
         }
         self.depth.set(depth + 1);
         let made = self.made(node);
@@ -142,7 +142,7 @@ impl ProgramRun<'_> {
         DocValue::known(value, true)
     }
 
-    /// A text with `${name.property[0]}`; one that is nothing else is what it names.
+    /// Evaluates a string with `${name.property[0]}`. A string with only a reference has the referenced value.
     fn filled(&self, text: &str, at: Span) -> Value {
         let (mut parts, mut rest, mut literal) = (Vec::new(), text, String::new());
         while let Some(place) = rest.find('$') {
@@ -172,21 +172,23 @@ impl ProgramRun<'_> {
         }
     }
 
-    /// `name.property["key"][0]`
+    /// Evaluates `name.property["key"][0]`.
     fn access(&self, path: &str, at: Span) -> Value {
         let steps = path.split(['.', '[', ']']).map(|it| it.trim_matches('"')).filter(|it| !it.is_empty());
         let steps: Vec<&str> = steps.collect();
-        let Some((name, rest)) = steps.split_first() else { return Value::refused("`${}` names nothing", at) };
+        let Some((name, rest)) = steps.split_first() else {
+            return Value::refused("`${}` does not refer to a value", at);
+        };
         let resource = self.program.root.get("resources").and_then(|it| it.entry(name));
         if let Some(entry) = resource {
             return self.of_resource(entry, rest, at);
         }
         match (*name, rest) {
             ("pulumi", ["stack"]) => {
-                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is not known", at))
+                self.stack.name.clone().unwrap_or_else(|| Value::unknown("the name of the stack is unknown", at))
             }
             ("pulumi", ["project"]) => Value::text(self.program.project.clone(), at),
-            ("pulumi", _) => Value::unknown("it is known where the program runs", at),
+            ("pulumi", _) => Value::unknown("the value is unknown before the program runs", at),
             _ => match self.named(name, at).find(rest) {
                 PathTarget::Value(value) => value.clone(),
                 PathTarget::Unknown(cause) => Value::because(&cause, at),
@@ -195,7 +197,7 @@ impl ProgramRun<'_> {
         }
     }
 
-    /// What a program gives to a resource is known; all else the provider says.
+    /// Inputs of a resource are known; only the provider knows its other properties.
     fn of_resource(&self, entry: &NodeEntry, path: &[&str], at: Span) -> Value {
         self.referred.borrow_mut().push((entry.key.clone(), at));
         let given = path.iter().try_fold(entry.value.get("properties"), |of, key| Some(of?.get(key)));
@@ -203,11 +205,11 @@ impl ProgramRun<'_> {
             return self.once(&entry.key, at, &|| self.value(node));
         }
         let computed_by = Some(Computed { address: entry.key.clone(), attribute: path.join(".").into() });
-        let why = format!("`{}` is known once the program ran", entry.key);
+        let why = format!("`{}` is unknown before the program runs", entry.key);
         Value::because(&Arc::new(Cause { computed_by, ..Cause::new(why, at) }), at)
     }
 
-    /// A variable of the program, or what is configured.
+    /// Returns a variable of the program, or a configuration value.
     fn named(&self, name: &str, at: Span) -> Value {
         let project = &self.program.project;
         let variable = self.program.root.get("variables").and_then(|it| it.entry(name));
@@ -224,9 +226,9 @@ impl ProgramRun<'_> {
             Some(node) if !node.is_map() && node.text().is_some() => self.value(node),
             Some(node) => match node.get("default").or_else(|| node.get("value")) {
                 Some(default) => self.value(default),
-                None => Value::unknown(format!("the configuration `{name}` has no value"), at),
+                None => Value::unknown(format!("the configuration value `{name}` is not set"), at),
             },
-            None => Value::refused(format!("nothing is called `{name}` here"), at),
+            None => Value::refused(format!("`{name}` is not defined here"), at),
         }
     }
 
@@ -249,7 +251,7 @@ impl ProgramRun<'_> {
             name.as_str(),
             "invoke" | "stackreference" | "readfile" | "remoteasset" | "fileasset" | "filearchive"
         ) {
-            return Value::unknown("it is known where the program runs", at);
+            return Value::unknown("the value is unknown before the program runs", at);
         }
         let given = self.value(&entry.value);
         if let Some(cause) = given.cause() {
@@ -273,11 +275,11 @@ impl ProgramRun<'_> {
             }
             ("secret", _) => Some(given.clone().marked(true)),
             ("stringasset", _) => Some(given.clone()),
-            _ => Some(Value::unknown("a provider says it where the program runs", at)),
+            _ => Some(Value::unknown("a provider sets this value when the program runs", at)),
         };
         made.unwrap_or_else(|| match given.any_cause() {
             Some(cause) => Value::because(cause, at),
-            None => Value::refused(format!("`fn::{name}` is given what it does not take"), at),
+            None => Value::refused(format!("the arguments of `fn::{name}` are invalid"), at),
         })
     }
 }

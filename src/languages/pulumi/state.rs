@@ -1,4 +1,4 @@
-//! What Pulumi wrote of a program in any language: `pulumi preview --json`, `pulumi stack export`.
+//! Reads output of Pulumi for a program in any language: `pulumi preview --json`, `pulumi stack export`.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,8 @@ use crate::languages::hcl::value::{Cause, Computed, Number, Value};
 use crate::languages::yaml::{Node, NodeData};
 use crate::source::Span;
 
-/// Stands for what is not known before the program ran, of each kind (`sdk/go/common/resource/plugin`, 2026-11).
+/// Placeholders for values that are unknown before the program runs, one for each type
+/// (`sdk/go/common/resource/plugin`, 2026-11).
 const UNKNOWN: [&str; 7] = [
     "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
     "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -20,7 +21,7 @@ const UNKNOWN: [&str; 7] = [
     "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 ];
 
-/// A resource as the file has it.
+/// A resource in the file.
 struct Stated<'n> {
     urn: &'n Arc<str>,
     kind: &'n Arc<str>,
@@ -28,7 +29,7 @@ struct Stated<'n> {
     key: Span,
 }
 
-/// The resources that a file holds, and the name of their stack; none where it is no such file.
+/// Returns the resources of a file and the name of their stack; `None` for other files.
 pub(crate) fn state(root: &Node) -> Option<(Vec<DocResource>, Arc<str>)> {
     let exported = root.at("deployment.resources").map(Node::items);
     let steps = root.get("steps").map(Node::items).filter(|it| it.iter().any(|it| it.get("urn").is_some()));
@@ -60,13 +61,13 @@ fn stated(state: &Node) -> Option<Stated<'_>> {
     is_made.then_some(Stated { urn: urn.value.text()?, kind, state, key: urn.value.span })
 }
 
-/// `urn:pulumi:prod::ml::aws:ec2/instance:Instance::train` is `train`.
+/// `urn:pulumi:prod::ml::aws:ec2/instance:Instance::train` has the name `train`.
 fn name_of(urn: &str) -> Arc<str> {
     urn.rsplit("::").next().unwrap_or(urn).into()
 }
 
 struct StateReader {
-    /// Which resource has an id.
+    /// Resources by ID.
     by_id: HashMap<Arc<str>, Arc<str>>,
     referred: RefCell<Vec<(Arc<str>, Span)>>,
 }
@@ -99,11 +100,11 @@ impl StateReader {
         match &node.data {
             NodeData::Scalar { text, plain } => DocValue::made(self.scalar(node, text, *plain), at),
             NodeData::List(items) => whole(DocData::List(items.iter().map(|it| self.doc(it, false)).collect())),
-            // A secret, or a file: what begins so is a mark of Pulumi's own.
+            // A secret or an asset: such a key is a special mark of Pulumi.
             NodeData::Map(entries)
                 if !outermost && entries.iter().any(|it| &*it.key == "4dabf18193072939515e22adb298388d") =>
             {
-                DocValue::made(Value::unknown("a secret, which is kept sealed", at), at)
+                DocValue::made(Value::unknown("the value is an encrypted secret", at), at)
             }
             NodeData::Map(entries) => {
                 let members = entries.iter().filter(|it| !it.key.starts_with("__"));
@@ -116,7 +117,7 @@ impl StateReader {
     fn scalar(&self, node: &Node, text: &Arc<str>, plain: bool) -> Value {
         let at = node.span;
         if UNKNOWN.contains(&&**text) {
-            return Value::unknown("it is known once the program ran", at);
+            return Value::unknown("the value is unknown before the program runs", at);
         }
         if let Some(address) = self.by_id.get(text) {
             self.referred.borrow_mut().push((address.clone(), at));

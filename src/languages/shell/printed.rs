@@ -1,8 +1,8 @@
-//! The text of a script without what it only prints: arguments of `echo` and `printf`, here-documents that `cat` shows to a
-//! person, comments behind commands.
+//! Removes text that a script only prints: arguments of `echo` and `printf`, here-documents that `cat` shows to a
+//! person, comments after commands.
 //!
-//! Lines keep their numbers. Where the output of a part goes to a file or to another program, that part may be a script or a
-//! manifest by itself: then nothing of the text is left out.
+//! Lines keep their numbers. If the output of a part goes to a file or another program, the part may be a script or a
+//! manifest itself, and nothing of it is removed.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ const BEFORE_COMMANDS: [&str; 10] = ["then", "do", "else", "{", ")", "if", "elif
 /// Commands that print their arguments.
 const PRINTING: [&str; 2] = ["echo", "printf"];
 
-/// The script with blanks in the place of what it only prints.
+/// Returns the script with spaces instead of text that it only prints.
 pub(crate) fn without_printed(script: &str) -> String {
     let mut lexer = Lexer { text: script.as_bytes(), at: 0, printed: Vec::new(), waiting: Vec::new(), hands_on: false };
     lexer.run();
@@ -28,11 +28,11 @@ pub(crate) fn without_printed(script: &str) -> String {
             *byte = b' ';
         }
     }
-    // Quotes and borders of commands are ASCII, so ranges end between letters.
+    // Quotes and command borders are ASCII, so ranges end between characters.
     String::from_utf8(bytes).unwrap_or_else(|_| script.to_owned())
 }
 
-/// Whether something takes the output of a function of the script.
+/// Whether something uses the output of a function in the script.
 fn functions_hand_on(script: &str) -> bool {
     let names = FUNCTION.captures_iter(script).filter_map(|found| found.get(1));
     names.take(MOST_FUNCTIONS).any(|name| {
@@ -48,10 +48,10 @@ fn functions_hand_on(script: &str) -> bool {
     })
 }
 
-/// More functions than these no script has that a person reads.
+/// Limit on functions, above any real script.
 const MOST_FUNCTIONS: usize = 200;
 
-/// Whether a line writes into a file that is read again.
+/// Whether a line writes to a file, which may be read again.
 fn is_redirected(line: &str) -> bool {
     line.match_indices('>').any(|(at, _)| {
         let behind = line.get(at + 1..).unwrap_or_default().trim_start_matches('>').trim_start();
@@ -65,9 +65,9 @@ struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     printed: Vec<Range<usize>>,
-    /// The here-documents whose text comes after this line.
+    /// Here-documents whose text follows this line.
     waiting: Vec<HereDocument>,
-    /// The output of a group of commands, or of all of the script, goes elsewhere.
+    /// Whether the output of a group of commands, or of the whole script, goes elsewhere.
     hands_on: bool,
 }
 
@@ -76,20 +76,20 @@ struct HereDocument {
     is_printed: bool,
 }
 
-/// A command up to what ends it.
+/// A command up to its end.
 #[derive(Default)]
 struct Command {
     words: Vec<Vec<u8>>,
-    /// Its output goes into a file.
+    /// Whether its output goes to a file.
     is_redirected: bool,
-    /// It runs other commands for their output.
+    /// Whether it runs other commands for their output.
     substitutes: bool,
-    /// The here-documents that it opens.
+    /// Here-documents that it opens.
     documents: Vec<Vec<u8>>,
 }
 
 impl Command {
-    /// The program that it starts.
+    /// Returns the program that it starts.
     fn program(&self) -> Option<&[u8]> {
         let is_before = |word: &&Vec<u8>| BEFORE_COMMANDS.iter().any(|it| it.as_bytes() == word.as_slice());
         self.words.iter().find(|word| !is_before(word)).map(Vec::as_slice)
@@ -154,7 +154,7 @@ impl Lexer<'_> {
                     self.at += 1;
                     break false;
                 }
-                // What stands behind a bracket tells where the output of the group goes.
+                // The text after a closing bracket shows where the output of the group goes.
                 Some(b')') => {
                     self.at += 1;
                     if command.words.is_empty() {
@@ -190,7 +190,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Comments for Slurm are commands, and stand at the beginning of a line.
+    /// Comments for Slurm at the start of a line are commands.
     fn comment(&mut self) {
         let start = self.at;
         let rest = self.text.get(start..).unwrap_or_default();
@@ -323,7 +323,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a text is a script or a manifest, whoever prints it.
+/// Whether a text is a script or a manifest, whatever prints it.
 fn is_source(text: &[u8]) -> bool {
     let is_start = |line: &[u8]| {
         let line = line.trim_ascii();

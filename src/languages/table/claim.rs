@@ -1,4 +1,4 @@
-//! Which language a file is in: its structure says so first, and words in it only where no structure does.
+//! Detects the language of a file: first by its structure, and by words in it only if no structure decides.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,10 +8,10 @@ use crate::source::Needles;
 
 use super::{LANGUAGES, Language, PYTHON, ROOT_OF_MANIFEST, Reader, is_called};
 
-/// So much of a program is looked at for what it imports: there are thousands of them.
+/// Bytes of a program that are searched for imports, because repositories have thousands of programs.
 pub(crate) const HEAD_OF_PROGRAM: usize = 8 << 10;
 
-/// The words of data, all at once.
+/// The marks of all data languages, for one search.
 static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
     let data = LANGUAGES.iter().filter(|it| it.names.is_empty());
     let (marks, languages): (Vec<&str>, Vec<&Language>) =
@@ -19,10 +19,10 @@ static MARKS: LazyLock<(Needles, Vec<&'static Language>)> = LazyLock::new(|| {
     (Needles::new(&marks), languages)
 });
 
-/// Where the keys of a manifest begin.
+/// Bytes in which the keys of a manifest begin.
 const HEAD: usize = 4096;
 
-/// The language of data that is no manifest.
+/// Returns the language of data that is not a manifest.
 pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     let called = called(path);
     if called.is_some_and(|it| !it.asks_in_own_words()) {
@@ -41,18 +41,18 @@ pub fn claim(path: &str, text: &[u8]) -> Option<&'static Language> {
     if is_json && has_keys(ROOT_OF_MANIFEST) {
         return None;
     }
-    // A template may speak of anything: what its root says counts more than words in it.
+    // A template may contain any words, so the keys at its root count more.
     let read = marked.iter().find(|it| it.reader != Reader::None && has_keys(it.root_keys));
-    // Of several the first in the table: a pipeline that creates machines says more than that it is a pipeline.
+    // The first language in the table wins: a pipeline that creates machines ranks before any pipeline.
     read.or(marked.first()).copied().or(called)
 }
 
-/// Whether the root of a text has the keys by which its language is certain.
+/// Whether the root of a text has the keys that identify its language.
 pub(crate) fn has_root_keys(language: &Language, text: &[u8]) -> bool {
     language.root_keys.iter().all(|key| has_root_key(text, key.as_bytes()))
 }
 
-/// The languages of which a word stands in a text, in the order of the table.
+/// Returns the languages with a mark in a text, in the order of the table.
 fn marked(text: &[u8]) -> Vec<&'static Language> {
     let (marks, languages) = &*MARKS;
     let found = RefCell::new(BTreeSet::new());
@@ -69,24 +69,24 @@ fn marked(text: &[u8]) -> Vec<&'static Language> {
     all
 }
 
-/// What of the name of a file decides about the language of its text: two files of one text and one of these are in one
-/// language.
+/// Returns the part of a file name that affects the language of its text. Two files with equal texts and equal parts
+/// have the same language.
 pub(crate) fn class_of_data(path: &str) -> [u8; 2] {
     [called(path).map_or(0, Language::number), u8::from(path.ends_with(".json"))]
 }
 
-/// The languages of a file that is called as no data is.
+/// Returns the languages of a file whose name is not one of data.
 pub(crate) fn languages_of_script(path: &str, text: &[u8]) -> Vec<&'static Language> {
     let is_marked = |it: &&Language| it.marks.is_empty() || it.marks.iter().any(|mark| has(text, mark.as_bytes()));
     all_called(path).filter(is_marked).collect()
 }
 
-/// Whether a few of many such files matter, by what stands at their heads.
+/// Whether only few of many such files are relevant, which their first bytes show.
 pub(crate) fn is_program(path: &str) -> bool {
     PYTHON.iter().any(|name| is_called(path, name))
 }
 
-/// Whether the name of a file says that it is in a language of its own, and is not the name of data.
+/// Whether the name of a file belongs to one language and not to data.
 pub(crate) fn is_named_apart(path: &str) -> bool {
     called(path).is_some_and(|it| {
         const DATA: [&str; 4] = [".yaml", ".yml", ".json", ".gotmpl"];
@@ -112,7 +112,7 @@ fn has_line(text: &[u8], key: &[u8]) -> bool {
     memchr::memmem::find_iter(text, key).any(is_key)
 }
 
-/// Whether the mapping at the root has a key: in block style at the beginning of a line, else between its braces.
+/// Whether the mapping at the root has a key: in block style at the start of a line, else between its braces.
 fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     match text.iter().position(|byte| !byte.is_ascii_whitespace()) {
@@ -124,7 +124,7 @@ fn has_root_key(text: &[u8], key: &[u8]) -> bool {
     }
 }
 
-/// The same behind the brace that opens the root: strings are passed over, so that none of them looks like a key.
+/// The same for JSON, after the brace that opens the root. Strings are skipped, so that none of them looks like a key.
 fn root_keys_of_json(text: &[u8], key: &[u8]) -> bool {
     let (mut depth, mut at, mut may_be_key) = (0_usize, 0, true);
     while let Some(byte) = text.get(at) {
@@ -186,7 +186,7 @@ mod tests {
         let json = r#"{"Description": "az vm create", "Resources": {"A": {"Type": "AWS::EC2::Instance"}}}"#;
         assert_eq!(data("a.json", json), Some("CloudFormation"));
         let arm = r#"{"$schema": "https://a/deploymentTemplate.json#", "metadata": {"note": "az vm create"}}"#;
-        assert_eq!(data("a.json", arm), Some("a template of Azure"));
+        assert_eq!(data("a.json", arm), Some("an Azure template"));
         assert_eq!(data("ci.yaml", "steps:\n  - az vm create\n"), Some("a pipeline that creates machines"));
         let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {"a": "AWS::EC2"}}}"#;
         assert_eq!(data("pod.json", pod), None);

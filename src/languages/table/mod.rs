@@ -1,5 +1,5 @@
-//! Each language that gpulint knows, in one table: how its files are called, how they look inside, which reader reads them,
-//! and what to do where there is none. Editors, hooks, documentation and help take their lists from here.
+//! All languages that gpulint knows, in one table: names of their files, marks in them, their reader, and the next step
+//! if there is none. Editors, hooks, documentation and help use these lists.
 
 pub(crate) mod claim;
 
@@ -10,10 +10,10 @@ use regex::Regex;
 
 use crate::source::static_regex;
 
-/// The languages with a reader, for people.
+/// The languages with a reader, for messages.
 pub(crate) const READ: &str = "Terraform, Kubernetes, CloudFormation, ARM/Bicep and Pulumi";
 
-/// Who reads the files of a language.
+/// The reader of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reader {
     Terraform,
@@ -22,7 +22,7 @@ pub enum Reader {
     Azure,
     Pulumi,
     Slurm,
-    /// No reader: a file that names accelerators is reported.
+    /// No reader: gpulint reports a file that names accelerators.
     None,
     /// Files that others use: never reported by themselves.
     Companion,
@@ -31,26 +31,26 @@ pub enum Reader {
 /// A language.
 #[derive(Debug)]
 pub struct Language {
-    /// As people call it.
+    /// Name for people.
     pub name: &'static str,
-    /// How its files are called: an end of the name, or the whole name behind a slash. Data where there are none.
+    /// Names of its files: an ending, or a whole name after a slash. Empty for data.
     pub names: &'static [&'static str],
-    /// The keys at the root of a file that is certainly in this language.
+    /// Keys at the root that identify this language.
     pub root_keys: &'static [&'static str],
-    /// Words of which one stands in every text that counts; any text does where there are none.
+    /// Marks of which a relevant text contains at least one. Empty if every text is relevant.
     pub marks: &'static [&'static str],
     pub reader: Reader,
-    /// Ends of the files beside it in which the rest of it is written.
+    /// Endings of companion files with the rest of the content.
     pub beside: &'static [&'static str],
-    /// The folder beside it into which its program writes what a reader reads: empty for its own folder.
+    /// Folder to which its program writes files that a reader reads; empty for its own folder.
     pub writes_into: Option<&'static str>,
-    /// Somebody runs such a file, and it may hand values to others.
+    /// Whether such a file is run and may pass values to other programs.
     pub is_script: bool,
-    /// Much of what stands in such a text rents nothing: it counts by the names of machines and accelerators alone.
+    /// Whether most of such a text provisions nothing, so that only names of machines and accelerators count.
     pub by_names_alone: bool,
-    /// The words of a line that ask for accelerators, where the language has its own: then nothing else counts.
+    /// Pattern of the language's own requests for accelerators. If it exists, nothing else counts.
     asks: Option<&'static LazyLock<Regex>>,
-    /// What to do about it, where that is not to judge it elsewhere.
+    /// Next step, if it differs from the default.
     pub cure: &'static str,
 }
 
@@ -65,16 +65,16 @@ const PLAIN: Language = Language {
     is_script: false,
     by_names_alone: false,
     asks: None,
-    cure: "nothing is said of it here: judge it elsewhere, or leave it out with `exclude` in gpulint.toml",
+    cure: "gpulint does not evaluate this file: check its cost another way, or list it under `exclude` in gpulint.toml",
 };
 
-/// Endings of programs that describe machines.
+/// File endings of programs that describe machines.
 const PROGRAMS: &[&str] = &[".py", ".ts", ".js", ".go", ".cs", ".java"];
 
-/// By their names, and, where these are those of data, by their words; 2026-11.
 /// The keys of every manifest.
 pub(super) const ROOT_OF_MANIFEST: &[&str] = &["apiVersion", "kind"];
 
+/// All languages, by file name, or by marks if they are data; 2026-11.
 pub(super) static LANGUAGES: &[Language] = &[
     Language {
         name: "Terraform",
@@ -96,20 +96,20 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a script or a file that others use",
+        name: "a script or shared file",
         names: &[".mk", "/Makefile", "/makefile", "/GNUmakefile", "/justfile", "/Justfile", "/Jenkinsfile"],
         reader: Reader::Companion,
         is_script: true,
         ..PLAIN
     },
-    Language { name: "settings of a server", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
+    Language { name: "server settings", names: &["/config.pbtxt"], reader: Reader::Companion, ..PLAIN },
     Language {
         name: "Pulumi",
         names: &["/Pulumi.yaml", "/Pulumi.yml"],
         reader: Reader::Pulumi,
         beside: PROGRAMS,
         writes_into: Some(""),
-        cure: "run `pulumi preview --json > preview.json`, and name what it wrote: `gpulint check preview.json`",
+        cure: "run `pulumi preview --json > preview.json`, then `gpulint check preview.json`",
         ..PLAIN
     },
     Language {
@@ -129,14 +129,14 @@ pub(super) static LANGUAGES: &[Language] = &[
         names: &["/cdk.json"],
         beside: PROGRAMS,
         writes_into: Some("cdk.out"),
-        cure: "run `cdk synth`, and name what it wrote: `gpulint check cdk.out`",
+        cure: "run `cdk synth`, then `gpulint check cdk.out`",
         ..PLAIN
     },
     Language {
         name: "CDK for Terraform",
         names: &["/cdktf.json"],
         beside: PROGRAMS,
-        cure: "run `cdktf synth`, and name what it wrote: `gpulint check cdktf.out`",
+        cure: "run `cdktf synth`, then `gpulint check cdktf.out`",
         ..PLAIN
     },
     Language { name: "Jsonnet", names: &[".jsonnet", ".libsonnet"], ..PLAIN },
@@ -148,7 +148,7 @@ pub(super) static LANGUAGES: &[Language] = &[
     Language { name: "Packer", names: &[".pkr.hcl"], by_names_alone: true, ..PLAIN },
     Language { name: "Slurm", names: &["/gres.conf", "/slurm.conf"], asks: Some(&SLURM_NODES), ..PLAIN },
     Language {
-        name: "a call of Slurm",
+        name: "a Slurm command",
         names: BATCH_SCRIPTS,
         marks: SLURM_COMMANDS,
         reader: Reader::Slurm,
@@ -204,9 +204,9 @@ pub(super) static LANGUAGES: &[Language] = &[
         reader: Reader::CloudFormation,
         ..PLAIN
     },
-    Language { name: "what Pulumi wrote", marks: &["urn:pulumi:"], reader: Reader::Pulumi, ..PLAIN },
+    Language { name: "the output of Pulumi", marks: &["urn:pulumi:"], reader: Reader::Pulumi, ..PLAIN },
     Language {
-        name: "a template of Azure",
+        name: "an Azure template",
         root_keys: &["$schema"],
         marks: &["/deploymentTemplate.json", "DeploymentTemplate.json"],
         reader: Reader::Azure,
@@ -217,7 +217,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         marks: &["compute.v1.instance", "compute.beta.instance", "container.v1.cluster"],
         ..PLAIN
     },
-    Language { name: "a cluster of Ray", marks: &["available_node_types"], ..PLAIN },
+    Language { name: "a Ray cluster", marks: &["available_node_types"], ..PLAIN },
     Language {
         name: "ParallelCluster",
         root_keys: &["Scheduling", "HeadNode"],
@@ -225,7 +225,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         reader: Reader::Kubernetes,
         ..PLAIN
     },
-    Language { name: "a blueprint of Cluster Toolkit", marks: &["blueprint_name"], ..PLAIN },
+    Language { name: "a Cluster Toolkit blueprint", marks: &["blueprint_name"], ..PLAIN },
     Language { name: "Azure ML", marks: &["azuremlschemas"], by_names_alone: true, ..PLAIN },
     Language { name: "Vertex AI", marks: &["workerPoolSpecs", "worker_pool_specs"], ..PLAIN },
     Language {
@@ -242,10 +242,10 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a state of Terraform",
+        name: "a Terraform state",
         names: &[".tfstate"],
         by_names_alone: true,
-        cure: "a state is what runs and no source: check the configuration that it was made from",
+        cure: "check the configuration instead: a state records what runs and is not a source",
         ..PLAIN
     },
     Language { name: "Cerebrium", names: &["/cerebrium.toml"], asks: Some(&CEREBRIUM), ..PLAIN },
@@ -278,7 +278,7 @@ pub(super) static LANGUAGES: &[Language] = &[
         ..PLAIN
     },
     Language {
-        name: "a pipeline of Kubeflow in Python",
+        name: "a Kubeflow pipeline in Python",
         names: PYTHON,
         marks: &["import kfp", "from kfp"],
         asks: Some(&KUBEFLOW),
@@ -286,14 +286,14 @@ pub(super) static LANGUAGES: &[Language] = &[
     },
 ];
 
-/// A template of CloudFormation that is not what is deployed.
+/// A CloudFormation template that a macro changes before deployment.
 pub(crate) static MADE_BY_MACRO: Language = Language {
-    name: "what a macro makes of this template",
-    cure: "check what it made: `aws cloudformation get-template --template-stage Processed`",
+    name: "the output of a macro for this template",
+    cure: "check the processed template: `aws cloudformation get-template --template-stage Processed`",
     ..PLAIN
 };
 
-/// Only the heads of such programs are looked at: there are thousands of them.
+/// Only the first bytes of such programs are read, because repositories have thousands of them.
 pub(super) const PYTHON: &[&str] = &[".py"];
 
 const BATCH_SCRIPTS: &[&str] = &[".sh", ".bash", ".sbatch", ".slurm"];
@@ -317,7 +317,7 @@ static_regex!(static KUBEFLOW: Regex =
     r"\.?(?:set_gpu_limit|set_accelerator_limit|set_accelerator_type)\([^)]*\)?");
 
 impl Language {
-    /// Its place in the table, from 1.
+    /// Returns its position in the table, from 1.
     pub fn number(&self) -> u8 {
         let place = LANGUAGES.iter().position(|it| std::ptr::eq(it, self));
         place.and_then(|it| u8::try_from(it + 1).ok()).unwrap_or_default()
@@ -327,23 +327,23 @@ impl Language {
         LANGUAGES.get(usize::from(number).checked_sub(1)?)
     }
 
-    /// Comments begin with two strokes in it.
+    /// Whether its comments begin with `//`.
     pub fn has_slash_comments(&self) -> bool {
         const ENDINGS: [&str; 4] = [".jsonnet", ".cue", ".bicep", ".go"];
         self.names.iter().chain(self.beside).any(|name| ENDINGS.contains(name))
     }
 
-    /// A program in a general language describes the machines.
+    /// Whether a program in a general language describes the machines.
     pub fn is_program(&self) -> bool {
         !self.beside.is_empty()
     }
 
-    /// It has words of its own that ask for accelerators: then nothing else counts.
+    /// Whether it has its own pattern for requests of accelerators, so that nothing else counts.
     pub fn asks_in_own_words(&self) -> bool {
         self.asks.is_some()
     }
 
-    /// These words in a line, all of them: how many there are may stand before what they are.
+    /// Returns all matches of that pattern in a line, because the number may precede the kind.
     pub fn asking(&self, line: &str) -> Option<String> {
         let words: Vec<&str> = self.asks?.find_iter(line).map(|found| found.as_str()).collect();
         (!words.is_empty()).then(|| words.join(", "))
@@ -361,17 +361,17 @@ pub(super) fn is_called(path: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a file is one of a reader's by its name.
+/// Whether a file belongs to a reader by its name.
 pub(crate) fn is_of(reader: Reader, path: &str) -> bool {
     LANGUAGES.iter().filter(|it| it.reader == reader).any(|it| it.has_file(path))
 }
 
-/// Scripts and pipelines, which may run Terraform or helm with more than stands in files.
+/// Whether it is a script or a pipeline, which may run Terraform or helm with values that no file contains.
 pub(crate) fn is_script(path: &str) -> bool {
     is_script_alone(path) || is_yaml(path)
 }
 
-/// Those of them that are no data.
+/// Whether it is such a script and not data.
 pub(crate) fn is_script_alone(path: &str) -> bool {
     LANGUAGES.iter().filter(|it| it.is_script).any(|it| it.has_file(path)) && !is_yaml(path)
         || path.rsplit('/').next() == Some("package.json")
@@ -382,7 +382,7 @@ fn is_yaml(path: &str) -> bool {
 }
 
 struct Names {
-    /// Ends of names, by what stands behind their last dot.
+    /// Endings of names by their last extension.
     ends: BTreeMap<&'static str, Vec<&'static str>>,
     whole: BTreeSet<&'static str>,
 }
@@ -396,20 +396,20 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     Names { ends, whole: names().filter_map(|it| it.strip_prefix('/')).collect() }
 });
 
-/// Whether a reader may read a file of this name, or it may call one.
+/// Whether a reader may read a file of this name, or the file may call one.
 pub(crate) fn is_candidate(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else {
         return name.rsplit(|byte| *byte == b'.').next().is_some_and(|end| {
             std::str::from_utf8(end).is_ok_and(|end| NAMES.ends.contains_key(&*end.to_ascii_lowercase()))
         });
     };
-    // kubectl reads what it is told to, and whoever names `pod.YAML` gets a pod.
+    // kubectl reads any file that it gets, and `pod.YAML` creates a pod.
     let small = name.to_ascii_lowercase();
     let of_end = small.rsplit_once('.').and_then(|(_, end)| NAMES.ends.get(end));
     of_end.is_some_and(|ends| ends.iter().any(|end| small.ends_with(end))) || NAMES.whole.contains(name)
 }
 
-/// The ends of the names of files that readers read, each once, in the order of the table.
+/// Returns the endings of files that have a reader, without duplicates, in the order of the table.
 pub(crate) fn read_endings() -> Vec<&'static str> {
     let read = LANGUAGES.iter().filter(|it| !matches!(it.reader, Reader::None | Reader::Companion));
     let mut all: Vec<&str> = Vec::new();
@@ -432,13 +432,13 @@ mod tests {
         fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
     }
 
-    /// A language that an editor does not hand to the server has no price and no fix in it.
+    /// If an editor does not pass a language to the server, its files have no prices and fixes.
     #[test]
     fn editors_hand_over_every_file_that_is_read() {
-        // Editors that go by the name of a file.
+        // Editors that select by file name.
         let named =
             ["editors/vscode/src/extension.ts", "editors/neovim/older.lua", "editors/jetbrains/gpulint/template.json"];
-        // Those that go by the name of a language, and what they call it.
+        // Editors that select by language, with their names for languages.
         let called = [
             (
                 "editors/neovim/lsp/gpulint.lua",

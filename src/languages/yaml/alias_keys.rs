@@ -1,5 +1,5 @@
-//! `*name:` as a key. The specification takes the colon for a part of the alias; the library of kubectl, kustomize and helm
-//! does not, and people write it so.
+//! Handles `*name:` as a key. By the specification, the colon is part of the alias. The library of kubectl, kustomize
+//! and helm disagrees, and real files use it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::source::static_regex;
 
 use super::node::{Node, NodeData, NodeEntry};
 
-/// The names of such keys, by their places in the file.
+/// The names of such keys, by their positions in the file.
 pub(super) type Names = BTreeMap<u32, Arc<str>>;
 
-/// The text of a document with plain keys of the same length in place of these; nothing where there is none. `base` is where
-/// it starts in the file.
+/// Returns the text of a document with plain keys of the same length instead; `None` if there are none. `base` is its
+/// start in the file.
 pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
     let mut names = Names::new();
     let mut out = text.to_owned();
@@ -31,7 +31,7 @@ pub(super) fn relaxed(text: &str, base: usize) -> Option<(String, Names)> {
     (!names.is_empty()).then_some((out, names))
 }
 
-/// The tree with these keys called as their anchors say.
+/// Returns the tree in which these keys have the values of their anchors.
 pub(super) fn named(node: &Node, names: &Names) -> Node {
     match &node.data {
         NodeData::Scalar { .. } => node.clone(),

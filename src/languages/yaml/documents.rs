@@ -1,4 +1,4 @@
-//! Where the documents of a stream begin and end.
+//! Splits a stream into documents.
 
 use std::iter::Peekable;
 
@@ -6,8 +6,8 @@ use memchr::memmem::FindIter;
 
 use crate::source::unusual_breaks;
 
-/// The byte ranges between document markers: lines that start with `---` or `...`. Ranges of nothing but blank lines or
-/// directives are left out.
+/// Returns the byte ranges between document markers: lines that start with `---` or `...`. Ranges with only blank lines
+/// or directives are omitted.
 pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::new();
     let bytes = text.as_bytes();
@@ -17,7 +17,7 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut at = start;
     while at < bytes.len() {
         if content {
-            // What stands in a document does not matter any more, only where it ends.
+            // Only the end of the document is searched from here on.
             at = markers.next_line(at);
         }
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n + 1);
@@ -27,7 +27,7 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
             if content || (comment && !directive) {
                 ranges.push(start..at);
             }
-            // A marker may carry the first line of its document: `--- # comment`, `--- {a: 1}`.
+            // A marker may be on the first line of its document: `--- # comment`, `--- {a: 1}`.
             start = if opens { at } else { end };
             content = opens && !line[3..].trim_ascii().is_empty();
             (comment, directive) = (false, false);
@@ -35,7 +35,7 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
             match line.trim_ascii_start().first() {
                 None => {}
                 Some(b'#') => comment = true,
-                // Behind an unusual break the document may begin in the same line.
+                // After an unusual line break, the document may begin on the same line.
                 Some(b'%') if !content && line.first() == Some(&b'%') && !breaks_oddly(line) => directive = true,
                 Some(_) => content = true,
             }
@@ -48,7 +48,7 @@ pub(crate) fn documents(text: &str) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// Lines that start like document markers. Each text is searched once, however many documents it has.
+/// Lines that look like document markers. Each text is searched once, however many documents it has.
 struct Markers<'t> {
     opening: Peekable<FindIter<'t, 'static>>,
     closing: Peekable<FindIter<'t, 'static>>,
@@ -61,7 +61,7 @@ impl<'t> Markers<'t> {
         Markers { opening: lines(b"\n---"), closing: lines(b"\n..."), length: text.len() }
     }
 
-    /// The first of them at a place or behind it; the end of the text where there is none.
+    /// Returns the first marker from a position on; the end of the text if there is none.
     fn next_line(&mut self, from: usize) -> usize {
         let next = |starts: &mut Peekable<FindIter<'t, 'static>>| {
             while starts.next_if(|at| at + 1 < from).is_some() {}

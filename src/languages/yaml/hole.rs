@@ -1,4 +1,4 @@
-//! Holes in a text: where the directives of a template stood, and what is known of what fills them.
+//! Holes in a text: the places of template directives, and what is known of their values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,37 +6,37 @@ use std::sync::Arc;
 use super::node::{Node, NodeData};
 use super::scalar;
 
-/// Stands at the start of a hole; the rest of the hole is padding.
+/// First character of a hole; the rest of the hole is padding.
 pub(crate) const HOLE: char = '\u{e000}';
 
-/// Text in which directives are masked.
+/// A text with masked directives.
 #[derive(Debug, Default)]
 pub(crate) struct Masked {
     pub text: String,
     pub holes: Vec<Hole>,
 }
 
-/// A directive that puts something into the text.
+/// A directive that writes to the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Hole {
     pub range: Range<usize>,
     pub meaning: HoleMeaning,
 }
 
-/// What an expression stands for.
+/// The value of an expression.
 #[derive(Debug, Clone)]
 pub(crate) enum HoleMeaning {
-    /// A part of the values, with its place.
+    /// Part of the values, with its place.
     Node(Node),
     Text(Arc<str>),
     Flag(bool),
-    /// Nothing is there.
+    /// No value.
     Nothing,
     Unknown,
 }
 
 impl HoleMeaning {
-    /// Whether a condition on it holds; `None` where that is not known.
+    /// Whether a condition on it holds; `None` if this is unknown.
     pub(crate) fn holds(&self) -> Option<bool> {
         match self {
             HoleMeaning::Flag(flag) => Some(*flag),

@@ -1,8 +1,9 @@
-//! JSON as programs write it that are no YAML: with comments, with control characters in strings, several values in one text.
+//! Handles JSON of programs that is not YAML: with comments, with control characters in strings, or with several values
+//! in one text.
 
 use std::ops::Range;
 
-/// A text of the same length that YAML reads as the same, and where its values are; none where it is no such JSON.
+/// Returns an equivalent YAML text of the same length, and the ranges of its values; `None` if it is not such JSON.
 pub(super) fn values(text: &str) -> Option<(String, Vec<Range<usize>>)> {
     let mut out = text.as_bytes().to_vec();
     let mut ranges = Vec::new();
@@ -40,7 +41,7 @@ pub(super) fn values(text: &str) -> Option<(String, Vec<Range<usize>>)> {
     Some((String::from_utf8(out).ok()?, ranges))
 }
 
-/// Where a string ends. Control characters, which YAML refuses, become blanks.
+/// Returns the end of a string. Control characters, which YAML refuses, become spaces.
 fn string(out: &mut [u8], mut at: usize) -> Option<usize> {
     loop {
         match *out.get(at)? {

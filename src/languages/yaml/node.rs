@@ -1,6 +1,6 @@
-//! The tree that a YAML or JSON document becomes: mappings, lists and scalars, each with its place.
+//! The tree of a YAML or JSON document: mappings, lists and scalars, each with its place.
 //!
-//! Scalars keep their text; what a plain one means is decided when it is asked for, as Kubernetes reads it (YAML 1.1).
+//! Scalars contain their text; the type of a plain one is determined on use, as Kubernetes does (YAML 1.1).
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::source::Span;
 
 use super::scalar;
 
-/// A node; cloning shares what lies below it.
+/// A node; clones share its content.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub span: Span,
     pub data: NodeData,
-    /// Nodes of this tree with all aliases followed, itself included.
+    /// Number of nodes in this tree with all aliases resolved, including itself.
     pub weight: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct NodeEntry {
 }
 
 impl NodeEntry {
-    /// The key and its value; only the value where a template took it from elsewhere.
+    /// Returns the place of key and value; only of the value if a template took it from elsewhere.
     pub(crate) fn span(&self) -> Span {
         if self.key_span.file == self.value.span.file { self.key_span.to(self.value.span) } else { self.value.span }
     }
@@ -55,7 +55,7 @@ impl Node {
         Node { span, data: NodeData::Map(entries), weight }
     }
 
-    /// A mapping of one key around a node.
+    /// Returns a mapping with one key for a node.
     pub(crate) fn framed(key: &str, node: &Node) -> Self {
         Node::map(node.span, vec![NodeEntry { key: key.into(), key_span: node.span, value: node.clone() }])
     }
@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    /// The nodes directly inside: values of a mapping, items of a list.
+    /// Returns the direct children: values of a mapping, items of a list.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Node> {
         self.entries().iter().map(|entry| &entry.value).chain(self.items())
     }
@@ -87,7 +87,7 @@ impl Node {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The value at a path of keys; a key that holds a dot cannot be reached this way.
+    /// Returns the value at a path of keys. A key with a dot cannot be in the path.
     pub(crate) fn at(&self, path: &str) -> Option<&Node> {
         path.split('.').filter(|key| !key.is_empty()).try_fold(self, |node, key| node.get(key))
     }
@@ -100,7 +100,7 @@ impl Node {
         matches!(self.data, NodeData::Map(_))
     }
 
-    /// The text of a scalar as it is written, whatever it means; `None` for null and for collections.
+    /// Returns the text of a scalar as written; `None` for null and for collections.
     pub(crate) fn text(&self) -> Option<&Arc<str>> {
         match &self.data {
             NodeData::Scalar { text, plain } if !(*plain && scalar::is_null(text)) => Some(text),
@@ -112,7 +112,7 @@ impl Node {
         self.at(path).and_then(Node::text)
     }
 
-    /// A plain scalar that is a boolean.
+    /// Returns the boolean of a plain scalar.
     pub(crate) fn flag(&self) -> Option<bool> {
         match &self.data {
             NodeData::Scalar { text, plain: true } => scalar::boolean(text),
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// A number, quoted or not: real manifests quote a third of them.
+    /// Returns a number, quoted or not, because a third of the numbers in real manifests are quoted.
     pub(crate) fn number(&self) -> Option<f64> {
         match &self.data {
             NodeData::Scalar { text, plain: true } => scalar::number(text),

@@ -1,7 +1,7 @@
-//! YAML and JSON text → trees with spans. The parser crate is imported here and nowhere else.
+//! Parses YAML and JSON to trees with spans. Only this module imports the parser crate.
 //!
-//! A stream is cut at its document markers first (no YAML construct can hide one), so that a document that does not
-//! parse is one diagnostic and loses no neighbour. Aliases are followed under a budget of nodes, nesting has a limit.
+//! A stream is first split at its document markers, which no YAML construct can hide. Therefore a syntax error in one
+//! document is one diagnostic and affects no other. Aliases have a budget of nodes, and nesting has a limit.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -20,26 +20,26 @@ use super::json;
 use super::node::{Node, NodeData, NodeEntry};
 use super::scalar;
 
-/// Real manifests nest below 40; the limit keeps recursion off the end of a small stack.
+/// Limit on nesting, so that recursion fits a small stack. Real manifests nest less than 40 levels.
 const NESTING_LIMIT: usize = 128;
-/// Of mappings with more keys than these, the keys are found by their hashes.
+/// Mappings with more keys than this use a hash map.
 const LONGEST_SEARCHED: usize = 12;
-/// One note a document tells the story of repeated keys.
+/// Limit on notes about duplicate keys in one document.
 const REPEATED_KEYS_NAMED: usize = 3;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
-    /// In order; a document that is empty or did not parse is left out.
+    /// Documents in order, without empty ones and those with syntax errors.
     pub documents: Vec<YamlDocument>,
     pub diagnostics: Vec<Diagnostic>,
-    /// Comments that speak to gpulint.
+    /// Comments for gpulint.
     pub comments: Vec<Span>,
-    /// There are mappings where directives of a template stand.
+    /// Whether template directives appear as mappings.
     pub has_directives: bool,
 }
 
 impl Stream {
-    /// Documents that did not parse.
+    /// Returns the number of documents with syntax errors.
     pub(crate) fn broken(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.unreadable).count()
     }
@@ -51,43 +51,43 @@ pub(crate) struct YamlDocument {
     pub span: Span,
 }
 
-/// Reads all documents of a text.
+/// Parses all documents of a text.
 pub(crate) fn read(file: FileId, text: &str) -> Stream {
     read_within(file, text, Limits::DEFAULT)
 }
 
-/// The same, with limits of the user's own.
+/// Parses with the user's limits.
 pub(crate) fn read_within(file: FileId, text: &str, limits: Limits) -> Stream {
     read_those(file, text, limits, |_| true)
 }
 
-/// The same of those documents that are wanted, by their text.
+/// Parses only documents that a condition on their text selects.
 pub(crate) fn read_those(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Stream {
     let reading = Reading { file, original: text, text, holes: &[], limits, wraps_tags: false };
     reading.stream(is_wanted)
 }
 
-/// The same of JSON that is no YAML; nothing where it is no JSON either.
+/// Parses JSON that is not YAML; `None` if it is not JSON either.
 pub(crate) fn read_json(file: FileId, text: &str, limits: Limits, is_wanted: impl Fn(&str) -> bool) -> Option<Stream> {
     let (plain, ranges) = json::values(text)?;
     let reading = Reading { file, original: text, text: &plain, holes: &[], limits, wraps_tags: false };
     Some(reading.stream_of(ranges, is_wanted))
 }
 
-/// The same of a language that has tags of its own: a tag becomes the only key of a mapping around what it stands at, so
-/// that `!Ref a` is `{"!Ref": a}`.
+/// Parses a language with its own tags. A tag becomes the only key of a mapping around its value: `!Ref a` is `{"!Ref":
+/// a}`.
 pub(crate) fn read_tagged(file: FileId, text: &str, limits: Limits) -> Stream {
     Reading { file, original: text, text, holes: &[], limits, wraps_tags: true }.stream(|_| true)
 }
 
-/// Reads one document that starts at `base` of a file; nothing where it does not parse.
+/// Parses one document that starts at `base` of a file; `None` for a syntax error.
 pub(crate) fn read_at(file: FileId, base: usize, text: &str) -> Option<Node> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
     Builder::new(file, base + range.start, piece).run(piece).ok()?
 }
 
-/// The same, with the nodes that have anchors.
+/// Also returns the nodes with anchors.
 pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option<(Node, Vec<Span>)> {
     let range = documents(text).into_iter().next()?;
     let piece = text.get(range.clone())?;
@@ -96,16 +96,16 @@ pub(crate) fn read_with_anchors(file: FileId, base: usize, text: &str) -> Option
     Some((root, builder.anchored))
 }
 
-/// Reads a template whose directives are masked; `original` is the text before that.
+/// Parses a template with masked directives; `original` is the text before masking.
 pub(crate) fn read_masked(file: FileId, original: &str, masked: &Masked, limits: Limits) -> Stream {
     let reading = Reading { file, original, text: &masked.text, holes: &masked.holes, limits, wraps_tags: false };
     reading.stream(|_| true)
 }
 
-/// A text, and how it is to be read.
+/// A text and the options for parsing it.
 struct Reading<'t> {
     file: FileId,
-    /// Before its directives were masked.
+    /// Text before its directives were masked.
     original: &'t str,
     text: &'t str,
     holes: &'t [Hole],
@@ -157,7 +157,7 @@ impl Reading<'_> {
     }
 }
 
-/// Turns parser events into a tree without recursion.
+/// Builds a tree from parser events without recursion.
 struct Builder<'s> {
     file: FileId,
     base: usize,
@@ -167,31 +167,31 @@ struct Builder<'s> {
     anchored: Vec<Span>,
     spent: u32,
     repeated: Vec<Span>,
-    /// Merge keys that take over keys of the mapping itself.
+    /// Merge keys that override keys of the mapping itself.
     taking_over: Vec<Span>,
     comments: Vec<Span>,
     wants_comments: bool,
     has_directives: bool,
-    /// Tags of an application's own become mappings.
+    /// Whether application tags become mappings.
     wraps_tags: bool,
-    /// The text before its directives were masked.
+    /// Text before its directives were masked.
     original: &'s str,
     holes: &'s [Hole],
     limits: Limits,
     words: Words,
-    /// Emptied, to be filled again.
+    /// Empty lists for reuse.
     spare_lists: Vec<Vec<Node>>,
     spare_maps: Vec<Vec<NodeEntry>>,
 }
 
-/// Keys and values that were met not long ago: most of a manifest are repetitions, which share one text.
+/// Cache of recent keys and values. Most of a manifest is repeated, and equal strings share memory.
 struct Words {
     recent: [Option<Arc<str>>; WORDS],
 }
 
-/// A power of two.
+/// Size of the cache, a power of two.
 const WORDS: usize = 256;
-/// Longer texts are rarely repeated.
+/// Limit on cached strings, because longer ones are rarely repeated.
 const LONGEST_WORD: usize = 32;
 
 impl Words {
@@ -258,14 +258,14 @@ impl<'s> Builder<'s> {
         done
     }
 
-    /// Forgets what a reading said.
+    /// Removes the results of a reading.
     fn clear(&mut self) {
         (self.open, self.root, self.spent) = (Vec::new(), None, 0);
         (self.anchors, self.anchored, self.comments) = (HashMap::new(), Vec::new(), Vec::new());
         (self.repeated, self.taking_over, self.has_directives) = (Vec::new(), Vec::new(), false);
     }
 
-    /// `lines`: what the text was before it had lines that every parser knows.
+    /// `lines` is the text before unusual line breaks were replaced.
     fn pass(&mut self, piece: &str, lines: Option<(&GoLines<'_>, &ParserText)>) -> Result<Option<Node>, Diagnostic> {
         let mut kept = 0;
         let nesting = NESTING_LIMIT.min(self.limits.nesting as usize);
@@ -283,7 +283,7 @@ impl<'s> Builder<'s> {
                     ErrorKind::RecursionLimitExceeded => {
                         format!("this is nested more than {nesting} levels deep (`bounds.nesting`)")
                     }
-                    _ => format!("this is no valid YAML: {}", error.info()),
+                    _ => format!("this is not valid YAML: {}", error.info()),
                 };
                 Diagnostic::unreadable(message, self.span(at, at))
             })?;
@@ -300,7 +300,7 @@ impl<'s> Builder<'s> {
             self.take(event, start, end, piece)?;
         }
         if lines.is_some_and(|(_, reading)| reading.kept() != kept) {
-            let message = "this is no valid YAML: a line ends within quotes (U+0085, U+2028 or U+2029)";
+            let message = "this is not valid YAML: a line ends within quotes (U+0085, U+2028 or U+2029)";
             return Err(Diagnostic::unreadable(message, self.span(0, 0)));
         }
         Ok(self.root.take())
@@ -345,11 +345,12 @@ impl<'s> Builder<'s> {
                 let span = self.span(start, end);
                 match self.anchors.get(&id).cloned() {
                     Some(node) => self.finish(Node { span, ..node }, 0)?,
-                    None => return Err(Diagnostic::unreadable("an alias stands inside its own anchor", span)),
+                    None => return Err(Diagnostic::unreadable("an alias is inside its own anchor", span)),
                 }
             }
             Event::UnresolvedAlias(name) => {
-                // `*.example.com` and the like: kubectl refuses it, the rest of the document is still of use.
+                // `*.example.com` is not a valid alias. kubectl refuses it, but the rest of the document is still
+                // useful.
                 let node = Node::scalar(self.span(start, end), format!("*{name}"), false);
                 self.finish(node, 0)?;
             }
@@ -359,16 +360,16 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// The text that base64 stands for.
+    /// Decodes base64.
     fn binary(&self, text: &str, start: usize, end: usize) -> Result<String, Diagnostic> {
         let digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
         match from_base64(digits.take_while(|byte| *byte != b'=')) {
             Some(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-            None => Err(Diagnostic::unreadable("`!!binary` stands before what is no base64", self.span(start, end))),
+            None => Err(Diagnostic::unreadable("the value after `!!binary` is not base64", self.span(start, end))),
         }
     }
 
-    /// A scalar with holes: what fills a hole stands for it, or else the directive as it is written.
+    /// Returns a scalar with holes. A hole has the value of its directive, or else the directive as written.
     fn filled(&self, text: &str, plain: bool, start: usize, end: usize) -> Node {
         let span = self.span(start, end);
         let (start, end) = (self.base + start, self.base + end);
@@ -422,13 +423,13 @@ impl<'s> Builder<'s> {
         self.finish(wrapped(node, tag.as_deref()), anchor)
     }
 
-    /// Only Go's library takes `y` and `n` for booleans. Readers of languages with tags (PyYAML, CloudFormation) keep
+    /// Only Go's library parses `y` and `n` as booleans. Readers of languages with tags (PyYAML, CloudFormation) parse
     /// them as strings, as values and as keys.
     fn is_letter_of_its_own(&self, text: &str) -> bool {
         self.wraps_tags && matches!(text, "y" | "Y" | "n" | "N")
     }
 
-    /// A tag that is none of YAML's, where these are wanted.
+    /// Returns an application tag, if these are requested.
     fn own_tag(&self, tag: Option<&Tag>) -> Option<String> {
         let tag = tag.filter(|tag| self.wraps_tags && tag.handle() == "!" && !tag.suffix().is_empty())?;
         Some(format!("!{}", tag.suffix()))
@@ -438,13 +439,13 @@ impl<'s> Builder<'s> {
         (node.span.end as usize).saturating_sub(self.base)
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its parent.
     fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Diagnostic> {
         self.spent = self.spent.saturating_add(node.weight);
         let most = self.limits.yaml_nodes;
         if self.spent > most {
             let message =
-                format!("the document has more than {most} nodes when its aliases are followed (`bounds.yaml-nodes`)");
+                format!("with its aliases resolved, the document has more than {most} nodes (`bounds.yaml-nodes`)");
             return Err(Diagnostic::unreadable(message, node.span));
         }
         if anchor != 0 {
@@ -452,7 +453,7 @@ impl<'s> Builder<'s> {
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut() {
-            // A marker behind an unusual line break begins a second document, which no program reads.
+            // A marker after an unusual line break begins a second document, which no program reads.
             None => drop(self.root.get_or_insert(node)),
             Some(Open::List { items, .. }) => items.push(node),
             Some(Open::Map { entries, key, .. }) => match key.take() {
@@ -466,8 +467,8 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Merge keys are filled in where they stand, and of keys that are given twice the last one stays, as kubectl does it: a
-    /// merge key behind a key takes it over. Of the mappings in one list the first counts.
+    /// Resolves merge keys at their positions, and keeps the last of duplicate keys, as kubectl does. A merge key after
+    /// a key overrides it. In a list of mappings, the first one wins.
     fn settle(&mut self, entries: Vec<NodeEntry>) -> Vec<NodeEntry> {
         let mut settled = Settled { entries: Vec::with_capacity(entries.len()), places: HashMap::new() };
         for entry in entries {
@@ -491,7 +492,7 @@ impl<'s> Builder<'s> {
 
     fn merge_keys(&self) -> Option<Diagnostic> {
         let (&first, rest) = self.taking_over.split_first()?;
-        let message = "this merge key takes over keys that stand before it, as kubectl reads it; put it before them";
+        let message = "kubectl lets this merge key override the keys before it: move the merge key above them";
         let note = Diagnostic::note(message, first);
         Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
     }
@@ -499,22 +500,22 @@ impl<'s> Builder<'s> {
     fn repeated_keys(&self) -> Option<Diagnostic> {
         let (&first, rest) = self.repeated.split_first()?;
         let message = match rest.len() {
-            0 => "this key is written twice; the last one counts".to_owned(),
-            more => format!("this key and {more} others are written twice; the last ones count"),
+            0 => "this key is set twice; the last one counts".to_owned(),
+            more => format!("this key and {more} others are set twice; the last ones count"),
         };
         let note = Diagnostic::note(message, first);
         Some(rest.iter().take(REPEATED_KEYS_NAMED).fold(note, |note, &span| note.with_note(Some(span), "and this one")))
     }
 }
 
-/// Entries of which each key stands once, with whether a merge key brought them.
+/// Entries without duplicate keys, with whether a merge key added them.
 struct Settled {
     entries: Vec<(NodeEntry, bool)>,
     places: HashMap<Arc<str>, usize>,
 }
 
 impl Settled {
-    /// Whether it takes the place of one that was written itself.
+    /// Adds an entry; returns whether it overrides one that was written directly.
     fn put(&mut self, entry: NodeEntry, merged: bool) -> bool {
         if let Some(known) = self.places.get(&entry.key).and_then(|&place| self.entries.get_mut(place)) {
             let was_merged = known.1;
@@ -527,7 +528,7 @@ impl Settled {
     }
 }
 
-/// Nothing is to be filled in, and no key is written twice: true of nearly all.
+/// Whether a mapping has no merge keys and no duplicate keys, as nearly all do.
 fn is_settled(entries: &[NodeEntry]) -> bool {
     if entries.iter().any(|entry| &*entry.key == "<<") {
         return false;
@@ -553,12 +554,12 @@ fn wrapped(node: Node, tag: Option<&str>) -> Node {
     }
 }
 
-/// What the tags of YAML itself make of a scalar.
+/// Type of a scalar by a core tag of YAML.
 enum CoreType {
-    /// Letters that stand for bytes.
+    /// Base64 bytes.
     Binary,
     Text,
-    /// What the scalar means without quotes.
+    /// Type of the scalar without quotes.
     Plain,
 }
 
@@ -591,7 +592,7 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Where a closing bracket ends; block collections end with their last member.
+/// Returns the end of the closing bracket; a block collection ends with its last member.
 fn closing(piece: &str, start: usize, end: usize) -> usize {
     match piece.as_bytes().get(start) {
         Some(b']' | b'}') if end > start => end,
@@ -599,8 +600,8 @@ fn closing(piece: &str, start: usize, end: usize) -> usize {
     }
 }
 
-/// The text of a key as Kubernetes reads it: `n:` is `"false"`. A collection as a key is what a template directive
-/// looks like to a YAML parser.
+/// Returns the text of a key as Kubernetes reads it: `n:` is `"false"`. A template directive looks like a key that is a
+/// collection.
 fn key_text(node: &Node) -> Arc<str> {
     match &node.data {
         NodeData::Scalar { text, plain: true } => match scalar::boolean(text) {

@@ -1,5 +1,5 @@
-//! What plain scalars mean in YAML 1.1, as the YAML library of Kubernetes resolves them. Quoted scalars are strings and
-//! never come here.
+//! Types of plain scalars in YAML 1.1, as in the YAML library of Kubernetes. Quoted scalars are strings and not handled
+//! here.
 
 pub(crate) fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
@@ -13,7 +13,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Integers (decimal, `0x`, `0b`, `0o` and leading-zero octal, with underscores), then floats.
+/// Parses integers (decimal, `0x`, `0b`, `0o` and leading-zero octal, with underscores), then floats.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
@@ -31,7 +31,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     plain.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// Of 64 bits with or without a sign, as Go's libraries have them. Underscores are out already.
+/// Parses an integer of 64 bits with or without a sign, as Go's libraries do. The text has no underscores.
 pub(crate) fn integer(plain: &str) -> Option<i128> {
     let (negative, digits) = match plain.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -54,7 +54,7 @@ pub(crate) fn integer(plain: &str) -> Option<i128> {
 mod tests {
     use super::*;
 
-    /// Expected values as `gopkg.in/yaml.v2`, the library below `sigs.k8s.io/yaml`, resolves them.
+    /// The expected values are those of `gopkg.in/yaml.v2`, which `sigs.k8s.io/yaml` uses.
     #[test]
     fn plain_scalars_are_read_as_yaml_1_1() {
         for (text, value) in [

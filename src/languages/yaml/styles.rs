@@ -1,11 +1,11 @@
-//! Text as the YAML library of Go writes it, which helm and Terraform have, each in a copy of its own: plain, in quotes, or
-//! as a block.
+//! Writes strings as Go's YAML library does: plain, in quotes, or as a block. helm and Terraform each contain a copy of
+//! this library.
 
 use super::scalar::{boolean, is_null, number};
 
-/// Behind this column a line is folded.
+/// Column after which a line is folded.
 const WIDTH: usize = 80;
-/// Longer keys are written with a question mark.
+/// Length of keys after which they need a question mark.
 const LONGEST_KEY: usize = 128;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -16,13 +16,13 @@ pub(crate) enum TextStyle {
     Literal,
 }
 
-/// What is written of a text, one after the other.
+/// A piece of the output.
 pub(crate) enum Written<'w> {
-    /// These bytes of it.
+    /// These bytes of the text.
     Slice(usize, usize),
-    /// What stands for the letter at a place.
+    /// Escape for the character at a position.
     Escape(usize, &'w str),
-    /// What is not of the text: blanks and line breaks.
+    /// Spaces and line breaks that are not in the text.
     Made(&'w str),
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn is_long_key(key: &str) -> bool {
 }
 
 impl TextStyle {
-    /// `bare`: text that nobody takes for something else stands without quotes.
+    /// `bare`: strings that are unambiguous need no quotes.
     pub(crate) fn of(text: &str, is_key: bool, bare: bool) -> TextStyle {
         let shape = Shape::of(text);
         match () {
@@ -49,8 +49,8 @@ impl TextStyle {
         }
     }
 
-    /// The same where a part of the text is not known: what fills it decides about the quotes, and what is written now only
-    /// has to hold together.
+    /// Returns the style of a partly unknown string. Its unknown part decides the final quotes, so this style only has
+    /// to be valid.
     pub(crate) fn with_holes(text: &str, is_key: bool) -> TextStyle {
         let shape = Shape::of(text);
         match text.contains('\n') {
@@ -68,8 +68,8 @@ impl TextStyle {
         }
     }
 
-    /// What stands between the quotes, from a column on; lines behind the first have an `indent`, and without one there are
-    /// none.
+    /// Writes the content between the quotes from a column on. Later lines have an `indent`; without one, there is only
+    /// one line.
     pub(crate) fn write(self, text: &str, column: usize, indent: Option<usize>, put: &mut dyn FnMut(Written<'_>)) {
         match self {
             TextStyle::Literal => literal(text, indent.unwrap_or(2), put),
@@ -117,7 +117,7 @@ fn line(indent: usize, put: &mut dyn FnMut(Written<'_>)) {
     put(Written::Made(&" ".repeat(indent)));
 }
 
-/// Without the line break at its end.
+/// Writes without the line break at the end.
 fn literal(text: &str, indent: usize, put: &mut dyn FnMut(Written<'_>)) {
     put(Written::Made("|"));
     if text.starts_with([' ', '\n']) {
@@ -140,7 +140,7 @@ fn literal(text: &str, indent: usize, put: &mut dyn FnMut(Written<'_>)) {
     }
 }
 
-/// In double quotes on one line, as every reader takes it for this text.
+/// Writes double quotes on one line, which every reader parses to the same string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -200,7 +200,7 @@ fn is_printable(letter: char) -> bool {
     }
 }
 
-/// In which ways a text can be written.
+/// The possible styles of a string.
 struct Shape {
     plain: bool,
     single: bool,
@@ -247,7 +247,7 @@ impl Shape {
     }
 }
 
-/// A plain scalar of this text is a string and nothing else.
+/// Whether a plain scalar with this text is a string.
 fn is_string(text: &str) -> bool {
     const NUMBERS: [&str; 12] =
         [".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"];
@@ -261,7 +261,7 @@ fn is_string(text: &str) -> bool {
     !(number(text).is_some() || is_sixty(text) || is_time(text))
 }
 
-/// `1:30`: what was once a number with base 60.
+/// Whether it is a number with base 60 in old YAML: `1:30`.
 fn is_sixty(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = digits.split(':');
@@ -280,7 +280,7 @@ fn is_sixty(text: &str) -> bool {
         && fraction.chars().all(|c| c.is_ascii_digit() || c == '_')
 }
 
-/// A date, or a date with a time.
+/// Whether it is a date, with or without a time.
 fn is_time(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };
@@ -298,7 +298,7 @@ fn is_time(text: &str) -> bool {
     let is_bare = time.starts_with(' ');
     let Some(time) = time.strip_prefix(['T', 't', ' ']) else { return time.is_empty() };
     let (clock, zone) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
-    // Behind a letter there is a zone, and behind a blank none.
+    // After a letter, a time zone follows; after a space, none.
     let is_zone = match zone.strip_prefix(['+', '-']) {
         Some(hours) => {
             hours.split_once(':').is_some_and(|(h, m)| h.len() == 2 && number(h, 24) && m.len() == 2 && number(m, 60))

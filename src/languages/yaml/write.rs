@@ -1,12 +1,12 @@
-//! Values as YAML in block style. How a value is taken apart, and how its scalars are written, each program says itself.
+//! Writes values as YAML in block style. Each program defines how to access values and write scalars.
 
-/// What a collection holds.
+/// Content of a collection.
 pub(crate) enum Members<K, V> {
     Map(Vec<(K, V)>),
     List(Vec<V>),
 }
 
-/// What stands before a node on its line.
+/// Text before a node on its line.
 #[derive(Clone, Copy, PartialEq)]
 enum Position {
     Nothing,
@@ -21,25 +21,25 @@ pub(crate) trait BlockWriter<V>: Sized {
     type Key;
     type Failure;
 
-    /// How much further in than its key a list stands.
+    /// Extra indentation of a list below its key.
     const LIST_INDENT: usize = 0;
 
     fn put(&mut self, text: &str);
 
-    /// The members of a collection that has any.
+    /// Returns the members of a collection that is not empty.
     fn members(&mut self, value: &V, indent: usize, depth: usize) -> MembersOf<Self, V>;
 
-    /// The key is written with a question mark.
+    /// Whether the key needs a question mark.
     fn is_long(&self, _key: &Self::Key) -> bool {
         false
     }
 
     fn key(&mut self, key: &Self::Key, indent: usize) -> Result<(), Self::Failure>;
 
-    /// Something without members, in a collection of this indent.
+    /// Writes a node without members in a collection with this indentation.
     fn scalar(&mut self, value: &V, indent: usize) -> Result<(), Self::Failure>;
 
-    /// Without a line break at its end.
+    /// Writes a text without the line break at its end.
     fn document(&mut self, value: &V) -> Result<(), Self::Failure> {
         node(self, value, 0, 0, Position::Nothing)
     }
@@ -90,7 +90,7 @@ fn node<V, W: BlockWriter<V>>(
     }
 }
 
-/// The first member in an item of a list stands on the line that is begun.
+/// The first member of a list item is on the current line.
 fn begin_line<V, W: BlockWriter<V>>(writer: &mut W, index: usize, indent: usize, position: Position) {
     match (index, position) {
         (0, Position::Nothing) => {}

@@ -1,4 +1,4 @@
-//! The functions that only a catalog can answer: `fits`, `price`, `alternatives`, `linked`.
+//! Functions that need the catalog: `fits`, `price`, `alternatives`, `linked`.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::pricing;
 use crate::rules::format;
 use crate::source::Span;
 
-/// Steps that a question costs: a look at every machine of a provider.
+/// Steps that a question costs: it checks every machine of a provider.
 const STEPS: usize = 5_000;
 
-/// Alternatives that a page sees.
+/// Limit on the alternatives that a rule sees.
 const MOST: usize = 16;
 
 pub(super) fn ask(
@@ -44,7 +44,7 @@ pub(super) fn ask(
         }
         ("by", [delta, CelValue::Text(label)]) => change::by(asking, delta, label, budget),
         ("references" | "referenced_by", [of]) => {
-            let record = belonging::record_of(of).ok_or("a block or a resource is wanted here")?;
+            let record = belonging::record_of(of).ok_or("expected a block or a resource")?;
             references(asking, record, function == "referenced_by", budget)
         }
         ("here" | "same_root" | "same_application" | "same_namespace", [all]) => {
@@ -57,19 +57,19 @@ pub(super) fn ask(
 fn resource<'a>(asking: &FactContext<'a>, record: Handle) -> Result<&'a Resource, Fault> {
     let is_resource = record.schema.number_of_kind == kinds::RESOURCE;
     let found = asking.world.resource(record.id).filter(|_| is_resource);
-    found.ok_or_else(|| "a resource is wanted here".to_owned().into())
+    found.ok_or_else(|| "expected a resource".to_owned().into())
 }
 
 fn linked(asking: &FactContext<'_>, record: Handle, kind: &str) -> Result<CelValue, Fault> {
     let known = inventory::LinkKind::ALL.iter().any(|it| it.name() == kind);
     if !known {
         let names: Vec<&str> = inventory::LinkKind::ALL.iter().map(|it| it.name()).collect();
-        return Err(format!("there is no kind of link `{kind}`; it is {}", names.join(", ")).into());
+        return Err(format!("there is no kind of link `{kind}`: use {}", names.join(", ")).into());
     }
     Ok(CelValue::Flag(resource(asking, record)?.links.iter().any(|link| link.kind.name() == kind)))
 }
 
-/// The blocks that a block refers to, or that refer to it; of a resource, those of its block.
+/// Returns the blocks that a block refers to, or that refer to it. For a resource, its block counts.
 fn references(asking: &FactContext<'_>, record: Handle, back: bool, budget: &mut CelBudget) -> Result<CelValue, Fault> {
     let inventory = asking.world.inventory;
     let block = match record.schema.number_of_kind {
@@ -79,7 +79,7 @@ fn references(asking: &FactContext<'_>, record: Handle, back: bool, budget: &mut
             let raw = asking.raws.raw_of(inventory, resource(asking, record)?);
             raw.filter(|(is_object, _)| !is_object).map(|(_, id)| id)
         }
-        _ => return Err("a block is wanted here".into()),
+        _ => return Err("expected a block".into()),
     };
     let found = block.map_or(CelValue::list([]), |id| asking.raws.edges(inventory, id, back));
     if let CelValue::List(found) = &found {
@@ -93,7 +93,7 @@ fn price(asking: &FactContext<'_>, machine: &str, region: &str, purchase: &str) 
         "on-demand" => |quote| quote.on_demand,
         "spot" => |quote| quote.spot,
         "reserved" => |quote| quote.reserved_1y.or(quote.reserved_3y),
-        other => return Err(format!("`{other}` is none of on-demand, spot and reserved").into()),
+        other => return Err(format!("`{other}` is not a way of buying: use on-demand, spot or reserved").into()),
     };
     let catalog = asking.world.catalog;
     let quote = catalog.provider_of(machine).and_then(|provider| {
@@ -102,17 +102,17 @@ fn price(asking: &FactContext<'_>, machine: &str, region: &str, purchase: &str) 
     });
     Ok(match quote.and_then(|quote| bought(&quote)) {
         Some(price) => CelValue::Double(price.usd()),
-        None => unknown_price(&format!("no {purchase} price of {machine} in {region} is known")),
+        None => unknown_price(&format!("no {purchase} price is known for {machine} in {region}")),
     })
 }
 
-/// As `gpulint fit` answers: a server with the model's own precision and context.
+/// Answers as `gpulint fit` does, for a server with the model's own precision and context.
 fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) -> CelValue {
     let world = asking.world;
     let span = span(asking);
     let Some(span) = span else { return CelValue::Absent };
     let mut question = Resource::new(FrontEnd::Terraform, Role::Requested, "question", "question", span, span);
-    // a server that holds the model's whole window, as that verb assumes where nothing else is said
+    // `gpulint fit` also assumes a server with the model's whole window by default.
     let texts = [(Key::Model, model), (Key::Accelerator, accelerator), (Key::Task, "serve"), (Key::Program, "vllm")];
     for (key, text) in texts {
         question.set(key, Fact::written(inventory::Value::text(text), span));
@@ -134,7 +134,7 @@ fn fits(asking: &FactContext<'_>, model: &str, accelerator: &str, count: f64) ->
             unknown_because(unknown.why)
         }
         Some(Fact::Unknown(unknown)) => unknown_because(unknown.why),
-        _ => unknown_because(format!("it is not known whether {model} fits").into()),
+        _ => unknown_because(format!("cannot tell whether {model} fits").into()),
     }
 }
 
@@ -148,7 +148,7 @@ fn unknown_because(why: Arc<str>) -> CelValue {
     }))
 }
 
-/// A place to hang a question on.
+/// A placeholder span for the assumed resource.
 fn span(asking: &FactContext<'_>) -> Option<Span> {
     let inventory = asking.world.inventory;
     let raw = inventory.objects.first().or(inventory.blocks.first());

@@ -1,4 +1,4 @@
-//! Where something stands, and what belongs together with it: file, root, run, application, namespace.
+//! Finds what belongs together: by file, root, deployment, application or namespace.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use crate::inventory::{Raw, Resource, RunId};
 use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, UnknownValue, wrong};
 use crate::source::parent;
 
-/// By which labels people say what application something is a part of, the widest first.
+/// Labels that name the application, the widest first.
 const APPLICATION_LABELS: [&str; 6] = [
     "app.kubernetes.io/part-of",
     "app.kubernetes.io/instance",
@@ -19,7 +19,7 @@ const APPLICATION_LABELS: [&str; 6] = [
     "Application",
 ];
 
-/// What has a place in the tree.
+/// A thing with a place in the files.
 #[derive(Clone, Copy)]
 pub(super) enum Placed<'w> {
     Resource(&'w Resource),
@@ -52,7 +52,7 @@ impl<'w> Placed<'w> {
         }
     }
 
-    /// What its labels call the application.
+    /// Returns the application that its labels name.
     fn application(self) -> CelValue {
         let said = APPLICATION_LABELS.iter().map(|key| self.label(key));
         said.into_iter().find(|it| !matches!(it, CelValue::Absent | CelValue::Null)).unwrap_or(CelValue::Absent)
@@ -78,12 +78,12 @@ impl<'w> Placed<'w> {
     }
 }
 
-/// A part of where something stands, as a row of the table asks for it.
+/// Returns one part of its place.
 pub(super) fn path(asking: &FactContext<'_>, record: Handle) -> CelValue {
     of(asking, record, |it| CelValue::Text(it.path().clone()))
 }
 
-/// The directory that its run is applied from.
+/// Returns the directory from which its deployment is applied.
 pub(super) fn root(asking: &FactContext<'_>, record: Handle) -> CelValue {
     of(asking, record, |it| {
         let run = it.run().and_then(|id| asking.raws.run(asking.world.inventory, id));
@@ -111,7 +111,7 @@ fn of<'w>(asking: &FactContext<'w>, record: Handle, read: impl Fn(Placed<'w>) ->
     Placed::of(asking.world, record).map_or(CelValue::Absent, read)
 }
 
-/// What members of a list have in common with what is asked about.
+/// A property that the selected members of a list share with the evaluated resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Shared {
     Run,
@@ -120,7 +120,7 @@ pub(super) enum Shared {
     Namespace,
 }
 
-/// Lists that were asked for already: of which list, what is shared, and what that is.
+/// Cached results, by list, property and value.
 pub(super) type Together = RefCell<HashMap<(usize, Shared, Arc<str>), CelValue>>;
 
 impl Shared {
@@ -134,7 +134,7 @@ impl Shared {
         })
     }
 
-    /// What it is of one thing, as text; what names none is apart from all others.
+    /// Returns the property as a string. Without a value, a thing belongs to no group.
     fn of(self, asking: &FactContext<'_>, record: Handle) -> CelValue {
         match self {
             Shared::Run => {
@@ -143,7 +143,7 @@ impl Shared {
             }
             Shared::Root => root(asking, record),
             Shared::Application => application(asking, record),
-            // Who names no namespace leaves it to whoever applies the run.
+            // A manifest without a namespace gets one when its deployment is applied.
             Shared::Namespace => match namespace(asking, record) {
                 CelValue::Absent | CelValue::Null => match Shared::Run.of(asking, record) {
                     CelValue::Text(run) => CelValue::text(format!("\u{0}{run}")),
@@ -155,7 +155,7 @@ impl Shared {
     }
 }
 
-/// The members of a list that have something in common with what is asked about.
+/// Returns the members of a list that share a property with the evaluated resource.
 pub(super) fn together(
     asking: &FactContext<'_>,
     function: &str,
@@ -178,7 +178,7 @@ pub(super) fn together(
     let mut found = Vec::new();
     for member in members.iter() {
         let Some(record) = record_of(member) else {
-            return Err(format!("`{function}` wants resources, objects or blocks").into());
+            return Err(format!("`{function}` needs resources, objects or blocks").into());
         };
         match shared.of(asking, record) {
             CelValue::Text(other) if other == own => found.push(member.clone()),
@@ -193,7 +193,7 @@ pub(super) fn together(
     Ok(found)
 }
 
-/// The resource, object or block that a member of a list is.
+/// Returns the resource, object or block of a list member.
 pub(super) fn record_of(member: &CelValue) -> Option<Handle> {
     match member.if_there().0 {
         CelValue::Record(record) => Some(*record),
@@ -202,7 +202,7 @@ pub(super) fn record_of(member: &CelValue) -> Option<Handle> {
     }
 }
 
-/// Why something may not be there at all.
+/// Returns the reason why something may not exist.
 pub(super) fn doubt(raw: &Raw) -> Option<Arc<UnknownValue>> {
     match unknown_fact(&raw.perhaps.as_ref()?.why, raw.perhaps.as_ref()?.span, Vec::new()) {
         CelValue::Unknown(unknown) => Some(unknown),

@@ -1,4 +1,4 @@
-//! What a change does, beside its sum: to accelerators, to each resource, and to those who own them.
+//! Effects of a change in addition to its total: on accelerators, on each resource, and on owners.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -10,27 +10,27 @@ use crate::inventory::{Fact, Key, Resource, ResourceId};
 use crate::languages::cel::{CelBudget, CelValue, Fault, Handle, Map, Type, wrong};
 use crate::pricing::{Change, ChangeKind};
 
-/// What became of one resource, numbered by its place among the changes.
+/// Record of one changed resource, by its index among the changes.
 pub(super) static CHANGED: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
         "changed",
         kinds::CHANGED,
         None,
         rows! {
-            what: Type::Text, "added, removed, changed or moved." => |asking, id| of(asking, id, |it| CelValue::text(it.kind.name()));
-            address: Type::Text, "Its address after the change, or before where it is removed." => |asking, id| of(asking, id, |it| {
+            what: Type::Text, "Kind of change: added, removed, changed or moved." => |asking, id| of(asking, id, |it| CelValue::text(it.kind.name()));
+            address: Type::Text, "Address after the change. If the resource is removed: its address before the change." => |asking, id| of(asking, id, |it| {
                 let resource = now(asking, it).or_else(|| was(asking, it));
                 resource.map_or(CelValue::Absent, |it| CelValue::text(it.address.as_str()))
             });
-            now: RESOURCE.holds(), "What it is after the change; nothing where it is removed." => |asking, id| of(asking, id, |it| it.after.map_or(CelValue::Absent, |id| RESOURCE.value(id.0 as u32)));
-            was: RESOURCE.holds(), "What it was before; nothing where it is added. Its text is that of the earlier state: `object`, `block` and `pod` are not known." => |asking, id| of(asking, id, |it| it.before.map_or(CelValue::Absent, |id| RESOURCE.value(earlier(asking, id))));
-            accelerators: Type::Double, "Accelerators of all of it that are more than before; less than 0 where they are fewer." => |asking, id| of(asking, id, |it| more(asking, it));
-            monthly: Type::Double, "Dollars a month that it costs more, as far as prices are known." => |asking, id| of(asking, id, |it| CelValue::Double(it.increase.usd()));
+            now: RESOURCE.holds(), "The resource after the change. Not set if the change removes it." => |asking, id| of(asking, id, |it| it.after.map_or(CelValue::Absent, |id| RESOURCE.value(id.0 as u32)));
+            was: RESOURCE.holds(), "The resource before the change. Not set if the change adds it. Its `object`, `block` and `pod` are unknown." => |asking, id| of(asking, id, |it| it.before.map_or(CelValue::Absent, |id| RESOURCE.value(earlier(asking, id))));
+            accelerators: Type::Double, "Number of accelerators that the change adds. Negative if the change removes some." => |asking, id| of(asking, id, |it| more(asking, it));
+            monthly: Type::Double, "Cost that the change adds, in dollars per month, as far as prices are known." => |asking, id| of(asking, id, |it| CelValue::Double(it.increase.usd()));
         },
     )
 });
 
-/// Resources of the earlier state are numbered behind those of the later one.
+/// Indexes of resources before the change follow those of resources after it.
 fn earlier(asking: &FactContext<'_>, id: ResourceId) -> u32 {
     (asking.world.inventory.resources.len() + id.0) as u32
 }
@@ -48,14 +48,14 @@ fn was<'w>(asking: &FactContext<'w>, change: &Change) -> Option<&'w Resource> {
     asking.world.before?.inventory.resources.get(change.before?.0)
 }
 
-/// The resources that came, went, moved or became something else.
+/// Returns the added, removed, moved and changed resources.
 pub(super) fn resources(asking: &FactContext<'_>) -> CelValue {
     let changes = asking.world.delta.iter().flat_map(|delta| delta.changes.iter().enumerate());
     let seen = changes.filter(|(_, change)| change.kind != ChangeKind::Same);
     CelValue::list(seen.map(|(place, _)| CHANGED.value(place as u32)))
 }
 
-/// The resource after the change, where a value is one of these.
+/// Returns the resource after the change, if the value is a changed resource.
 pub(in crate::rules) fn resource_of(record: Handle, changes: &[Change]) -> Option<ResourceId> {
     match record.schema.number_of_kind {
         kinds::CHANGED => changes.get(record.id as usize)?.after,
@@ -64,7 +64,7 @@ pub(in crate::rules) fn resource_of(record: Handle, changes: &[Change]) -> Optio
     }
 }
 
-/// All accelerators that are paid for, once each: of machines, and of pods that run on none of the tree.
+/// Returns all accelerators that are paid for, each once: of machines, and of pods on no machine of the files.
 fn accelerators(asking: &FactContext<'_>, id: u32, resource: &Resource) -> CelValue {
     let is_counted = resource.is_added() && !asking.item(id).is_some_and(|item| item.is_within);
     if !is_counted {
@@ -80,7 +80,8 @@ fn accelerators(asking: &FactContext<'_>, id: u32, resource: &Resource) -> CelVa
     }
 }
 
-/// So many more of one resource. What was not known before and is not known now for the same reason is no change.
+/// Returns the number of accelerators that one resource gained. A value that is unknown before and after for the same
+/// reason is not a change.
 fn more(asking: &FactContext<'_>, change: &Change) -> CelValue {
     let none = CelValue::Double(0.0);
     let after = change.after.zip(now(asking, change));
@@ -99,7 +100,7 @@ fn difference(after: CelValue, before: CelValue) -> CelValue {
     }
 }
 
-/// Accelerators of everything together that are more than before.
+/// Returns the number of accelerators that all resources gained together.
 pub(super) fn all_accelerators(asking: &FactContext<'_>) -> CelValue {
     let changes = asking.world.delta.iter().flat_map(|delta| &delta.changes);
     let mut sum = 0.0;
@@ -112,7 +113,7 @@ pub(super) fn all_accelerators(asking: &FactContext<'_>) -> CelValue {
     CelValue::Double(sum)
 }
 
-/// What one owner has more.
+/// The increase for one owner.
 #[derive(Default)]
 struct Share {
     accelerators: f64,
@@ -121,7 +122,7 @@ struct Share {
     changes: Vec<CelValue>,
 }
 
-/// What a change does for each value of a label: a list of `{name, accelerators, monthly, resources}`.
+/// Returns the effect of a change for each value of a label: a list of `{name, accelerators, monthly, resources}`.
 pub(super) fn by(
     asking: &FactContext<'_>,
     of: &CelValue,

@@ -1,4 +1,4 @@
-//! What messages say about a resource, and facts that are computed from others of the same resource.
+//! Texts for messages about a resource, and facts computed from its other facts.
 
 use crate::inventory::accelerators::{is_put_by_cloud, names_pools};
 use crate::inventory::{Fact, Key, LinkKind, Origin, Purpose, Resource, Role};
@@ -28,7 +28,7 @@ pub(super) fn gpus(resource: &Resource) -> String {
     }
 }
 
-/// How many machines or pods; nothing where it is one, or unknown.
+/// Formats the number of machines or pods. Empty if it is one or unknown.
 fn how_many(resource: &Resource) -> Option<String> {
     let range = resource.count.value()?;
     if range.floor == range.ceiling {
@@ -42,7 +42,7 @@ fn how_many(resource: &Resource) -> Option<String> {
 
 const PARALLEL: [Key; 3] = [Key::TensorParallel, Key::PipelineParallel, Key::DataParallel];
 
-/// Accelerators that the declared parallelism uses; what is not declared counts once.
+/// Returns the accelerators that the declared parallelism uses. An undeclared factor counts as one.
 pub(super) fn parallelism(resource: &Resource) -> CelValue {
     let mut product: Option<i64> = None;
     for key in PARALLEL {
@@ -55,7 +55,7 @@ pub(super) fn parallelism(resource: &Resource) -> CelValue {
     product.map_or(CelValue::Absent, CelValue::Integer)
 }
 
-/// Accelerators that one copy of the model is spread over: tensor × pipeline; what is not declared counts once.
+/// Returns the accelerators for one copy of the model: tensor × pipeline. An undeclared factor counts as one.
 pub(super) fn gpus_needed(resource: &Resource) -> CelValue {
     let mut product: Option<f64> = None;
     for key in SPREAD {
@@ -70,7 +70,7 @@ pub(super) fn gpus_needed(resource: &Resource) -> CelValue {
 
 const SPREAD: [Key; 2] = [Key::TensorParallel, Key::PipelineParallel];
 
-/// Pods that together run one copy of a model; what is not known of it where that is so.
+/// Returns the number of pods that run one copy of a model together, or the unknown value that determines it.
 fn group_size(resource: &Resource) -> Result<f64, CelValue> {
     match value_of(resource.fact(Key::GroupSize)) {
         CelValue::Integer(size) if size > 0 => Ok(size as f64),
@@ -79,7 +79,8 @@ fn group_size(resource: &Resource) -> Result<f64, CelValue> {
     }
 }
 
-/// What answers by itself: groups of pods where several run one copy of a model, else pods or machines.
+/// Returns the number of copies that answer requests: groups of pods if several pods run one copy, else pods or
+/// machines.
 pub(super) fn copies(resource: &Resource) -> CelValue {
     match value_of(resource.fact(Key::Groups)) {
         CelValue::Integer(groups) => return CelValue::Double(groups as f64),
@@ -97,25 +98,25 @@ pub(super) fn copies(resource: &Resource) -> CelValue {
     }
 }
 
-/// It holds its accelerators while nothing runs, and neither requests nor an autoscaler are in charge of it.
+/// Whether it holds its accelerators while idle, and neither requests nor an autoscaler start or stop it.
 pub(super) fn only_waits(resource: &Resource) -> CelValue {
     let serves = resource.purpose() == Some(Purpose::Inference);
     let waits = !resource.fact(Key::Kept).is_absent() && !serves && resource.fact(Key::Autoscaled).is_absent();
     CelValue::Flag(waits)
 }
 
-/// Clouds whose nodes on spot carry a label by which pods ask for them.
+/// Clouds that label their spot nodes, so that pods can select them.
 const LABELS_SPOT: [&str; 3] = ["aws", "azure", "gcp"];
 
-/// A pod that ends and says which machine of a cloud it wants, asks for none on spot, and leaves nobody else to decide: neither a pool
-/// of the text, nor one that it names, nor a queue.
+/// Whether a pod ends by itself, selects a cloud's machine and does not request spot. A pool in the files, a named pool
+/// or a queue would decide instead.
 pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     let is_rented = resource.fact(Key::Provider).origin().is_some_and(|it| !matches!(it, Origin::Assumed(_)))
         && resource.text(Key::Provider).is_some_and(|provider| LABELS_SPOT.contains(&provider));
     let is_decided = !resource.fact(Key::Purchase).is_absent()
         || !resource.fact(Key::Queue).is_absent()
         || resource.links.iter().any(|link| matches!(link.kind, LinkKind::Pool | LinkKind::Queue));
-    // A machine that waits in a queue of the cloud is bought by its own terms.
+    // A machine that waits in a cloud queue is bought on the queue's terms.
     let is_queued = resource.labels.entries.keys().any(|key| key.contains("provisioning"));
     let means_spot = |text: &str| ["spot", "preempt"].iter().any(|word| text.to_ascii_lowercase().contains(word));
     let says_machine = |key: &str| {
@@ -126,7 +127,7 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     let only_machine = selector.labels.iter().all(|(key, value)| {
         says_machine(key) && !means_spot(key) && value.value().is_none_or(|value| !means_spot(value))
     });
-    // What tolerates every taint lands on spot too.
+    // A pod that tolerates every taint can also run on spot.
     let tolerates = selector.taints.iter().any(|taint| taint.key.is_empty() || means_spot(&taint.key));
     let asks = resource.role == Role::Requested
         && resource.flag(Key::EndsByItself) == Some(true)
@@ -139,13 +140,13 @@ pub(super) fn asks_no_spot(resource: &Resource) -> CelValue {
     CelValue::Flag(asks)
 }
 
-/// Its requests may stop for hours: always true, and certain only where the text says that it is no production.
+/// Whether it may stop for hours. Always true, but certain only if the files mark it as not production.
 pub(super) fn may_rest(_: &Resource) -> CelValue {
     CelValue::Flag(true)
 }
 
-/// The least of them that is always there, where there is any: a `count` that is not known may leave none. Of a group that
-/// keeps as many as are wished, and whose number nothing in the text changes, all of those.
+/// Returns the minimum number, under the condition that any exist: an unknown `count` may be 0. For a group that keeps
+/// its desired number, all of those count if nothing in the files changes the number.
 pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     match &resource.count {
         Fact::Known(known) if keeps_desired(resource) => CelValue::Double(known.value.expected),
@@ -159,7 +160,7 @@ pub(super) fn floor_if_any(resource: &Resource) -> CelValue {
     }
 }
 
-/// Pods, services and jobs do change the number of their machines, by tags and by links.
+/// Pods, services and jobs change the number of their machines through tags and links.
 fn keeps_desired(resource: &Resource) -> bool {
     const MANAGERS: [&str; 5] = ["k8s.io/", "kubernetes.io/", "AmazonECSManaged", "karpenter.sh/", "aws:"];
     let is_managed = |key: &String| MANAGERS.iter().any(|part| key.contains(part));
@@ -173,14 +174,14 @@ fn keeps_desired(resource: &Resource) -> bool {
         && !resource.labels.entries.keys().any(is_managed)
 }
 
-/// Where a computed fact stands: at the first that it is computed from.
+/// Returns the place of a computed fact: the first fact that it is computed from.
 pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
     match name {
         "copies" if resource.fact(Key::Groups).is_absent() => Stand::of(name, &resource.count),
         "copies" => first_stand(name, resource, &[Key::Groups]),
         "only_waits" => Stand::of(name, resource.fact(Key::Kept)),
         "asks_no_spot" => {
-            let origin = Origin::Inferred("it asks for no spot, and its pool is not in the text".into());
+            let origin = Origin::Inferred("the pod does not request spot, and no file here defines its pool".into());
             Stand { name, span: None, defined: None, origin: Some(origin) }
         }
         "may_rest" if resource.purpose() != Some(Purpose::Inference) => {
@@ -191,18 +192,18 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
                 Stand::of(name, resource.fact(Key::Production))
             }
             _ => {
-                let origin = Origin::Inferred("most servers rest at night".into());
+                let origin = Origin::Inferred("most servers are idle at night".into());
                 Stand { name, span: None, defined: None, origin: Some(origin) }
             }
         },
         "base" => first_stand(name, resource, &[Key::Production]),
         "floor_if_any" => match &resource.count {
             Fact::Unknown(unknown) => {
-                let origin = Origin::Inferred(format!("where there is any: {}", unknown.why).into());
+                let origin = Origin::Inferred(format!("unless the count is zero: {}", unknown.why).into());
                 Stand { name, span: Some(unknown.span), defined: None, origin: Some(origin) }
             }
             Fact::Known(known) if keeps_desired(resource) => {
-                let origin = Origin::Inferred("nothing in the text changes the number that is wished".into());
+                let origin = Origin::Inferred("no file here changes the desired number".into());
                 Stand { name, span: Some(known.span), defined: known.defined, origin: Some(origin) }
             }
             count => Stand::of(name, count),
@@ -222,8 +223,8 @@ pub(super) fn stand(name: &'static str, resource: &Resource) -> Stand {
 
 const USED: [Key; 5] = [Key::Processes, Key::TensorParallel, Key::PipelineParallel, Key::DataParallel, Key::GroupSize];
 
-/// Accelerators of one machine or pod that are used: as many as a launcher starts processes, or this pod's part of the
-/// declared parallelism.
+/// Returns the accelerators in use on one machine or pod: the processes that a launcher starts, or this pod's share of
+/// the declared parallelism.
 pub(super) fn gpus_used(resource: &Resource) -> CelValue {
     match value_of(resource.fact(Key::Processes)) {
         CelValue::Integer(n) if n > 0 => return CelValue::Double(n as f64),
@@ -240,7 +241,7 @@ pub(super) fn gpus_used(resource: &Resource) -> CelValue {
     }
 }
 
-/// The place of the first fact that the text states, and the origin of the weakest.
+/// Returns the place of the first fact that the files set, and the weakest origin.
 fn first_stand(name: &'static str, resource: &Resource, keys: &[Key]) -> Stand {
     let facts: Vec<_> = keys.iter().map(|key| resource.fact(*key)).collect();
     let said = facts.iter().find(|fact| !fact.is_absent());

@@ -1,4 +1,4 @@
-//! Whether the declared model fits, and on what it would fit too.
+//! Whether the declared model fits, and on which other machines it would fit.
 
 use std::sync::LazyLock;
 
@@ -18,34 +18,36 @@ static CHOICE: LazyLock<Records> = LazyLock::new(|| {
         kinds::CHOICE,
         None,
         rows! {
-            provider: Type::Text, "Who rents it out." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.provider));
-            machine: Type::Text, "The machine type." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.machine));
-            accelerator: Type::Text, "Its accelerator." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.accelerator));
-            count: Type::Double, "Accelerators that are paid for: of the machine, or of the pod's part of it." => |asking, id| choice(asking, id, |it| CelValue::Double(it.count));
-            devices: Type::Double, "Accelerators of it that the workload uses." => |asking, id| choice(asking, id, |it| CelValue::Double(it.devices));
-            memory_gib: Type::Double, "Memory of all accelerators that are paid for." => |asking, id| {
+            provider: Type::Text, "Provider that rents out the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.provider));
+            machine: Type::Text, "Machine type." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.machine));
+            accelerator: Type::Text, "Accelerator of the machine." => |asking, id| choice(asking, id, |it| CelValue::text(&*it.accelerator));
+            count: Type::Double, "Accelerators that are paid for: all of the machine, or the pod's part of them." => |asking, id| choice(asking, id, |it| CelValue::Double(it.count));
+            devices: Type::Double, "Accelerators that the workload uses." => |asking, id| choice(asking, id, |it| CelValue::Double(it.devices));
+            memory_gib: Type::Double, "Memory of all accelerators that are paid for, in GiB." => |asking, id| {
                 let catalog = asking.world.catalog;
                 choice(asking, id, |it| match catalog.accelerator(&it.accelerator) {
                     Some(known) => CelValue::Double(known.memory_gib * it.count),
                     None => CelValue::Absent,
                 })
             };
-            named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
-            hourly: Type::Double, "Dollars an hour." => |asking, id| choice(asking, id, |it| CelValue::Double(it.per_hour.usd()));
-            cost: MONEY.holds(), "As many of them as there are now, for as long as `bill.per` says." => |asking, id| match of_id(id) {
+            named: Type::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
+            hourly: Type::Double, "Price in dollars per hour." => |asking, id| choice(asking, id, |it| CelValue::Double(it.per_hour.usd()));
+            cost: MONEY.holds(), "Cost of as many machines as now, for the period in `bill.per`." => |asking, id| match of_id(id) {
                 Some((resource, alternative)) => money(asking, resource, Sum::Instead(alternative)),
                 None => CelValue::Absent,
             };
-            need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
-            budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
-            tokens_per_s: ENDS.holds(), "Tokens that one of it writes in a second, where that is estimated." => |asking, id| number(asking, id, What::Rate);
-            ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer, where that is estimated." => |asking, id| number(asking, id, What::Pace);
-            per_million_tokens: ENDS.holds(), "Dollars for a million tokens at full load, where that is estimated." => |asking, id| number(asking, id, What::AtFullLoad);
-            rate_share: Type::Double, "Tokens that it writes in a second, as a share of what is written now; not known without both estimates." => |asking, id| beside(asking, id, rate_share);
-            gap: Type::Double, "So many times what a token costs there it costs now, both at full load; not known without both estimates." => |asking, id| beside(asking, id, gap);
-            as_many: Type::Double, "How many of it write as much as all present ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
-            speed_told: Type::Text, "For messages: how fast it is beside what there is, and whether a token costs more there; not known without both estimates." => beside_told;
-            speed_share: Type::Double, "How fast its memory is read, as a share of that of the accelerators in use: tokens are answered about so much slower, or faster." => speed_share;
+            need_gib: Type::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.need_gib));
+            budget_gib: Type::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| choice(asking, id, |it| CelValue::Double(it.budget_gib));
+            tokens_per_s: ENDS.holds(), "Estimate of the tokens that one machine generates per second." => |asking, id| number(asking, id, What::Rate);
+            ms_per_token: ENDS.holds(), "Estimate of the milliseconds between two tokens of one answer." => |asking, id| number(asking, id, What::Pace);
+            per_million_tokens: ENDS.holds(), "Estimate of the dollars per million tokens at full load." => |asking, id| number(asking, id, What::AtFullLoad);
+            rate_share: Type::Double, "Tokens per second, as a share of what is generated now. Unknown without both estimates." => |asking, id| beside(asking, id, rate_share);
+            gap: Type::Double, "Cost of a token now, divided by its cost there, both at full load. Unknown without both estimates." => |asking, id| beside(asking, id, gap);
+            as_many: Type::Double, "Number of machines that generate as many tokens as all current ones, by the low end of measured gaps." => |asking, id| beside(asking, id, as_many);
+            speed_told: Type::Text, "For messages: its speed compared with the current one, and whether a token costs more there. Unknown \
+             without both estimates." => beside_told;
+            speed_share: Type::Double, "Memory bandwidth, as a share of the bandwidth of the accelerators in use. Tokens are generated at \
+             about this share of the current speed." => speed_share;
         },
     )
 });
@@ -56,30 +58,33 @@ pub(super) static FIT: LazyLock<Records> = LazyLock::new(|| {
         kinds::FIT,
         None,
         rows! {
-            model: Type::Text, "The model as the table of models names it." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
-            task: Type::Text, "What is done with it: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
-            params_b: Type::Double, "Billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
-            precision: Type::Text, "Of the weights as they are held." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
-            context: Type::Double, "Tokens that must be held; the model's whole window where nothing limits them." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
-            window_assumed: Type::Flag, "Nothing says how many tokens these are: 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
-            concurrent: Type::Double, "Requests that it is told to answer at a time." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
-            verdict: Type::Text, "fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
-            refuses: Type::Flag, "It will not start: a server that needs all of this at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
+            model: Type::Text, "Name of the model in the table of models." => |asking, id| of_assessment(asking, id, |it| CelValue::text(&*it.model));
+            task: Type::Text, "Task of the model: serve, embed, diffusion, speech or train." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.task.name()));
+            params_b: Type::Double, "Size of the model in billions of parameters." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.params_b));
+            precision: Type::Text, "Precision of the weights in memory." => |asking, id| of_assessment(asking, id, |it| CelValue::text(it.precision));
+            context: Type::Double, "Tokens of context that the cache must hold. If nothing limits them: the model's whole window." => |asking, id| of_assessment(asking, id, |it| CelValue::Double(it.context));
+            window_assumed: Type::Flag, "True if no limit on tokens is set, so that 8192 are assumed." => |asking, id| of_assessment(asking, id, |it| CelValue::Flag(it.window_assumed));
+            concurrent: Type::Double, "Largest number of requests that the server answers at a time, as configured." => |asking, id| of_assessment(asking, id, |it| it.concurrent.map_or(CelValue::Absent, CelValue::Double));
+            verdict: Type::Text, "Result: fits, borderline or does-not-fit." => |asking, id| placed(asking, id, |it| CelValue::text(it.verdict.name()));
+            refuses: Type::Flag, "True if the program will not start: a server that needs all of this memory at once." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.refuses));
             devices: Type::Double, "Accelerators that one copy of the model uses." => |asking, id| placed(asking, id, |it| CelValue::Double(it.devices));
-            need_gib: Type::Double, "Memory that is needed of each accelerator." => |asking, id| placed(asking, id, |it| CelValue::Double(it.need_gib));
-            budget_gib: Type::Double, "Memory that each accelerator has for it." => |asking, id| placed(asking, id, |it| CelValue::Double(it.budget_gib));
-            fits_in_eight_bits: Type::Flag, "It does not fit, and with weights in eight bits it would." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_in_eight_bits));
-            smallest: CHOICE.holds(), "The cheapest that fits with a margin, where it costs less." => |asking, id| alternative(asking, id, Alternative::Smallest);
-            quantized: CHOICE.holds(), "The cheapest with weights in eight bits, where that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Quantized);
-            halved: CHOICE.holds(), "The cheapest with weights in 16 bits instead of 32, where that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Halved);
-            limited: CHOICE.holds(), "The cheapest with a context of 8,192 tokens, where nothing limits it and that is cheaper still." => |asking, id| alternative(asking, id, Alternative::Limited);
-            larger: CHOICE.holds(), "The cheapest that fits with a margin, where it does not fit." => |asking, id| alternative(asking, id, Alternative::Larger);
-            narrower: CHOICE.holds(), "Fewer of the same accelerators for each copy of the model, and so more copies, where these write more together." => |asking, id| alternative(asking, id, Alternative::Narrower);
-            per_token: CHOICE.holds(), "The other accelerator of the same provider that writes a token for the least money, where it costs half as much again now." => |asking, id| alternative(asking, id, Alternative::PerToken);
-            fits_limited: Type::Flag, "It does not fit, and with a limit of 8,192 tokens it would." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
-            fraction: Type::Text, "The smallest slice of the same accelerator that would hold it, a MIG profile." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
-            fraction_instances: Type::Double, "How many of these slices one accelerator has." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
-            fraction_gib: Type::Double, "Memory that such a slice has for it." => |asking, id| fraction(asking, id, |it| CelValue::Double(it.budget_gib));
+            need_gib: Type::Double, "Memory that the workload needs on each accelerator, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.need_gib));
+            budget_gib: Type::Double, "Memory that each accelerator offers the workload, in GiB." => |asking, id| placed(asking, id, |it| CelValue::Double(it.budget_gib));
+            fits_in_eight_bits: Type::Flag, "True if the model does not fit as it is, and fits with 8-bit weights." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_in_eight_bits));
+            smallest: CHOICE.holds(), "Cheapest machine on which the model fits with a margin. Not set if it is not cheaper." => |asking, id| alternative(asking, id, Alternative::Smallest);
+            quantized: CHOICE.holds(), "Cheapest machine with 8-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, Alternative::Quantized);
+            halved: CHOICE.holds(), "Cheapest machine with 16-bit instead of 32-bit weights. Not set if it is not cheaper still." => |asking, id| alternative(asking, id, Alternative::Halved);
+            limited: CHOICE.holds(), "Cheapest machine with a context of 8,192 tokens. Not set if something limits the context, or if it is \
+             not cheaper still." => |asking, id| alternative(asking, id, Alternative::Limited);
+            larger: CHOICE.holds(), "If the model does not fit: the cheapest machine on which it fits with a margin." => |asking, id| alternative(asking, id, Alternative::Larger);
+            narrower: CHOICE.holds(), "Fewer of the same accelerators for each copy of the model, and so more copies. Set if these generate \
+             more tokens together." => |asking, id| alternative(asking, id, Alternative::Narrower);
+            per_token: CHOICE.holds(), "Another accelerator of the same provider with the lowest cost per token. Set if a token now costs \
+             at least half as much again." => |asking, id| alternative(asking, id, Alternative::PerToken);
+            fits_limited: Type::Flag, "True if the model does not fit as it is, and fits with a limit of 8,192 tokens." => |asking, id| placed(asking, id, |it| CelValue::Flag(it.fits_limited));
+            fraction: Type::Text, "Smallest slice (MIG profile) of the same accelerator that is large enough for the model." => |asking, id| fraction(asking, id, |it| CelValue::text(&*it.profile));
+            fraction_instances: Type::Double, "Number of these slices on one accelerator." => |asking, id| fraction(asking, id, |it| CelValue::Double(f64::from(it.instances)));
+            fraction_gib: Type::Double, "Memory that such a slice offers the workload, in GiB." => |asking, id| fraction(asking, id, |it| CelValue::Double(it.budget_gib));
         },
     )
 });
@@ -88,35 +93,37 @@ fn number(asking: &FactContext<'_>, id: u32, what: What) -> CelValue {
     of_id(id).map_or(CelValue::Absent, |(resource, which)| ends(asking, resource, Some(which), what))
 }
 
-/// How an alternative stands to what there is.
+/// Ratio of an alternative to the current machine.
 type Beside = fn(&FactContext<'_>, u32, Alternative) -> Option<f64>;
 
 fn beside(asking: &FactContext<'_>, id: u32, read: Beside) -> CelValue {
     of_id(id).and_then(|(resource, which)| read(asking, resource, which)).map_or(CelValue::Absent, CelValue::Double)
 }
 
-/// What is lost with an alternative, in the words of messages.
+/// Describes for messages what an alternative loses.
 fn beside_told(asking: &FactContext<'_>, id: u32) -> CelValue {
     let told = of_id(id).and_then(|(resource, which)| {
         let share = rate_share(asking, resource, which)?;
         let pace = range(asking, resource, Some(which), What::Pace)?;
         let written = match share {
-            share if share < 0.995 => format!("about {} % of the tokens a second", (share * 100.0).round()),
-            share if share < 1.1 => "as many tokens a second".to_owned(),
-            share => format!("about {} times as many tokens a second", format::rounded(share)),
+            share if share < 0.995 => format!("about {}% as many tokens per second", (share * 100.0).round()),
+            share if share < 1.1 => "as many tokens per second".to_owned(),
+            share => format!("about {} times as many tokens per second", format::rounded(share)),
         };
         let (fastest, slowest) = (format::rounded(pace.floor), format::rounded(pace.ceiling));
         let dearer = match Standing::of(1.0 / gap(asking, resource, which)?) {
-            Standing::Dearer => "; each costs more there",
-            Standing::ProbablyDearer => "; each probably costs more there",
+            Standing::Dearer => "; a token costs more there",
+            Standing::ProbablyDearer => "; a token probably costs more there",
             Standing::AboutTheSame | Standing::Cheapest => "",
         };
-        Some(format!("writes {written} at full load, one every {fastest} to {slowest} ms of an answer{dearer}"))
+        Some(format!(
+            "generates {written} at full load, one token of an answer every {fastest} to {slowest} ms{dearer}"
+        ))
     });
     told.map_or(CelValue::Absent, CelValue::text)
 }
 
-/// Answers are as fast as weights are read: both sides by the memory bandwidth of the devices that they use.
+/// Tokens are generated as fast as weights are read, so this compares the memory bandwidth of the devices in use.
 fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
     let bandwidth = |name: &str| asking.world.catalog.accelerator(name)?.bandwidth_gb_per_second;
     let now = of_id(id).and_then(|(resource, _)| {
@@ -130,14 +137,14 @@ fn speed_share(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// `g6.2xlarge with 1 L4`, or `1 L4` where the machine would be one of a cloud that nobody spoke of.
+/// Returns `g6.2xlarge (1 L4)`. If the resource has no known provider, only `1 L4`.
 fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
     let elsewhere = of_id(id)
         .and_then(|(resource, _)| asking.world.inventory.resources.get(resource as usize))
         .is_some_and(|resource| resource.text(Key::Provider).is_none());
     choice(asking, id, |it| {
         let devices = format!("{} {}", format::number(it.count), it.accelerator);
-        CelValue::text(if elsewhere { devices } else { format!("{} with {devices}", it.machine) })
+        CelValue::text(if elsewhere { devices } else { format!("{} ({devices})", it.machine) })
     })
 }
 
@@ -145,7 +152,7 @@ pub(super) fn all() -> [&'static Records; 2] {
     [&CHOICE, &FIT]
 }
 
-/// The record of a resource, where its model is known.
+/// Returns the record of a resource with a known model.
 pub(super) fn fit(asking: &FactContext<'_>, id: u32) -> CelValue {
     of_assessment(asking, id, |_| FIT.value(id))
 }
@@ -170,7 +177,7 @@ fn fraction(asking: &FactContext<'_>, id: u32, read: impl Fn(&Fraction) -> CelVa
     placed(asking, id, |it| it.fraction.as_ref().map_or(CelValue::Absent, &read))
 }
 
-/// Each resource has as many choices as there are alternatives.
+/// Each resource has one choice for each alternative.
 const CHOICES: u32 = Alternative::ALL.len() as u32;
 
 fn alternative(asking: &FactContext<'_>, id: u32, which: Alternative) -> CelValue {
@@ -181,7 +188,7 @@ fn alternative(asking: &FactContext<'_>, id: u32, which: Alternative) -> CelValu
     })
 }
 
-/// The resource and the alternative of a choice.
+/// Returns the resource and the alternative of a choice.
 fn of_id(id: u32) -> Option<(u32, Alternative)> {
     Some((id / CHOICES, *Alternative::ALL.get((id % CHOICES) as usize)?))
 }

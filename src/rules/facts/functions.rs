@@ -1,4 +1,4 @@
-//! The functions of pages that the language does not have: some of money, and those that only a catalog can answer.
+//! Functions that rules have in addition to CEL: some for money, and those that need the catalog.
 
 use super::raw::BLOCK;
 use crate::languages::cel::Gives as G;
@@ -8,79 +8,77 @@ use crate::languages::cel::{
 };
 use crate::pricing::HOURS_PER_MONTH;
 
-/// Those that ask what belongs to the one thing that a rule looks at stand last: a rule about everything has no such thing.
+/// Functions about the evaluated resource come last, because rules about the repository have none.
 const OF_ONE: usize = 4;
 
-/// What a page may call that looks at one thing, or at everything.
+/// Returns the functions for a rule about one resource, or for a rule about everything.
 pub(in crate::rules) fn functions(is_about_one: bool) -> &'static [Function] {
     let count = if is_about_one { FUNCTIONS.len() } else { FUNCTIONS.len() - OF_ONE };
     FUNCTIONS.get(..count).unwrap_or_default()
 }
 
 pub(in crate::rules) static FUNCTIONS: [Function; 14] = [
-    of_host("usd", &[T::Number], G::Text, "dollars as text: $1,234"),
+    of_host("usd", &[T::Number], G::Text, "formats dollars as a string: $1,234"),
     function(
         "month",
         &[T::Number],
         G::Double,
         |_, v| with_number(v, |n| CelValue::Double(n * HOURS_PER_MONTH)),
-        "dollars an hour as dollars a month of 730 hours",
+        "converts dollars per hour to dollars per month of 730 hours",
     ),
-    method("matches_any", &[T::Text, T::Texts], G::Flag, matches_any, "one of some regular expressions is found in it"),
+    method(
+        "matches_any",
+        &[T::Text, T::Texts],
+        G::Flag,
+        matches_any,
+        "true if one of the regular expressions matches a part of the string",
+    ),
     of_host(
         "fits",
         &[T::Text, T::Text, T::Number],
         G::Flag,
-        "whether the model (named first) fits so many of the accelerator, served as it comes",
+        "whether the model (first argument) fits on this number of the accelerator, served with its published settings",
     ),
     of_host(
         "price",
         &[T::Text, T::Text, T::Text],
         G::Double,
-        "dollars an hour of a machine in a region, bought on-demand, spot or reserved",
+        "price of a machine in a region in dollars per hour, bought on-demand, spot or reserved",
     ),
     of_host(
         "alternatives",
         &[T::Record],
         G::Any,
-        "cheaper configurations on which the resource's model fits, the cheapest first: \
-         [{machine, accelerator, count, hourly}]",
+        "cheaper configurations on which the resource's model fits, the cheapest first: [{machine, accelerator, count, hourly}]",
     ),
-    of_host("linked", &[T::Record, T::Text], G::Flag, "the resource has a link of this kind"),
+    of_host("linked", &[T::Record, T::Text], G::Flag, "true if the resource has a link of this kind"),
     method_of_host(
         "by",
         &[T::Record, T::Text],
         G::Host(shares),
-        "delta.by(label): what a change does for each value of a label: [{name, accelerators, monthly, resources}]; no name \
-         where there is no such label",
+        "delta.by(label): effect of a change for each value of a label: [{name, accelerators, monthly, resources}]; resources without the \
+         label have no name",
     ),
     of_host(
         "references",
         &[T::Any],
         G::Host(blocks),
-        "the blocks that a block refers to, or that the block of a resource does: through variables, locals, outputs and \
-         modules, known before apply",
+        "blocks that a block, or the block of a resource, refers to: through variables, locals, outputs and modules, known before apply",
     ),
-    of_host(
-        "referenced_by",
-        &[T::Any],
-        G::Host(blocks),
-        "the blocks that refer to a block, or to the block of a resource",
-    ),
+    of_host("referenced_by", &[T::Any], G::Host(blocks), "blocks that refer to a block, or to the block of a resource"),
     of_host(
         "here",
         &[T::List],
         G::Same,
-        "those of resources, objects or blocks that the same run applies as what the rule looks at: one root with its \
-         variables, one chart with its values, one folder",
+        "members of a list of resources, objects or blocks in the same deployment: one root with its variables, one chart with its values, one folder",
     ),
-    of_host("same_root", &[T::List], G::Same, "those that are applied from the same directory"),
-    of_host("same_application", &[T::List], G::Same, "those whose labels call the same application"),
+    of_host("same_root", &[T::List], G::Same, "members of a list that are applied from the same directory"),
+    of_host("same_application", &[T::List], G::Same, "members of a list whose labels name the same application"),
     of_host(
         "same_namespace",
         &[T::List],
         G::Same,
-        "those in the same namespace; where none is named, those of the same run that name none",
+        "members of a list in the same namespace; if none is set, those in the same deployment without a namespace",
     ),
 ];
 

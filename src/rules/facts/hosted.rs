@@ -1,4 +1,4 @@
-//! What the same model would cost with those who serve it to everybody.
+//! Cost of the same model at public hosts.
 
 use std::sync::LazyLock;
 
@@ -15,15 +15,16 @@ pub(super) static HOSTED: LazyLock<Records> = LazyLock::new(|| {
         kinds::HOSTED,
         None,
         rows! {
-            host: Type::Text, "The middle one of those who serve exactly this model, by what a million written tokens cost with their prompts." => |asking, id| of(asking, id, |it| CelValue::text(it.host.host));
-            hosts: Type::Integer, "How many of them there are; below three there is no middle." => |asking, id| of(asking, id, |it| CelValue::Integer(it.hosts as i64));
-            as_of: Type::Text, "The day of its price." => |asking, id| of(asking, id, |it| CelValue::text(it.host.as_of));
-            per_million: Type::Double, "Dollars there for a million written tokens with their prompts." => |asking, id| of(asking, id, |it| CelValue::Double(it.per_million));
-            monthly: Type::Double, "Dollars there for a month of the traffic that is declared or was measured." => |asking, id| of(asking, id, |it| match tokens(asking, id) {
+            host: Type::Text, "The median host among those that serve exactly this model, ordered by the price of a million generated \
+             tokens with their prompts." => |asking, id| of(asking, id, |it| CelValue::text(it.host.host));
+            hosts: Type::Integer, "Number of hosts. Below three, no median is set." => |asking, id| of(asking, id, |it| CelValue::Integer(it.hosts as i64));
+            as_of: Type::Text, "Date of the price." => |asking, id| of(asking, id, |it| CelValue::text(it.host.as_of));
+            per_million: Type::Double, "Price of a million generated tokens with their prompts, in dollars." => |asking, id| of(asking, id, |it| CelValue::Double(it.per_million));
+            monthly: Type::Double, "Cost of a month of the declared or measured traffic, in dollars." => |asking, id| of(asking, id, |it| match tokens(asking, id) {
                 Some(tokens) => CelValue::Double(it.per_million * tokens * HOURS_PER_MONTH / 24.0 / 1e6),
                 None => CelValue::Absent,
             });
-            tokens_per_day: Type::Double, "Written tokens a day below which the host costs less." => |asking, id| of(asking, id, |it| {
+            tokens_per_day: Type::Double, "Generated tokens per day below which the host costs less." => |asking, id| of(asking, id, |it| {
                 let month = asking.item(id).and_then(|item| item.monthly);
                 month.map_or(CelValue::Absent, |month| {
                     CelValue::Double(month.expected.usd() / HOURS_PER_MONTH * 24.0 / it.per_million * 1e6)
@@ -33,7 +34,7 @@ pub(super) static HOSTED: LazyLock<Records> = LazyLock::new(|| {
     )
 });
 
-/// The record of a server whose model others serve too.
+/// Returns the record of a server whose model public hosts serve too.
 pub(super) fn hosted(asking: &FactContext<'_>, id: u32) -> CelValue {
     of(asking, id, |_| HOSTED.value(id))
 }

@@ -1,4 +1,4 @@
-//! Where else the same would be cheaper.
+//! Cheaper regions and providers for the same machine.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ pub(super) static MARKET: LazyLock<Records> = LazyLock::new(|| {
         kinds::MARKET,
         None,
         rows! {
-            region: Type::Text, "The region in which the same machine is cheapest, where another one is." => |asking, id| there(asking, id, true, |it| CelValue::text(&*it.region));
-            region_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, true, |it| CelValue::Double(it.per_hour.usd()));
-            provider: Type::Text, "The provider with whom as many of the accelerator are cheapest, where another one is." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.provider));
-            machine: Type::Text, "The machine of that provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.machine));
-            provider_hourly: Type::Double, "Dollars an hour there, on demand." => |asking, id| there(asking, id, false, |it| CelValue::Double(it.per_hour.usd()));
+            region: Type::Text, "Region in which the same machine is cheapest, if it is another region." => |asking, id| there(asking, id, true, |it| CelValue::text(&*it.region));
+            region_hourly: Type::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, true, |it| CelValue::Double(it.per_hour.usd()));
+            provider: Type::Text, "Provider that sells as many of the accelerator for the least, if it is another provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.provider));
+            machine: Type::Text, "Machine type of that provider." => |asking, id| there(asking, id, false, |it| CelValue::text(&*it.machine));
+            provider_hourly: Type::Double, "On-demand price there, in dollars per hour." => |asking, id| there(asking, id, false, |it| CelValue::Double(it.per_hour.usd()));
         },
     )
 });

@@ -1,4 +1,4 @@
-//! What follows from what was measured: what surely worked, how many copies would have done, and which smaller machine.
+//! Conclusions from measurements: certain utilization, sufficient copies, and a smaller machine.
 
 use std::sync::LazyLock;
 
@@ -15,14 +15,14 @@ pub(super) static SMALLER: LazyLock<Records> = LazyLock::new(|| {
         kinds::SMALLER,
         None,
         rows! {
-            machine: Type::Text, "The machine type." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.machine));
-            accelerator: Type::Text, "Its accelerator." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.accelerator));
-            named: Type::Text, "For messages: the machine with its accelerators; these alone where no provider is known." => named;
-            memory_gib: Type::Double, "Memory of one of its accelerators." => |asking, id| of(asking, id, |it| {
+            machine: Type::Text, "Machine type." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.machine));
+            accelerator: Type::Text, "Accelerator of the machine." => |asking, id| of(asking, id, |it| CelValue::text(&*it.choice.accelerator));
+            named: Type::Text, "For messages: the machine with its accelerators, or only the accelerators if no provider is known." => named;
+            memory_gib: Type::Double, "Memory of one accelerator of the machine, in GiB." => |asking, id| of(asking, id, |it| {
                 asking.world.catalog.accelerator(&it.choice.accelerator).map_or(CelValue::Absent, |it| CelValue::Double(it.memory_gib))
             });
-            hourly: Type::Double, "Dollars an hour." => |asking, id| of(asking, id, |it| CelValue::Double(it.choice.per_hour.usd()));
-            slowdown: Type::Double, "So many times as long takes the same work there, by arithmetic or by memory, whichever is worse." => |asking, id| of(asking, id, |it| CelValue::Double(it.slowdown));
+            hourly: Type::Double, "Price in dollars per hour." => |asking, id| of(asking, id, |it| CelValue::Double(it.choice.per_hour.usd()));
+            slowdown: Type::Double, "Factor by which the same work takes longer there: by arithmetic or by memory, whichever is larger." => |asking, id| of(asking, id, |it| CelValue::Double(it.slowdown));
         },
     )
 });
@@ -31,19 +31,19 @@ pub(super) fn all() -> [&'static Records; 1] {
     [&SMALLER]
 }
 
-/// By what a smaller machine is found.
+/// The measurement that selects a smaller machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// The memory that was taken.
+    /// The measured memory.
     Memory,
-    /// The cache of a server that was taken.
+    /// The measured cache of a server.
     Cache,
 }
 
 impl By {
     const COUNT: u32 = 2;
 
-    /// What must be known of it.
+    /// Returns the facts that must be known.
     fn keys(self) -> &'static [Key] {
         match self {
             By::Memory => &[Key::MeasuredMemory, Key::MeasuredBusy],
@@ -60,7 +60,7 @@ pub(super) fn served_smaller(asking: &FactContext<'_>, id: u32) -> CelValue {
     record(asking, id, By::Cache)
 }
 
-/// The record where there is one; what is not measured for sure makes it unknown.
+/// Returns the record if it exists. An uncertain measurement makes it unknown.
 fn record(asking: &FactContext<'_>, id: u32, by: By) -> CelValue {
     asking.of(id, |resource| {
         let values = by.keys().iter().map(|key| value_of(resource.fact(*key)));
@@ -93,15 +93,16 @@ fn named(asking: &FactContext<'_>, id: u32) -> CelValue {
     let has_provider = resource.is_some_and(|it| it.text(Key::Provider).is_some());
     of(asking, id, |it| {
         let devices = format!("{} {}", format::number(it.choice.count), it.choice.accelerator);
-        CelValue::text(if has_provider { format!("{} with {devices}", it.choice.machine) } else { devices })
+        CelValue::text(if has_provider { format!("{} ({devices})", it.choice.machine) } else { devices })
     })
 }
 
-/// Meters that count the time in which an accelerator computes. Others count the time in which anything at all is loaded on it, so that
-/// their hundred percent proves nothing.
+/// Metrics that count only the time in which an accelerator computes. Other metrics count all time in which something
+/// is loaded, so their 100% proves nothing.
 const METERS: [&str; 6] = ["GR_ENGINE", "SM_ACTIVE", "PROF_", "TOKENS", "NEURONCORE", "TENSORCORE"];
 
-/// How busy it was by a meter that does not overstate, where it is sure what was measured: absent otherwise.
+/// Returns the utilization by a metric that does not overestimate, if the measured workload is certain. Otherwise
+/// absent.
 pub(super) fn surely_busy(resource: &Resource) -> CelValue {
     let source = resource.text(Key::MeasuredSource).unwrap_or_default().to_ascii_uppercase();
     let counts_work = source.split('+').all(|it| METERS.iter().any(|meter| it.contains(meter)));
@@ -114,11 +115,11 @@ pub(super) fn surely_busy(resource: &Resource) -> CelValue {
     most.map_or(CelValue::Absent, CelValue::Double)
 }
 
-/// As much again is kept free beside what was seen.
+/// Factor for reserve capacity above the measured peak.
 const HEADROOM: f64 = 1.5;
 
-/// How many copies would have held the most that was measured, with half as much room again: by the requests that one may answer at
-/// a time and by the share of its cache that was taken, whichever asks for more. Two where one alone would be a risk.
+/// Returns the copies that the measured peak needs, plus half as many again. Both the requests that one copy answers at
+/// a time and its cache are checked, and the larger number counts. The result is two if one copy alone would be a risk.
 pub(super) fn copies_needed(resource: &Resource) -> CelValue {
     let mut numbers = [None; 4];
     let keys = [Key::MeasuredRunning, Key::MeasuredReplicas, Key::MeasuredCache, Key::BatchSize];
@@ -136,7 +137,7 @@ pub(super) fn copies_needed(resource: &Resource) -> CelValue {
     most.map_or(CelValue::Absent, |most| CelValue::Double((most * HEADROOM).ceil().max(least(resource))))
 }
 
-/// One is not enough where somebody says that it may not be away.
+/// Returns the minimum number of copies: one is not enough if the resource is marked as always available.
 fn least(resource: &Resource) -> f64 {
     let may_serve = match resource.fact(Key::Production) {
         Fact::Known(known) => known.value.as_flag() == Some(true),

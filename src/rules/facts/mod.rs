@@ -1,4 +1,4 @@
-//! The vocabulary of pages: one table of what may be named, which answers too, and which `gpulint facts` prints.
+//! The vocabulary of rules: one table that defines, documents and answers all names. `gpulint facts` prints it.
 
 mod ask;
 mod belonging;
@@ -44,24 +44,24 @@ pub(super) use scope::{SCOPES, Subject};
 use settings::{SETTINGS, TREE};
 use table::{Answer, Records};
 
-/// Everything that rules judge.
+/// The input of all rules.
 #[derive(Debug, Clone, Copy)]
 pub struct World<'a> {
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// One for each resource, in the same order; absent where no model is declared.
+    /// One entry for each resource in the same order; absent without a declared model.
     pub fit: &'a [Fact<Assessment>],
     pub today: Option<Date>,
-    /// What pages may ask about beside the resources.
+    /// Data that rules can query in addition to the resources.
     pub catalog: &'a Catalog,
     pub pricing: &'a pricing::PricingSettings,
-    /// How it came to be, where it is compared with an earlier state.
+    /// The change, if the state is compared with an earlier one.
     pub delta: Option<&'a Delta>,
-    /// That state, where it is at hand.
+    /// The earlier state, if available.
     pub before: Option<Earlier<'a>>,
 }
 
-/// The state that a change starts from.
+/// The state before a change.
 #[derive(Debug, Clone, Copy)]
 pub struct Earlier<'a> {
     pub inventory: &'a Inventory,
@@ -69,44 +69,44 @@ pub struct Earlier<'a> {
 }
 
 impl<'a> World<'a> {
-    /// A resource by its number: those of the earlier state are numbered behind those of this one.
+    /// Returns a resource by its index. Indexes of the earlier state follow those of the current state.
     fn resource(&self, id: u32) -> Option<&'a Resource> {
         let (id, now) = (id as usize, &self.inventory.resources);
         now.get(id).or_else(|| self.before?.inventory.resources.get(id - now.len()))
     }
 
-    /// It is one of the earlier state.
+    /// Whether the index belongs to the earlier state.
     fn is_earlier(&self, id: u32) -> bool {
         id as usize >= self.inventory.resources.len()
     }
 }
 
-/// Who is asked about, and how money is to be read.
+/// The resource that an expression is evaluated for, and how money is read.
 pub(super) struct FactContext<'a> {
     pub(super) world: &'a World<'a>,
     pub(super) settings: &'a Settings,
     pub(super) raws: &'a Raws,
     pub(super) market: &'a Market<'a>,
     pub(super) about: Subject,
-    /// The number of what is asked about.
+    /// Index of the evaluated resource, object or block.
     pub(super) resource: usize,
     pub(super) end: Cell<End>,
     pub(super) saves: Option<MoneyRange>,
-    /// Whether what it would cost on spot was asked for.
+    /// Whether an expression used the spot price.
     pub(super) asked_spot: Cell<bool>,
-    /// Whether measured hours were asked for: what they cost is told for a month.
+    /// Whether an expression used measured hours, whose cost is per month.
     pub(super) asked_measured: Cell<bool>,
-    /// Whether what machines cost was asked for, of which commitments may pay a part already.
+    /// Whether an expression used the cost of machines, of which commitments may already pay a part.
     pub(super) asked_machines: Cell<bool>,
-    /// Whether machines were asked for that no commitment pays for: what follows from these counts none of those that one does.
+    /// Whether an expression used only machines without a commitment, so that commitments reduce nothing that follows.
     pub(super) asked_base: Cell<bool>,
-    /// Whether this month was asked for, which has hours of its own.
+    /// Whether an expression used the current month, which has its own number of hours.
     pub(super) asked_this_month: Cell<bool>,
-    /// Which of several things that a rule about everything speaks of one by one.
+    /// The current member of `each`.
     pub(super) one: OneOf,
 }
 
-/// One of the things that `each` of a page lists, with what its other words made of it.
+/// One member of the list in `each`, with the results of the rule's other expressions for it.
 #[derive(Default)]
 pub(super) struct OneOf {
     pub(super) each: CelValue,
@@ -115,7 +115,7 @@ pub(super) struct OneOf {
     pub(super) limit: CelValue,
 }
 
-/// Which end of a range a number is: `saves` is computed for each.
+/// The end of a range that a number stands for: `saves` is computed for each end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Floor,
@@ -123,7 +123,7 @@ pub(super) enum End {
     Ceiling,
 }
 
-/// The numbers of the variables that a page may name.
+/// Numbers of the variables in rules.
 pub(super) mod variable {
     pub(in crate::rules) const RESOURCE: usize = 0;
     pub(in crate::rules) const SETTINGS: usize = 1;
@@ -143,7 +143,7 @@ pub(super) mod variable {
     pub(in crate::rules) const LIMIT: usize = 15;
 }
 
-/// The numbers of the kinds of records.
+/// Numbers of the kinds of records.
 mod kinds {
     pub(super) const RESOURCE: usize = 0;
     pub(super) const COUNT: usize = 1;
@@ -172,7 +172,7 @@ mod kinds {
     pub(super) const CHANGED: usize = 24;
 }
 
-/// The records of a kind.
+/// Returns the records of a kind.
 fn records(kind: usize) -> Option<&'static Records> {
     static ALL: std::sync::LazyLock<Vec<&'static Records>> = std::sync::LazyLock::new(|| {
         let mut all: Vec<&'static Records> = Vec::new();
@@ -193,7 +193,7 @@ fn records(kind: usize) -> Option<&'static Records> {
     ALL.get(kind).copied()
 }
 
-/// The facts that may be named alone in a rule that looks at this, and the number of what has them.
+/// Returns the facts that a rule with this scope can use without a prefix, and the number of their variable.
 pub(super) fn implied(looks_at: LooksAt) -> Option<(usize, &'static RecordSchema)> {
     match looks_at {
         LooksAt::Resource => Some((variable::RESOURCE, &RESOURCE.schema)),
@@ -207,7 +207,7 @@ pub(super) fn resource_schema() -> &'static RecordSchema {
     &RESOURCE.schema
 }
 
-/// A name that pages may use, beside the facts of a resource.
+/// A name that rules can use in addition to the facts of a resource.
 pub(super) struct Named {
     pub(super) name: &'static str,
     pub(super) holds: Type,
@@ -218,23 +218,23 @@ pub(super) struct Named {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SeenBy {
-    /// Rules about one resource.
+    /// Available in rules about one resource.
     Resource,
-    /// Rules about everything, or about a change of it.
+    /// Available in rules about everything or about a change.
     Whole,
-    /// Rules about a change.
+    /// Available in rules about a change.
     Change,
-    /// Pages that say `each`.
+    /// Available in rules with `each`.
     Group,
     Any,
-    /// Messages.
+    /// Available in messages.
     Messages,
 }
 
 pub(super) fn named() -> [Named; 14] {
     use SeenBy::{Any, Change, Group, Messages, Whole};
     let row = |name, holds, number, seen_by, meaning| Named { name, holds, number, meaning, seen_by };
-    let about_one = "The resource; its facts may be named without it.";
+    let about_one = "The resource. You may leave out `resource.` in front of its facts.";
     [
         row("resource", RESOURCE.holds(), variable::RESOURCE, SeenBy::Resource, about_one),
         row("resources", Type::list(RESOURCE.holds()), variable::RESOURCES, Any, "All resources."),
@@ -243,43 +243,49 @@ pub(super) fn named() -> [Named; 14] {
             TOTAL.holds(),
             variable::TOTAL,
             Whole,
-            "The whole bill, `for: repository` and, after the change, `for: change`.",
+            "All costs together, in rules `for: repository`. In rules `for: change`: after the change.",
         ),
-        row("delta", DELTA.holds(), variable::DELTA, Change, "What a change does to the bill, `for: change`."),
-        row("settings", SETTINGS.holds(), variable::SETTINGS, Any, "What is configured."),
-        row("tree", TREE.holds(), variable::TREE, Any, "What stands in the tree beside accelerators."),
-        row("today", Type::Timestamp, variable::TODAY, Any, "The day that was given, at midnight."),
+        row("delta", DELTA.holds(), variable::DELTA, Change, "Effect of the change on cost, in rules `for: change`."),
+        row("settings", SETTINGS.holds(), variable::SETTINGS, Any, "Settings of this run."),
+        row(
+            "tree",
+            TREE.holds(),
+            variable::TREE,
+            Any,
+            "Other components that the files define, such as exporters and quotas.",
+        ),
+        row("today", Type::Timestamp, variable::TODAY, Any, "The date of the run, at midnight."),
         row(
             "objects",
             Type::list(Type::Any),
             variable::OBJECTS,
             Any,
-            "All manifests as they are written, whatever they ask for.",
+            "All manifests as they are written, with or without accelerators.",
         ),
         row(
             "blocks",
             Type::list(BLOCK.holds()),
             variable::BLOCKS,
             Any,
-            "All Terraform blocks, evaluated, whatever they are.",
+            "All Terraform blocks, evaluated, with or without accelerators.",
         ),
         row(
             "each",
             Type::Any,
             variable::EACH,
             Group,
-            "One of those that `each` lists, `for: repository` and `for: change`.",
+            "One member of the list in `each`, in rules `for: repository` and `for: change`.",
         ),
         row(
             "members",
             Type::list(RESOURCE.holds()),
             variable::MEMBERS,
             Group,
-            "The resources that `members` finds for it.",
+            "Resources that `members` selects for the member of `each`.",
         ),
-        row("amount", Type::Double, variable::AMOUNT, Group, "What `amount` comes to for it."),
-        row("limit", Type::Double, variable::LIMIT, Group, "What `limit` comes to for it."),
-        row("saves", MONEY.holds(), variable::SAVES, Messages, "What the page computed under `saves`."),
+        row("amount", Type::Double, variable::AMOUNT, Group, "Value of `amount` for the member of `each`."),
+        row("limit", Type::Double, variable::LIMIT, Group, "Value of `limit` for the member of `each`."),
+        row("saves", MONEY.holds(), variable::SAVES, Messages, "Value of `saves` in the rule file."),
     ]
 }
 
@@ -333,7 +339,7 @@ impl FactContext<'_> {
     fn today(&self) -> CelValue {
         match self.world.today.and_then(|date| cel::midnight(&date.to_string())) {
             Some(time) => time,
-            None => unknown_sum(&"no date was given".into()),
+            None => unknown_sum(&"the date is unknown".into()),
         }
     }
 }
@@ -358,7 +364,7 @@ fn plain(value: &inventory::Value) -> CelValue {
     }
 }
 
-/// A text that is a fact by itself: a label.
+/// Returns a string that is a fact of its own: a label.
 fn text_of(fact: &Fact<Arc<str>>) -> CelValue {
     match fact {
         Fact::Known(known) => CelValue::Text(known.value.clone()),
@@ -380,7 +386,7 @@ fn unknown_fact(why: &Arc<str>, span: Span, candidates: Vec<CelValue>) -> CelVal
     }))
 }
 
-/// Something that is known of no line of the text, and without which a rule cannot judge.
+/// Returns an unknown total that no line of the files explains, and without which a rule cannot be evaluated.
 fn unknown_sum(why: &Arc<str>) -> CelValue {
     let unknown =
         UnknownValue { why: why.clone(), span: None, about: About::Fact, candidates: Vec::new(), beginning: None };
@@ -397,7 +403,7 @@ fn unknown_price(why: &str) -> CelValue {
     }))
 }
 
-/// Where a fact that a rule read stands, and how it is known.
+/// The place and origin of a fact that a rule read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stand {
     pub(super) name: &'static str,
@@ -413,7 +419,7 @@ impl Stand {
 }
 
 impl FactContext<'_> {
-    /// What is asked about.
+    /// Returns the evaluated resource, object or block.
     fn record(&self) -> Handle {
         let id = self.resource as u32;
         match self.about {
@@ -423,23 +429,23 @@ impl FactContext<'_> {
         }
     }
 
-    /// A fact of what is asked about.
+    /// Returns a read of one of its facts.
     pub(super) fn read(&self, field: usize) -> Read {
         Read { record: self.record(), field }
     }
 }
 
-/// The place of the kind among the facts of an object.
+/// Returns the index of the kind among the facts of an object.
 pub(super) fn kind_of_object() -> Option<usize> {
     OBJECT.schema.field("kind")
 }
 
-/// The place of the name among the facts of an object.
+/// Returns the index of the name among the facts of an object.
 pub(super) fn name_of_object() -> Option<usize> {
     OBJECT.schema.field("name")
 }
 
-/// The place and origin of a fact.
+/// Returns the place and origin of a fact.
 pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
     let Read { record: Handle { id, schema }, field } = read;
     let name = schema.fields.get(field)?.name;
@@ -462,7 +468,7 @@ pub(super) fn stand(world: &World<'_>, read: Read) -> Option<Stand> {
     })
 }
 
-/// The value of a fact as text.
+/// Returns the value of a fact as a string.
 pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
     let id = read.record.id;
     match asking.field(read.record, read.field) {
@@ -470,13 +476,13 @@ pub(super) fn shown(asking: &FactContext<'_>, read: Read) -> String {
             let count = asking.world.inventory.resources.get(id as usize).and_then(|it| it.count.value().copied());
             count.map_or_else(String::new, |it| format!("{}..{}", format::number(it.floor), format::number(it.ceiling)))
         }
-        // what is computed is no fact that a text could change by itself
+        // No file can change a computed value by itself.
         CelValue::Record(_) => String::new(),
         value => template::plain(&value),
     }
 }
 
-/// Where something stands that a condition about everything read.
+/// Returns the place of a thing that a condition about everything read.
 pub(super) fn span_of(world: &World<'_>, record: Handle) -> Option<Span> {
     let (id, inventory) = (record.id as usize, world.inventory);
     match record.schema.number_of_kind {
@@ -496,7 +502,7 @@ pub struct VocabularyEntry {
     pub values: Vec<&'static str>,
 }
 
-/// Every name that a page may use, as `gpulint facts` prints it.
+/// Returns every name that rules can use, as `gpulint facts` prints it.
 pub fn vocabulary() -> Vec<VocabularyEntry> {
     let mut entries = Vec::new();
     for Named { name, holds, meaning, .. } in named() {
@@ -519,7 +525,7 @@ pub fn vocabulary() -> Vec<VocabularyEntry> {
 }
 
 fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
-    // what is listed has its facts under its own name, where it has some
+    // A list of records has its facts under its own name.
     if let Type::List(of) = holds
         && let Type::Record(schema) = **of
         && !schema.has_facts
@@ -537,14 +543,14 @@ fn describe(path: &str, holds: &Type, entries: &mut Vec<VocabularyEntry>) {
         let name = format!("{path}.{}", field.name);
         let (holds, meaning) = (field.holds.to_string(), field.meaning.to_owned());
         entries.push(VocabularyEntry { name: name.clone(), holds, meaning, values: field.values.to_vec() });
-        // sums and counts are described once, where they are told about first
+        // Totals and counts are described once, at their first use.
         if !matches!(field.holds, Type::Record(schema) if schema.number.is_some()) {
             describe(&name, &field.holds, entries);
         }
     }
 }
 
-/// Every function and macro that a page may use: how it is written, and what it means.
+/// Returns every function and macro that rules can use, with its signature and meaning.
 pub fn functions() -> Vec<VocabularyEntry> {
     let entry = |(name, meaning): (String, &str)| {
         let (holds, meaning) = (String::new(), meaning.to_owned());

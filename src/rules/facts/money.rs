@@ -1,4 +1,4 @@
-//! What things cost, now and otherwise.
+//! Cost of resources, as bought and bought another way.
 
 use std::sync::LazyLock;
 
@@ -18,15 +18,15 @@ pub(super) static MONEY: LazyLock<Records> = LazyLock::new(|| {
         kinds::MONEY,
         Some("expected"),
         rows! {
-            floor: Type::Double, "Dollars, at least, at the prices of the catalog; in `saves`, where prices are old, less in its turn." => |asking, id| {
+            floor: Type::Double, "Minimum in dollars at catalog prices. In `saves`, if prices are outdated: reduced for their age." => |asking, id| {
                 amount(asking, id, asking.end.get() == End::Floor, |it| it.floor)
             };
-            expected: Type::Double, "Dollars, as the text sets it; in `saves`, each end in turn." => |asking, id| match asking.end.get() {
+            expected: Type::Double, "Expected amount in dollars. In `saves`: the minimum, the expected amount and the maximum in turn." => |asking, id| match asking.end.get() {
                 End::Floor => amount(asking, id, true, |it| it.floor),
                 End::Expected => amount(asking, id, false, |it| it.expected),
                 End::Ceiling => amount(asking, id, true, |it| it.ceiling),
             };
-            ceiling: Type::Double, "Dollars, at most, at the prices of the catalog; in `saves`, where prices are old, more in its turn." => |asking, id| {
+            ceiling: Type::Double, "Maximum in dollars at catalog prices. In `saves`, if prices are outdated: increased for their age." => |asking, id| {
                 amount(asking, id, asking.end.get() == End::Ceiling, |it| it.ceiling)
             };
         },
@@ -39,10 +39,10 @@ static SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::OnDemand);
-            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::Spot);
-            reserved_1y: MONEY.holds(), "Reserved for a year." => |asking, id| money(asking, id, Sum::Reserved1y);
-            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::Reserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::OnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::Spot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::Reserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::Reserved3y);
         },
     )
 });
@@ -53,10 +53,10 @@ static COST_SCENARIOS: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST_SCENARIOS,
         None,
         rows! {
-            on_demand: MONEY.holds(), "On demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
-            spot: MONEY.holds(), "On spot." => |asking, id| money(asking, id, Sum::CostSpot);
-            reserved_1y: MONEY.holds(), "Reserved for a year." => |asking, id| money(asking, id, Sum::CostReserved1y);
-            reserved_3y: MONEY.holds(), "Reserved for three years." => |asking, id| money(asking, id, Sum::CostReserved3y);
+            on_demand: MONEY.holds(), "Cost on demand." => |asking, id| money(asking, id, Sum::CostOnDemand);
+            spot: MONEY.holds(), "Cost on spot." => |asking, id| money(asking, id, Sum::CostSpot);
+            reserved_1y: MONEY.holds(), "Cost with a one-year commitment." => |asking, id| money(asking, id, Sum::CostReserved1y);
+            reserved_3y: MONEY.holds(), "Cost with a three-year commitment." => |asking, id| money(asking, id, Sum::CostReserved3y);
         },
     )
 });
@@ -67,39 +67,41 @@ pub(super) static BILL: LazyLock<Records> = LazyLock::new(|| {
         kinds::BILL,
         None,
         rows! {
-            cost: MONEY.holds(), "All of them, for as long as `bill.per` says." => |asking, id| money(asking, id, Sum::Cost);
-            per: Type::Text, "What `bill.cost` and `saves` are for: month; run, of what runs and ends; hour, where nobody knows how long it runs." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
-            most: Type::Double, "The most that it costs in a month: one run of what ends, or all hours where nobody knows how long it runs." => |asking, id| most(asking.item(id));
-            cost_if: COST_SCENARIOS.holds(), "As `bill.cost`, bought in another way." => |_, id| COST_SCENARIOS.value(id);
-            monthly: MONEY.holds(), "All of them for a month; not known of what runs and ends." => |asking, id| money(asking, id, Sum::Monthly);
-            in_sum: MONEY.holds(), "Its part of a month of everything, in which each dollar counts once: of a pod what no machine of the tree pays. Not known of what no sum counts." => |asking, id| money(asking, id, Sum::Share);
-            hourly: MONEY.holds(), "One of them for an hour, as it is bought, after what the vendor takes off by itself for a long month." => |asking, id| money(asking, id, Sum::Hourly);
-            list_hourly: MONEY.holds(), "The same for a few hours, of which nothing is taken off." => |asking, id| money(asking, id, Sum::ListHourly);
-            measured: MONEY.holds(), "What a month of the accelerator hours costs that were measured; not known without a measurement." => |asking, id| money(asking, id, Sum::Measured);
-            this_month: MONEY.holds(), "What was paid of the month of today, as much a day for the days until yesterday that are not billed yet, and what is expected from today on; all of the month where nothing was billed of it." => |asking, id| money(asking, id, Sum::ThisMonth);
-            monthly_if: SCENARIOS.holds(), "A month, bought in another way." => |_, id| SCENARIOS.value(id);
-            break_even: Type::Double, "The share of all hours for which it must run so that a commitment for a year is worth it." => |asking, id| break_even(asking.item(id));
-            status: Type::Text, "priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
-            reason: Type::Text, "Why it has no price, where it has none." => |asking, id| match asking.item(id).map(|item| &item.status) {
+            cost: MONEY.holds(), "Cost of all machines or pods of the resource, for the period in `bill.per`." => |asking, id| money(asking, id, Sum::Cost);
+            per: Type::Text, "Period of `bill.cost` and `saves`: month, run (if it ends by itself) or hour (if its duration is unknown)." => |asking, id| CelValue::text(asking.item(id).map_or(Period::Month, |it| it.per).name());
+            most: Type::Double, "Maximum cost of a month: one run if it ends by itself, or all hours if its duration is unknown." => |asking, id| most(asking.item(id));
+            cost_if: COST_SCENARIOS.holds(), "`bill.cost`, bought another way." => |_, id| COST_SCENARIOS.value(id);
+            monthly: MONEY.holds(), "Monthly cost of all its machines or pods. Unknown if it ends by itself." => |asking, id| money(asking, id, Sum::Monthly);
+            in_sum: MONEY.holds(), "Part of the combined monthly total, in which each dollar counts once: for a pod, the cost that no \
+             machine of the files covers. Unknown if no total counts the resource." => |asking, id| money(asking, id, Sum::Share);
+            hourly: MONEY.holds(), "Price of one machine or pod per hour as bought, after the vendor's automatic discount for a full month." => |asking, id| money(asking, id, Sum::Hourly);
+            list_hourly: MONEY.holds(), "Price per hour for a few hours, without that discount." => |asking, id| money(asking, id, Sum::ListHourly);
+            measured: MONEY.holds(), "Cost of the measured accelerator hours in a month. Unknown without a measurement." => |asking, id| money(asking, id, Sum::Measured);
+            this_month: MONEY.holds(), "Forecast for the current month: billed cost, the same rate for days not billed yet, and expected \
+             cost from today on. Without a bill, the expected cost of the whole month." => |asking, id| money(asking, id, Sum::ThisMonth);
+            monthly_if: SCENARIOS.holds(), "Monthly cost, bought another way." => |_, id| SCENARIOS.value(id);
+            break_even: Type::Double, "Share of all hours for which it must run before a one-year commitment is cheaper." => |asking, id| break_even(asking.item(id));
+            status: Type::Text, "Status of the price: priced, estimated, unpriced or unasked." => |asking, id| CelValue::text(status(asking.item(id)));
+            reason: Type::Text, "Reason why no price is known." => |asking, id| match asking.item(id).map(|item| &item.status) {
                 Some(Status::Unpriced(why)) => CelValue::text(why.as_str()),
                 _ => CelValue::Absent,
             };
-            disks: MONEY.holds(), "Disks of all of them for a month, billed beside them." => |asking, id| money(asking, id, Sum::Disks);
-            stranded: Type::Double, "Accelerators that nobody can use beside one pod, for want of CPUs or memory." => |asking, id| match asking.item(id) {
+            disks: MONEY.holds(), "Monthly cost of all its disks, billed in addition to the machines." => |asking, id| money(asking, id, Sum::Disks);
+            stranded: Type::Double, "Accelerators that no other pod can use next to one pod, because CPUs or memory are missing." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Double(item.stranded),
                 None => CelValue::Absent,
             };
-            will_not_start: Type::Text, "Why nothing runs: spot costs more than the text pays." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
+            will_not_start: Type::Text, "Reason why it does not run: the spot price is above the maximum price that is set." => |asking, id| match asking.item(id).and_then(|item| item.will_not_start.as_deref()) {
                 Some(why) => CelValue::text(why),
                 None => CelValue::Absent,
             };
-            stale: Type::Flag, "The price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
+            stale: Type::Flag, "True if the price is older than prices of its kind may be." => |asking, id| match asking.item(id) {
                 Some(item) => CelValue::Flag(item.stale.is_some()),
                 None => CelValue::Absent,
             };
-            hours_per_month: Type::Double, "Hours of a month that are billed; not known of what runs and ends." => |asking, id| match asking.item(id) {
+            hours_per_month: Type::Double, "Billed hours per month. Unknown if it ends by itself." => |asking, id| match asking.item(id) {
                 Some(item) if item.per == Period::Month => CelValue::Double(item.hours),
-                Some(_) => unknown_price("nothing says how often it runs, or how long"),
+                Some(_) => unknown_price("it is unknown how often or how long it runs"),
                 None => CelValue::Absent,
             };
         },
@@ -112,16 +114,17 @@ pub(super) static TOTAL: LazyLock<Records> = LazyLock::new(|| {
         kinds::TOTAL,
         None,
         rows! {
-            rented: MONEY.holds(), "All machines for a month, as far as that is known." => |asking, id| money(asking, id, Sum::Rented);
-            requested: MONEY.holds(), "All that pods ask for, for a month; a part of the machines." => |asking, id| money(asking, id, Sum::Requested);
-            combined: MONEY.holds(), "Both together for a month, with each dollar counted once: pods that run on machines of the tree are a part of these." => |asking, id| money(asking, id, Sum::Combined);
-            disks: MONEY.holds(), "Disks of all machines for a month, billed beside them." => |asking, id| money(asking, id, Sum::AllDisks);
-            stale: Type::Integer, "Resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
-            orphaned: Type::Double, "Dollars of the last month of the bill for machines that stand nowhere here, of providers that `paid.complete` names." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
-            orphans: Type::Integer, "How many of them there are." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
-            orphans_named: Type::Text, "The dearest of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
-            orphans_month: Type::Text, "That month." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
-            unpriced: Type::Integer, "Resources without a price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced() as i64);
+            rented: MONEY.holds(), "Monthly cost of all provisioned machines, as far as prices are known." => |asking, id| money(asking, id, Sum::Rented);
+            requested: MONEY.holds(), "Monthly cost of all accelerators that pods request. Part of the machines' cost." => |asking, id| money(asking, id, Sum::Requested);
+            combined: MONEY.holds(), "Combined monthly total, in which each dollar counts once: pods on machines of the files add nothing." => |asking, id| money(asking, id, Sum::Combined);
+            disks: MONEY.holds(), "Monthly cost of the disks of all machines, billed in addition to the machines." => |asking, id| money(asking, id, Sum::AllDisks);
+            stale: Type::Integer, "Number of resources whose price is older than prices of its kind may be." => |asking, _| CelValue::Integer(asking.world.bill.stale as i64);
+            orphaned: Type::Double, "Dollars that the last monthly bill has for machines that no file here defines. Only for providers in \
+             `paid.complete`." => |asking, _| orphaned(asking, |it| CelValue::Double(it.usd));
+            orphans: Type::Integer, "Number of such machines." => |asking, _| orphaned(asking, |it| CelValue::Integer(it.things as i64));
+            orphans_named: Type::Text, "The most expensive one of them." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.named));
+            orphans_month: Type::Text, "Month of that bill." => |asking, _| orphaned(asking, |it| CelValue::text(&*it.month));
+            unpriced: Type::Integer, "Number of resources without a known price." => |asking, _| CelValue::Integer(asking.world.bill.unpriced() as i64);
         },
     )
 });
@@ -140,14 +143,14 @@ pub(super) static DELTA: LazyLock<Records> = LazyLock::new(|| {
         kinds::DELTA,
         None,
         rows! {
-            rented: MONEY.holds(), "What machines cost more, for a month; less than 0 where they cost less." => |asking, id| money(asking, id, Sum::RentedMore);
-            requested: MONEY.holds(), "What pods ask for more, for a month." => |asking, id| money(asking, id, Sum::RequestedMore);
-            combined: MONEY.holds(), "What both cost more together, for a month, with each dollar counted once." => |asking, id| money(asking, id, Sum::CombinedMore);
-            became_known: MONEY.holds(), "What is known now of both together and was not before the change, for a month: whether it is more, nothing says." => |asking, id| money(asking, id, Sum::BecameKnown);
-            rented_before: MONEY.holds(), "All machines before the change, for a month." => |asking, id| money(asking, id, Sum::RentedBefore);
-            accelerators: Type::Double, "Accelerators that are more than before, each counted once: of machines, and of pods that run on none of the tree." => |asking, _| change::all_accelerators(asking);
-            resources: Type::list(CHANGED.holds()), "What came, went, moved or became something else." => |asking, _| change::resources(asking);
-            requested_before: MONEY.holds(), "All that pods asked for before the change, for a month." => |asking, id| money(asking, id, Sum::RequestedBefore);
+            rented: MONEY.holds(), "Monthly cost of machines that the change adds. Negative if the change reduces the cost." => |asking, id| money(asking, id, Sum::RentedMore);
+            requested: MONEY.holds(), "Monthly cost of requested accelerators that the change adds." => |asking, id| money(asking, id, Sum::RequestedMore);
+            combined: MONEY.holds(), "Combined monthly cost that the change adds, in which each dollar counts once." => |asking, id| money(asking, id, Sum::CombinedMore);
+            became_known: MONEY.holds(), "Combined monthly cost that is known now and was unknown before. It may or may not be new cost." => |asking, id| money(asking, id, Sum::BecameKnown);
+            rented_before: MONEY.holds(), "Monthly cost of all machines before the change." => |asking, id| money(asking, id, Sum::RentedBefore);
+            accelerators: Type::Double, "Accelerators that the change adds, each counted once: of machines, and of pods on no machine of the files." => |asking, _| change::all_accelerators(asking);
+            resources: Type::list(CHANGED.holds()), "List of the added, removed, moved and changed resources." => |asking, _| change::resources(asking);
+            requested_before: MONEY.holds(), "Monthly cost of all requested accelerators before the change." => |asking, id| money(asking, id, Sum::RequestedBefore);
         },
     )
 });
@@ -156,7 +159,7 @@ pub(super) fn all() -> [&'static Records; 6] {
     [&MONEY, &SCENARIOS, &COST_SCENARIOS, &BILL, &TOTAL, &DELTA]
 }
 
-/// A sum of money that pages can name.
+/// An amount of money that rules can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sum {
     Cost,
@@ -190,12 +193,12 @@ pub(super) enum Sum {
 }
 
 impl Sum {
-    /// What machines cost, and not their disks or everything together.
+    /// Whether it is the cost of machines, not of their disks or of everything together.
     fn is_of_machines(self) -> bool {
         !self.is_of_all() && !matches!(self, Sum::Saves | Sum::Disks | Sum::AllDisks)
     }
 
-    /// What everything costs together.
+    /// Whether it is the cost of everything together.
     fn is_of_all(self) -> bool {
         use Sum::{
             Combined, CombinedMore, Rented, RentedBefore, RentedMore, Requested, RequestedBefore, RequestedMore,
@@ -242,7 +245,7 @@ const SUMS: [Sum; 34] = [
     Sum::BecameKnown,
 ];
 
-/// A sum as a record: its number is that of the resource and of the sum.
+/// Returns an amount as a record. Its number encodes the resource and the kind of amount.
 pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     if matches!(sum, Sum::CostSpot | Sum::Spot) {
         asking.asked_spot.set(true);
@@ -263,16 +266,16 @@ pub(super) fn money(asking: &FactContext<'_>, id: u32, sum: Sum) -> CelValue {
     let status = asking.item(id).map(|item| &item.status);
     unknown_price(match (sum, status) {
         (Sum::Monthly | Sum::Hourly | Sum::ListHourly, Some(Status::Unpriced(why))) => why,
-        (Sum::Share, _) => "no sum counts it",
-        (Sum::Measured, _) => "no hours that can be used are measured",
-        (Sum::Disks, _) => "no disks are known",
-        (Sum::Spot, _) => "no price on spot is known",
+        (Sum::Share, _) => "no total counts this resource",
+        (Sum::Measured, _) => "no usable measurement of its hours",
+        (Sum::Disks, _) => "its disks are unknown",
+        (Sum::Spot, _) => "no spot price is known",
         (Sum::Reserved1y | Sum::Reserved3y, _) => "no reserved price is known",
         _ => "no price is known",
     })
 }
 
-/// One end of a sum: as the prices of the rows make it, or with what their age does to it.
+/// Returns one end of an amount at catalog prices, or adjusted for the age of the prices.
 fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) -> Money) -> CelValue {
     let sums = SUMS.len() as u32;
     let sum = SUMS.get((id % sums) as usize).copied().unwrap_or(Sum::Monthly);
@@ -282,13 +285,13 @@ fn amount(asking: &FactContext<'_>, id: u32, ages: bool, end: fn(&MoneyRange) ->
     }
 }
 
-/// What ends has no price of a month.
+/// Work that ends has no monthly price.
 fn missing(asking: &FactContext<'_>, id: u32) -> CelValue {
     let ends = asking.item(id).is_some_and(|item| item.per != Period::Month && item.amount.is_some());
-    unknown_price(if ends { "it runs and ends, and nothing says how often" } else { "no price is known" })
+    unknown_price(if ends { "it ends by itself, and how often it runs is unknown" } else { "no price is known" })
 }
 
-/// What is committed to for a year over what is paid by the hour.
+/// Returns the cost of a one-year commitment divided by the hourly price.
 fn break_even(item: Option<&BillItem>) -> CelValue {
     let price = |way| item.and_then(|item| item.per_hour_if.get(&way)).map(|range| range.expected.usd());
     match (price(Scenario::Reserved1y), price(Scenario::OnDemand)) {
@@ -297,7 +300,7 @@ fn break_even(item: Option<&BillItem>) -> CelValue {
     }
 }
 
-/// The most that may be said of a month.
+/// Returns the maximum monthly cost.
 fn most(item: Option<&BillItem>) -> CelValue {
     let Some((item, amount)) = item.map(BillItem::listed).and_then(|item| Some((item, item.amount?))) else {
         return unknown_price("no price is known");
@@ -317,7 +320,7 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
         Sum::CostReserved1y => otherwise(Scenario::Reserved1y),
         Sum::CostReserved3y => otherwise(Scenario::Reserved3y),
         Sum::Monthly => item?.monthly,
-        // Sums are made of today's prices: what is expected is the same.
+        // Totals use today's prices: only the expected amount counts.
         Sum::Share => asking.item(id)?.share,
         Sum::Hourly => item?.hourly(),
         Sum::ListHourly => item?.per_hour,
@@ -343,13 +346,13 @@ fn range(asking: &FactContext<'_>, id: u32, sum: Sum, ages: bool) -> Option<Mone
     }
 }
 
-/// Hours of the month of today.
+/// Returns the hours of the current month.
 pub(in crate::rules) fn hours_of(today: Date) -> f64 {
     let (year, month, _) = civil_from_days(today.unix_days());
     days_in_month(year, month) as f64 * 24.0
 }
 
-/// What was billed of this month, as much a day until yesterday, and what the text expects of its other days.
+/// Returns the billed part of this month, the same rate until yesterday, and the expected cost of the other days.
 fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     let (resource, month) = (asking.world.inventory.resources.get(id as usize)?, asking.item(id)?.listed().monthly?);
     let today = asking.world.today?;
@@ -362,7 +365,8 @@ fn this_month(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
             let known = elapsed.max(billed);
             Some(MoneyRange::exactly(paid.times(known / billed)) + expected((days - known).max(0.0)))
         }
-        // How far the bill goes is not known: until yesterday at most. The text lets expect a whole month at least.
+        // The bill's last day is unknown, and it is yesterday at the latest. The expected cost of a whole month is the
+        // minimum.
         None => {
             let (rest, whole) = (expected(days - elapsed), expected(days));
             Some(MoneyRange {
@@ -379,7 +383,7 @@ fn measured(asking: &FactContext<'_>, id: u32) -> Option<MoneyRange> {
     Some(MoneyRange::exactly(measured_month(resource, asking.item(id)?)?))
 }
 
-/// Another machine for as many hours, as often.
+/// Returns the cost of another machine for the same hours and number.
 fn instead(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<MoneyRange> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let item = asking.item(id)?;

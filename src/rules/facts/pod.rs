@@ -1,4 +1,4 @@
-//! Pods, whatever holds them: what their template says, with what their kind says of it.
+//! Pods of any object: their template, with the settings of their kind.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,24 +14,27 @@ pub(super) static POD: LazyLock<Records> = LazyLock::new(|| {
         kinds::POD,
         None,
         rows! {
-            name: Type::Text, "What its object calls it, where it has several: worker, head." => |asking, id| of(asking, id, |pod| if pod.name.is_empty() { CelValue::Absent } else { CelValue::Text(pod.name.clone()) });
-            containers: Type::list(Type::Any), "All of its containers as they are written, each with `role` (main, init, sidecar or ephemeral), the parts of its image (`registry`, `image_name`, `tag`, `digest`), `security` (its own over that of the pod) and `mounts` ({path, name, volume})." => |asking, id| of(asking, id, containers);
-            volumes: Type::list(Type::Any), "Its volumes." => |asking, id| of(asking, id, |pod| list(&pod.spec, "volumes"));
-            node_labels: Type::map(Type::Text, Type::list(Type::Text)), "The labels that its node must have, by nodeSelector or by a nodeAffinity that is required, each with the values that will do: none where any will." => |asking, id| of(asking, id, |pod| value(&pod.node_labels));
-            tolerations: Type::list(Type::Any), "The taints that it tolerates." => |asking, id| of(asking, id, |pod| list(&pod.spec, "tolerations"));
-            security: Type::Any, "The security context of all its containers." => |asking, id| of(asking, id, |pod| at(&pod.spec, &["securityContext"]));
-            service_account: Type::Text, "The account that it runs as." => |asking, id| of(asking, id, |pod| match at(&pod.spec, &["serviceAccountName"]) {
+            name: Type::Text, "Name of the pod template, if the object has several: worker, head." => |asking, id| of(asking, id, |pod| if pod.name.is_empty() { CelValue::Absent } else { CelValue::Text(pod.name.clone()) });
+            containers: Type::list(Type::Any), "All containers as written. gpulint adds `role` (main, init, sidecar or ephemeral), the \
+             parts of the image (`registry`, `image_name`, `tag`, `digest`), `security` (the container's settings over those of the pod) \
+             and `mounts` ({path, name, volume})." => |asking, id| of(asking, id, containers);
+            volumes: Type::list(Type::Any), "Volumes of the pod." => |asking, id| of(asking, id, |pod| list(&pod.spec, "volumes"));
+            node_labels: Type::map(Type::Text, Type::list(Type::Text)), "Labels that the node must have, by nodeSelector or a required \
+             nodeAffinity, each with the allowed values. An empty list allows any value." => |asking, id| of(asking, id, |pod| value(&pod.node_labels));
+            tolerations: Type::list(Type::Any), "Taints that the pod tolerates." => |asking, id| of(asking, id, |pod| list(&pod.spec, "tolerations"));
+            security: Type::Any, "Security context for all containers of the pod." => |asking, id| of(asking, id, |pod| at(&pod.spec, &["securityContext"]));
+            service_account: Type::Text, "Service account of the pod." => |asking, id| of(asking, id, |pod| match at(&pod.spec, &["serviceAccountName"]) {
                 CelValue::Absent => at(&pod.spec, &["serviceAccount"]),
                 account => account,
             });
-            labels: Type::Any, "The labels that it gets." => |asking, id| of(asking, id, |pod| pod.labels.as_ref().map_or(CelValue::Absent, value));
-            annotations: Type::Any, "The annotations that it gets." => |asking, id| of(asking, id, |pod| pod.annotations.as_ref().map_or(CelValue::Absent, value));
-            spec: Type::Any, "Its whole specification, as it is written." => |asking, id| of(asking, id, |pod| value(&pod.spec));
+            labels: Type::Any, "Labels of the pod." => |asking, id| of(asking, id, |pod| pod.labels.as_ref().map_or(CelValue::Absent, value));
+            annotations: Type::Any, "Annotations of the pod." => |asking, id| of(asking, id, |pod| pod.annotations.as_ref().map_or(CelValue::Absent, value));
+            spec: Type::Any, "The whole specification of the pod as written." => |asking, id| of(asking, id, |pod| value(&pod.spec));
         },
     )
 });
 
-/// Pods of one object are numbered one after the other, behind those of the objects before it.
+/// Pods have consecutive numbers, object by object.
 #[derive(Debug, Default)]
 pub(super) struct PodNumbers {
     firsts: Vec<u32>,
@@ -48,7 +51,7 @@ impl PodNumbers {
         PodNumbers { firsts: inventory.objects.iter().map(|object| object.pods.len()).map(first).collect() }
     }
 
-    /// The object and the place of a pod among its pods.
+    /// Returns the object of a pod, and the position of the pod in it.
     fn place(&self, id: u32) -> Option<(usize, usize)> {
         let object = self.firsts.partition_point(|first| *first <= id).checked_sub(1)?;
         Some((object, (id - self.firsts.get(object)?) as usize))
@@ -70,7 +73,7 @@ pub(super) fn of_object(asking: &FactContext<'_>, object: u32) -> CelValue {
     CelValue::list((first..first + count).map(|id| POD.value(id)))
 }
 
-/// The pod that a resource is.
+/// Returns the pod of a resource.
 pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelValue {
     if resource.role != Role::Requested {
         return CelValue::Absent;
@@ -82,10 +85,12 @@ pub(super) fn of_resource(asking: &FactContext<'_>, resource: &Resource) -> CelV
         let first = asking.raws.pod_numbers(inventory).firsts.get(object)?;
         Some(POD.value(first + place as u32))
     });
-    found.unwrap_or_else(|| unknown_sum(&"its pods are made of text that is not as it is written".into()))
+    found.unwrap_or_else(|| {
+        unknown_sum(&"a program generates its pods, so gpulint does not know them as written".into())
+    })
 }
 
-/// A list that the text may leave out.
+/// Returns an optional list.
 fn list(spec: &RawTree, key: &str) -> CelValue {
     match at(spec, &[key]) {
         CelValue::Absent | CelValue::Null => CelValue::list([]),
@@ -94,7 +99,7 @@ fn list(spec: &RawTree, key: &str) -> CelValue {
 }
 
 fn containers(pod: &RawPod) -> CelValue {
-    // where the list itself is filled in later, nobody knows how many there are
+    // If a list is filled in later, its length is unknown.
     if let CelValue::Unknown(unknown) = at(&pod.spec, &["containers"]) {
         return CelValue::Unknown(unknown);
     }
@@ -116,7 +121,7 @@ fn container(container: &RawContainer, pod: &RawPod) -> CelValue {
     CelValue::Map(Arc::new(map))
 }
 
-/// One map over another, key by key.
+/// Merges two maps key by key; the second one wins.
 fn over(below: CelValue, above: CelValue) -> CelValue {
     match (below, above) {
         (CelValue::Map(below), CelValue::Map(above)) => {
@@ -134,7 +139,7 @@ fn over(below: CelValue, above: CelValue) -> CelValue {
     }
 }
 
-/// Where its volumes are mounted, each with what the volume is.
+/// Returns the mounts of its volumes, each with its volume.
 fn mounts(container: &RawContainer, pod: &RawPod) -> CelValue {
     let (mounts, volumes) = match (list(&container.tree, "volumeMounts"), list(&pod.spec, "volumes")) {
         (CelValue::List(mounts), CelValue::List(volumes)) => (mounts, volumes),
@@ -189,10 +194,10 @@ struct ImageParts {
     digest: CelValue,
 }
 
-/// Where Docker looks for an image whose name begins with no registry.
+/// Registry that Docker uses for an image without one.
 const DEFAULT_REGISTRY: &str = "docker.io";
 
-/// What it takes where neither a tag nor a digest is said.
+/// Tag that Docker uses for an image without a tag or digest.
 const DEFAULT_TAG: &str = "latest";
 
 impl ImageParts {
@@ -216,7 +221,7 @@ impl ImageParts {
         ImageParts { registry: text(Some(registry)), name: text(Some(name)), tag: text(tag), digest: text(digest) }
     }
 
-    /// Of a text of which the beginning is known, a part that ends within that is known too.
+    /// Returns the parts that are complete within the known beginning of an image's name.
     fn of_beginning(unknown: &Arc<UnknownValue>) -> ImageParts {
         let beginning = unknown.beginning.as_deref().unwrap_or_default();
         let rest = |beginning: &str| {
@@ -237,13 +242,13 @@ impl ImageParts {
     }
 }
 
-/// The registry that a name begins with, and what stands behind it: a first part that could be the name of a host.
+/// Returns the registry and the rest of a name, if its first part can be a host name.
 fn registry_of(name: &str) -> Option<(&str, &str)> {
     let (first, rest) = name.split_once('/')?;
     (first.contains(['.', ':']) || first == "localhost").then_some((first, rest))
 }
 
-/// The taints that nodes of a pool get.
+/// Returns the taints of a pool's nodes.
 pub(super) fn taints(resource: &Resource) -> CelValue {
     if resource.role != Role::Rented {
         return CelValue::Absent;
@@ -264,7 +269,7 @@ fn taint(taint: &Taint) -> CelValue {
     CelValue::Map(Arc::new(map))
 }
 
-/// The labels that nodes of a pool get.
+/// Returns the labels of a pool's nodes.
 pub(super) fn node_labels(resource: &Resource) -> CelValue {
     if resource.role != Role::Rented {
         return CelValue::Absent;

@@ -1,4 +1,4 @@
-//! Objects and blocks as their text writes them, for what no fact says.
+//! Objects and blocks as written, for values that no fact has.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -19,16 +19,17 @@ pub(super) static OBJECT: LazyLock<Records> = LazyLock::new(|| {
         kinds::OBJECT,
         None,
         rows! {
-            object: Type::Any, "The manifest as it is written." => |asking, id| asking.raws.object(asking.world, id as usize);
-            kind: Type::Text, "Its kind." => |asking, id| object(asking, id, |it| &it.kind);
-            name: Type::Text, "Its name." => |asking, id| object(asking, id, |it| &it.name);
-            address: Type::Text, "Its name as reports write it: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
-            pods: Type::list(POD.holds()), "The pods that it makes, whatever it is: those of its templates, or itself." => pod::of_object;
-            path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, OBJECT.handle(id));
-            root: Type::Text, "The directory that it is applied from: of its chart, its kustomization, its folder, or of the Terraform around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
-            applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values that tell it from others of that root." => |asking, id| belonging::applied_in(asking, OBJECT.handle(id));
-            application: Type::Text, "What its labels call the application: app.kubernetes.io/part-of, else instance or name of these, else app." => |asking, id| belonging::application(asking, OBJECT.handle(id));
-            in_namespace: Type::Text, "The namespace that it says." => |asking, id| belonging::namespace(asking, OBJECT.handle(id));
+            object: Type::Any, "The manifest as written." => |asking, id| asking.raws.object(asking.world, id as usize);
+            kind: Type::Text, "Kind of the object." => |asking, id| object(asking, id, |it| &it.kind);
+            name: Type::Text, "Name of the object." => |asking, id| object(asking, id, |it| &it.name);
+            address: Type::Text, "Address of the object in reports: Kind/namespace/name." => |asking, id| object(asking, id, |it| &it.address);
+            pods: Type::list(POD.holds()), "Pods that the object creates: those of its templates, or the object itself." => pod::of_object;
+            path: Type::Text, "File that contains the object." => |asking, id| belonging::path(asking, OBJECT.handle(id));
+            root: Type::Text, "Directory from which the object is applied: its chart, its kustomization, its folder, or the Terraform root around it." => |asking, id| belonging::root(asking, OBJECT.handle(id));
+            applied_in: Type::Text, "Deployment that applies the object, as reports name it: its root, with the values that distinguish it \
+             from other deployments of the root." => |asking, id| belonging::applied_in(asking, OBJECT.handle(id));
+            application: Type::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else app." => |asking, id| belonging::application(asking, OBJECT.handle(id));
+            in_namespace: Type::Text, "Namespace of the object." => |asking, id| belonging::namespace(asking, OBJECT.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -41,15 +42,16 @@ pub(super) static BLOCK: LazyLock<Records> = LazyLock::new(|| {
         kinds::BLOCK,
         None,
         rows! {
-            block: Type::Any, "The evaluated attributes; nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
-            kind: Type::Text, "Its type: aws_instance; of a provider its name; empty for what has none." => |asking, id| block(asking, id, |it| &it.kind);
-            name: Type::Text, "Its name; of a provider its alias." => |asking, id| block(asking, id, |it| &it.name);
-            keyword: Type::Text, "resource, data, module, provider, variable, output or terraform." => |asking, id| block(asking, id, |it| &it.keyword);
-            address: Type::Text, "Its address as Terraform writes it." => |asking, id| block(asking, id, |it| &it.address);
-            path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, BLOCK.handle(id));
-            root: Type::Text, "The directory that it is applied from." => |asking, id| belonging::root(asking, BLOCK.handle(id));
-            applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the variables that tell it from others of that root." => |asking, id| belonging::applied_in(asking, BLOCK.handle(id));
-            application: Type::Text, "What its tags or labels call the application: application, app, or app.kubernetes.io/part-of." => |asking, id| belonging::application(asking, BLOCK.handle(id));
+            block: Type::Any, "Evaluated attributes of the block. Nested blocks are lists, as in a plan." => |asking, id| asking.raws.block(asking.world, id as usize);
+            kind: Type::Text, "Type of the block, such as aws_instance. For a provider: its name. Empty for blocks without a type." => |asking, id| block(asking, id, |it| &it.kind);
+            name: Type::Text, "Name of the block. For a provider: its alias." => |asking, id| block(asking, id, |it| &it.name);
+            keyword: Type::Text, "Keyword of the block: resource, data, module, provider, variable, output or terraform." => |asking, id| block(asking, id, |it| &it.keyword);
+            address: Type::Text, "Address of the block in Terraform." => |asking, id| block(asking, id, |it| &it.address);
+            path: Type::Text, "File that contains the block." => |asking, id| belonging::path(asking, BLOCK.handle(id));
+            root: Type::Text, "Directory from which the block is applied." => |asking, id| belonging::root(asking, BLOCK.handle(id));
+            applied_in: Type::Text, "Deployment that applies the block, as reports name it: its root, with the variables that distinguish \
+             it from other deployments of the root." => |asking, id| belonging::applied_in(asking, BLOCK.handle(id));
+            application: Type::Text, "Application in its tags or labels: application, app, or app.kubernetes.io/part-of." => |asking, id| belonging::application(asking, BLOCK.handle(id));
         },
     );
     records.schema.has_facts = true;
@@ -72,7 +74,7 @@ pub(super) fn all() -> [&'static Records; 2] {
     [&OBJECT, &BLOCK]
 }
 
-/// Raw text as values, each made once, when it is first asked for.
+/// Raw values, each created when it is first used.
 #[derive(Debug, Default)]
 pub(in crate::rules) struct Raws {
     objects: Vec<OnceCell<CelValue>>,
@@ -84,7 +86,7 @@ pub(in crate::rules) struct Raws {
     places: OnceCell<Places>,
     edges: OnceCell<Edges>,
     pods: OnceCell<PodNumbers>,
-    /// Runs by their names.
+    /// Deployments by name.
     runs: OnceCell<HashMap<RunId, usize>>,
     pub(super) together: Together,
 }
@@ -105,7 +107,7 @@ impl Raws {
         made(&self.blocks, &world.inventory.blocks, id, &BLOCK)
     }
 
-    /// Every manifest.
+    /// Returns all manifests.
     pub(super) fn all_objects(&self, world: &World<'_>) -> CelValue {
         let one = |(id, raw): (usize, &Raw)| {
             let value = match self.object(world, id) {
@@ -128,7 +130,7 @@ impl Raws {
         self.all_resources.get_or_init(all).clone()
     }
 
-    /// It is one of the lists that live as long as this.
+    /// Whether the list is one of those that live as long as this value.
     pub(super) fn is_kept(&self, members: &Arc<[CelValue]>) -> bool {
         let lists = [&self.all_objects, &self.all_blocks, &self.all_resources];
         lists.iter().any(|list| matches!(list.get(), Some(CelValue::List(all)) if Arc::ptr_eq(all, members)))
@@ -138,7 +140,7 @@ impl Raws {
         self.pods.get_or_init(|| PodNumbers::new(inventory))
     }
 
-    /// The blocks that a block refers to, or that refer to it.
+    /// Returns the blocks that a block refers to, or that refer to it.
     pub(super) fn edges(&self, inventory: &Inventory, block: usize, back: bool) -> CelValue {
         let edges =
             self.edges.get_or_init(|| Edges::new(inventory, self.places.get_or_init(|| Places::new(inventory))));
@@ -155,7 +157,7 @@ impl Raws {
         inventory.runs.get(*self.runs.get_or_init(named).get(id)?)
     }
 
-    /// The manifest or block that a resource is made of.
+    /// Returns the manifest or block of a resource.
     pub(super) fn of_resource(&self, world: &World<'_>, resource: &Resource, wants_object: bool) -> CelValue {
         match self.raw_of(world.inventory, resource) {
             Some((true, id)) if wants_object => self.object(world, id),
@@ -164,7 +166,7 @@ impl Raws {
         }
     }
 
-    /// Whether it is an object, and its number.
+    /// Returns whether it is an object, and its index.
     pub(super) fn raw_of(&self, inventory: &Inventory, resource: &Resource) -> Option<(bool, usize)> {
         let places = self.places.get_or_init(|| Places::new(inventory));
         match resource.front_end {
@@ -175,7 +177,7 @@ impl Raws {
     }
 }
 
-/// A member of a list, which may be there or not.
+/// Returns a member of a list that may or may not exist.
 fn there(raw: &Raw, value: CelValue) -> CelValue {
     match belonging::doubt(raw) {
         Some(why) => value.perhaps(why),
@@ -183,7 +185,7 @@ fn there(raw: &Raw, value: CelValue) -> CelValue {
     }
 }
 
-/// What keys lead to, where the way there is known.
+/// Returns the value at a path of keys, if the path is known.
 pub(super) fn at(tree: &RawTree, keys: &[&str]) -> CelValue {
     let mut here = tree;
     for key in keys {
@@ -209,12 +211,12 @@ fn made(cells: &[OnceCell<CelValue>], all: &[Raw], id: usize, records: &'static 
     }
 }
 
-/// Where objects and blocks stand, to find those of resources.
+/// Places of objects and blocks, to find those of resources.
 #[derive(Debug)]
 struct Places {
-    /// By file, sorted by where they start.
+    /// By file, sorted by start.
     objects: HashMap<FileId, Vec<usize>>,
-    /// By address; one may stand in several runs.
+    /// By address; several deployments may have the same one.
     blocks: HashMap<Arc<str>, Vec<usize>>,
 }
 
@@ -248,7 +250,7 @@ impl Places {
     }
 }
 
-/// Which block refers to which, each in the order of their numbers.
+/// References between blocks, in order of their indexes.
 #[derive(Debug, Default)]
 struct Edges {
     forth: Vec<Vec<usize>>,
@@ -272,7 +274,7 @@ impl Edges {
     }
 }
 
-/// A tree as a value: a missing key is absent, what is not known says why.
+/// Converts a tree to a value. A missing key is absent, and an unknown one has its cause.
 pub(super) fn value(tree: &RawTree) -> CelValue {
     match &tree.data {
         RawData::Null => CelValue::Null,
@@ -301,7 +303,7 @@ fn unknown(it: &crate::inventory::Unknown<RawTree>) -> Arc<UnknownValue> {
     Arc::new(UnknownValue { candidates, ..UnknownValue::new(it.why.clone(), Some(it.span)) })
 }
 
-/// A part of an object or a block: `object.metadata.labels`, as keys.
+/// A path into an object or a block: `object.metadata.labels` as keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::rules) struct RawPath {
     pub(in crate::rules) is_object: bool,
@@ -309,7 +311,7 @@ pub(in crate::rules) struct RawPath {
 }
 
 impl RawPath {
-    /// From names in their order; `None` where they lead into neither.
+    /// Parses names; `None` if they lead into neither an object nor a block.
     pub(in crate::rules) fn of(names: &[Arc<str>]) -> Option<RawPath> {
         let (first, keys) = names.split_first()?;
         let is_object = match &**first {
@@ -326,7 +328,7 @@ impl RawPath {
     }
 }
 
-/// The part of what is asked about that a path leads to.
+/// Returns the value at a path in the evaluated object or block.
 pub(in crate::rules) fn part<'w>(asking: &FactContext<'w>, path: &RawPath) -> Option<&'w RawTree> {
     let inventory = asking.world.inventory;
     let raw = raw(asking, path.is_object)?;
@@ -334,7 +336,7 @@ pub(in crate::rules) fn part<'w>(asking: &FactContext<'w>, path: &RawPath) -> Op
     raw.tree.find(path.keys.iter().map(|key| &**key))
 }
 
-/// The object or block that is asked about, or that the resource is made of.
+/// Returns the evaluated object or block, or that of the evaluated resource.
 fn raw<'w>(asking: &FactContext<'w>, is_object: bool) -> Option<&'w Raw> {
     let inventory = asking.world.inventory;
     let id = match asking.about {
@@ -349,7 +351,7 @@ fn raw<'w>(asking: &FactContext<'w>, is_object: bool) -> Option<&'w Raw> {
     if is_object { inventory.objects.get(id) } else { inventory.blocks.get(id) }
 }
 
-/// A part as text, for fingerprints: all of it, in the order of its keys.
+/// Returns a value as a string for fingerprints, with sorted keys.
 pub(in crate::rules) fn written(tree: Option<&RawTree>) -> String {
     const LONGEST: usize = 2000;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! A resource: what its text states, and what follows from that.
+//! A resource: values that the files set, and values computed from them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,12 +22,12 @@ pub(super) static COUNT: LazyLock<Records> = LazyLock::new(|| {
         Some("expected"),
         rows! {
             floor: Type::Double, "Always." => |asking, id| of_count(asking, id, |it| it.floor);
-            expected: Type::Double, "As the text sets it." => |asking, id| match asking.end.get() {
+            expected: Type::Double, "Expected number, as the files set it." => |asking, id| match asking.end.get() {
                 End::Floor => of_count(asking, id, |it| it.floor),
                 End::Expected => of_count(asking, id, |it| it.expected),
                 End::Ceiling => of_count(asking, id, |it| it.ceiling),
             };
-            ceiling: Type::Double, "At most; infinite where nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
+            ceiling: Type::Double, "Maximum number. Infinite if nothing limits it." => |asking, id| of_count(asking, id, |it| it.ceiling);
         },
     )
 });
@@ -38,8 +38,8 @@ static LINK: LazyLock<Records> = LazyLock::new(|| {
         kinds::LINK,
         None,
         rows! {
-            kind: Type::Text, "pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
-            to: Type::Text, "The address at the other end." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
+            kind: Type::Text, "Kind of link: pool, autoscaler, stop or settings." => |asking, id| of_link(asking, id, |it| CelValue::text(it.kind.name()));
+            to: Type::Text, "Address of the other resource." => |asking, id| of_link(asking, id, |it| CelValue::text(&*it.to));
         },
     )
 });
@@ -53,47 +53,56 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     };
     let mut all: Vec<FactRow> = Key::ALL.iter().map(stated).collect();
     all.extend(rows! {
-        address: Type::Text, "Its name as its own tool writes it." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
-        kind: Type::Text, "The Terraform type or the Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
-        path: Type::Text, "The file that it stands in." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
-        root: Type::Text, "The directory that it is applied from: its Terraform root, its chart, its kustomization, its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
-        applied_in: Type::Text, "The run that applies it, as reports call it: its root, with the values or variables that tell it from others of that root." => |asking, id| belonging::applied_in(asking, RESOURCE.handle(id));
-        application: Type::Text, "What its labels call the application: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
-        in_namespace: Type::Text, "The namespace that its manifest says." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
-        role: Type::Text, "rented: a machine that is paid for; requested: a share of one." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
-        front_end: Type::Text, "terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
-        count: COUNT.holds(), "How many machines or pods there are." => count;
-        labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations by which cost is attributed." => labels;
-        taggable: Type::Flag, "It takes labels that reach the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
-        superseded: Type::Flag, "Another version of the same object stands in the tree, and sums count that one." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
-        is_paid: Type::Flag, "Its dollars are in the sums, and in no other resource: a machine, or a pod that runs on no machine of the tree." => is_paid;
-        links: Type::list(LINK.holds()), "What it is linked with." => links;
-        bill: BILL.holds(), "What it costs." => |_, id| BILL.value(id);
-        market: MARKET.holds(), "Where else it would be cheaper." => |_, id| MARKET.value(id);
-        fit: FIT.holds(), "Whether its model fits." => fit;
-        speed: SPEED.holds(), "How fast its model answers, where enough was measured of such servers: an estimate for all accelerators of one machine or pod, busy all the time." => speed::speed;
-        cost: COST.holds(), "What tokens, requests, seats and runs cost, where that can be said." => |_, id| COST.value(id);
-        run: RUN.holds(), "How long training takes, where that can be said." => |_, id| RUN.value(id);
-        hosted: HOSTED.holds(), "What its model costs with those who serve it to everybody; nothing where its data are declared private." => hosted::hosted;
-        object: Type::Any, "The manifest that it stands in, as it is written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
-        block: Type::Any, "The Terraform block that it stands in, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
-        pod: POD.holds(), "The pod that it is, whatever makes it." => |asking, id| text_of(asking, id, |it| pod::of_resource(asking, it));
-        taints: Type::list(Type::Any), "The taints that the nodes of a pool get: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
-        node_labels: Type::map(Type::Text, Type::Text), "The labels that the nodes of a pool get." => |asking, id| asking.of(id, pod::node_labels);
-        gpus: Type::Text, "How many of which accelerator, for messages: 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
-        copies: Type::Double, "What answers by itself, at least: groups of pods where several run one copy, else pods or machines." => |asking, id| asking.of(id, derived::copies);
-        only_waits: Type::Flag, "A pod that holds its accelerators while nothing runs, and that neither requests nor an autoscaler are in charge of." => |asking, id| asking.of(id, derived::only_waits);
-        asks_no_spot: Type::Flag, "A pod that ends and says which machine of a cloud it wants and asks for none on spot, and neither a pool of the text, nor one that it names, nor a queue decides." => |asking, id| asking.of(id, derived::asks_no_spot);
-        may_rest: Type::Flag, "Its requests may stop for hours: true, and certain only where the text says that it is no production." => |asking, id| asking.of(id, derived::may_rest);
-        floor_if_any: Type::Double, "How many are always there, where there is any: a condition that is not known may leave none." => |asking, id| asking.of(id, derived::floor_if_any);
-        base: Type::Double, "Machines that always run in production and pay by the hour, which a commitment may pay for: none of what ends, is scheduled or on lease, or comes and goes, and none that a commitment covers already, as the bill says." => base;
-        base_beside: Type::Double, "Machines of the same type and region that always run in production and pay by the hour; nothing where there are none." => base_beside;
+        address: Type::Text, "Address of the resource in its own tool." => |asking, id| asking.of(id, |it| CelValue::text(&*it.address));
+        kind: Type::Text, "Terraform type or Kubernetes kind." => |asking, id| asking.of(id, |it| CelValue::text(&*it.kind));
+        path: Type::Text, "File that contains the resource." => |asking, id| belonging::path(asking, RESOURCE.handle(id));
+        root: Type::Text, "Directory from which the resource is applied: its Terraform root, its chart, its kustomization or its folder." => |asking, id| belonging::root(asking, RESOURCE.handle(id));
+        applied_in: Type::Text, "Deployment that applies the resource, as reports name it: its root, with the values or variables that \
+         distinguish it from other deployments of the root." => |asking, id| belonging::applied_in(asking, RESOURCE.handle(id));
+        application: Type::Text, "Application in its labels: app.kubernetes.io/part-of, else instance or name of these, else application or app." => |asking, id| belonging::application(asking, RESOURCE.handle(id));
+        in_namespace: Type::Text, "Namespace in its manifest." => |asking, id| belonging::namespace(asking, RESOURCE.handle(id));
+        role: Type::Text, "rented: a provisioned machine; requested: accelerators that a pod asks for." => |asking, id| asking.of(id, |it| CelValue::text(it.role.name()));
+        front_end: Type::Text, "Where the resource was read: terraform, plan, kubernetes or chart." => |asking, id| asking.of(id, |it| CelValue::text(it.front_end.name()));
+        count: COUNT.holds(), "Number of machines or pods." => count;
+        labels: Type::map(Type::Text, Type::Text), "Labels, tags and annotations that attribute the cost." => labels;
+        taggable: Type::Flag, "True if the type accepts labels that appear on the bill." => |asking, id| asking.of(id, |it| CelValue::Flag(it.labels.taggable));
+        superseded: Type::Flag, "True if another version of the same object exists in the files and the totals count that one instead." => |asking, id| asking.of(id, |it| CelValue::Flag(it.version_of.is_some()));
+        is_paid: Type::Flag, "True if the totals count its cost here: a machine, or a pod on no machine of the files." => is_paid;
+        links: Type::list(LINK.holds()), "Links to other resources." => links;
+        bill: BILL.holds(), "Cost of the resource." => |_, id| BILL.value(id);
+        market: MARKET.holds(), "Cheaper regions and providers for the same machine." => |_, id| MARKET.value(id);
+        fit: FIT.holds(), "Whether the model fits." => fit;
+        speed: SPEED.holds(), "Estimate of the speed at which the model answers: for all accelerators of one machine or pod at full load. \
+         Set if enough such servers were measured." => speed::speed;
+        cost: COST.holds(), "Cost of tokens, requests, seats and runs, if known." => |_, id| COST.value(id);
+        run: RUN.holds(), "Duration of training, if known." => |_, id| RUN.value(id);
+        hosted: HOSTED.holds(), "Price of the same model at public hosts. Not set if its data is declared private." => hosted::hosted;
+        object: Type::Any, "The manifest of the resource as written." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, true));
+        block: Type::Any, "The Terraform block of the resource, evaluated." => |asking, id| text_of(asking, id, |it| asking.raws.of_resource(asking.world, it, false));
+        pod: POD.holds(), "The pod of the resource, whatever object creates it." => |asking, id| text_of(asking, id, |it| pod::of_resource(asking, it));
+        taints: Type::list(Type::Any), "Taints of the pool's nodes: {key, value, effect}." => |asking, id| asking.of(id, pod::taints);
+        node_labels: Type::map(Type::Text, Type::Text), "Labels of the pool's nodes." => |asking, id| asking.of(id, pod::node_labels);
+        gpus: Type::Text, "For messages: number and name of the accelerators, such as 2 × 8 A100-80GB." => |asking, id| asking.of(id, |it| CelValue::text(derived::gpus(it)));
+        copies: Type::Double, "Minimum number of copies that answer requests: groups of pods if one copy spans several pods, else pods or machines." => |asking, id| asking.of(id, derived::copies);
+        only_waits: Type::Flag, "True for a pod that holds its accelerators while idle, and that neither requests nor an autoscaler start or stop." => |asking, id| asking.of(id, derived::only_waits);
+        asks_no_spot: Type::Flag, "True for a pod that ends by itself, selects a cloud's machine and does not request spot, if no pool or \
+         queue decides this instead." => |asking, id| asking.of(id, derived::asks_no_spot);
+        may_rest: Type::Flag, "True if it may stop for hours. Certain only if the files mark it as not production." => |asking, id| asking.of(id, derived::may_rest);
+        floor_if_any: Type::Double, "Number that always runs, unless the count is zero: a condition that is unknown may create none." => |asking, id| asking.of(id, derived::floor_if_any);
+        base: Type::Double, "Machines that are eligible for a commitment: they always run in production and are billed by the hour. \
+         Machines that end, are scheduled or leased, scale, or are committed already on the bill do not count." => base;
+        base_beside: Type::Double, "Machines of the same type and region that always run in production and are billed by the hour. Not set \
+         if there are none." => base_beside;
         gpus_used: Type::Double, "Accelerators of one machine or pod that the declared parallelism uses." => |asking, id| asking.of(id, derived::gpus_used);
-        gpus_needed: Type::Double, "Accelerators that one copy of the model is spread over: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
-        surely_busy: Type::Double, "Measured: the mean share of the time in which its accelerators worked, where the meter does not overstate it and it is sure what was measured." => |asking, id| asking.of(id, measured::surely_busy);
-        copies_needed: Type::Double, "Measured: copies that would have held the most requests there were, with half as much room again; by the requests that one answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
-        measured_smaller: SMALLER.holds(), "The cheapest machine with as many smaller accelerators, which would have held what was measured and been busy for at most 70 % of the time; where it costs less." => measured::measured_smaller;
-        served_smaller: SMALLER.holds(), "The cheapest machine with less memory that holds the model of a server and half as much again of its cache as was measured, and is fast enough for it; where it costs less." => measured::served_smaller;
+        gpus_needed: Type::Double, "Accelerators for one copy of the model: tensor × pipeline." => |asking, id| asking.of(id, derived::gpus_needed);
+        surely_busy: Type::Double, "Measured mean share of the time in which its accelerators worked. Set if the metric does not \
+         overestimate and the measured workload is certain." => |asking, id| asking.of(id, measured::surely_busy);
+        copies_needed: Type::Double, "Copies that the measured peak of requests would need, plus half as many again: by the requests that \
+         one copy answers at a time and by its cache." => |asking, id| asking.of(id, measured::copies_needed);
+        measured_smaller: SMALLER.holds(), "Cheapest machine with as many smaller accelerators that fits the measured memory and would be \
+         at most 70% busy. Not set if it is not cheaper." => measured::measured_smaller;
+        served_smaller: SMALLER.holds(), "Cheapest machine with less memory that fits the server's model and one and a half times the \
+         measured cache, and is fast enough. Not set if it is not cheaper." => measured::served_smaller;
         parallelism: Type::Integer, "Accelerators that the declared parallelism uses: tensor × pipeline × data." => |asking, id| asking.of(id, derived::parallelism);
     });
     let mut records = Records::new("resource", kinds::RESOURCE, None, all);
@@ -101,7 +110,7 @@ pub(super) static RESOURCE: LazyLock<Records> = LazyLock::new(|| {
     records
 });
 
-/// The same as in a plan of purchases.
+/// `gpulint plan` computes the same value.
 fn base(asking: &FactContext<'_>, id: u32) -> CelValue {
     let Some(item) = asking.item(id) else { return CelValue::Absent };
     asking.asked_base.set(true);
@@ -131,10 +140,10 @@ fn base_beside(asking: &FactContext<'_>, id: u32) -> CelValue {
     asking.of(id, beside)
 }
 
-/// What the text says of it, which only the state at hand has.
+/// Returns a value from the files, which only the current state has.
 fn text_of(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Resource) -> CelValue) -> CelValue {
     match asking.world.is_earlier(id) {
-        true => unknown_sum(&"of the earlier state only facts are at hand".into()),
+        true => unknown_sum(&"only facts are known for the state before the change".into()),
         false => asking.of(id, read),
     }
 }
@@ -188,7 +197,7 @@ fn labels(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// Links of one resource that pages can see.
+/// Limit on the links of one resource that rules can see.
 const MAX_LINKS: u32 = 256;
 
 fn links(asking: &FactContext<'_>, id: u32) -> CelValue {
@@ -198,7 +207,7 @@ fn links(asking: &FactContext<'_>, id: u32) -> CelValue {
     })
 }
 
-/// A link is numbered by its resource and its place among the links of it.
+/// A link's number encodes its resource and its position among the links.
 fn of_link(asking: &FactContext<'_>, id: u32, read: impl Fn(&inventory::Link) -> CelValue) -> CelValue {
     let (resource, place) = (id / MAX_LINKS, id % MAX_LINKS);
     asking.of(resource, |it| it.links.get(place as usize).map_or(CelValue::Absent, &read))

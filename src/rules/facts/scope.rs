@@ -1,6 +1,6 @@
-//! What a rule is asked about.
+//! The scope of a rule.
 
-/// One thing of those that facts are about.
+/// A kind of thing that has facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) enum Subject {
     Resource,
@@ -8,20 +8,20 @@ pub(in crate::rules) enum Subject {
     Block,
 }
 
-/// What a condition is evaluated for.
+/// The scope that a condition is evaluated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LooksAt {
     /// Each resource.
     Resource,
-    /// Each manifest, whatever it asks for.
+    /// Each manifest, with or without accelerators.
     Object,
-    /// Each Terraform block, whatever it is.
+    /// Each Terraform block, with or without accelerators.
     Block,
-    /// All of them, once.
+    /// All resources together, once.
     Repository,
-    /// What lies between two states, once; only where two states are compared.
+    /// The difference between two states, once; only in a comparison.
     Change,
-    /// Nothing: gpulint says it itself while it reads, and the page gives it a level and explains it.
+    /// Nothing: gpulint reports it while it reads, and the rule file only sets the level and explains it.
     Text,
 }
 

@@ -1,4 +1,4 @@
-//! What is configured.
+//! Settings that rules can read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -15,10 +15,10 @@ static LABELS: LazyLock<Records> = LazyLock::new(|| {
         kinds::LABELS,
         None,
         rows! {
-            required: Type::list(Type::Text), "Keys that everything must carry; none: at least one that attributes cost." => |asking, _| {
+            required: Type::list(Type::Text), "Label keys that every resource must have. If empty: at least one that attributes cost." => |asking, _| {
                 CelValue::list(asking.settings.required_labels.iter().map(|key| CelValue::text(&**key)))
             };
-            values: Type::map(Type::Text, Type::list(Type::Text)), "The values that a label may have, by its key." => |asking, _| {
+            values: Type::map(Type::Text, Type::list(Type::Text)), "Allowed values of each label, by its key." => |asking, _| {
                 texts(&asking.settings.label_values)
             };
         },
@@ -31,8 +31,8 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
         kinds::SETTINGS,
         None,
         rows! {
-            labels: LABELS.holds(), "What is configured about labels." => |_, id| LABELS.value(id);
-            tiers: Type::map(Type::Text, Type::list(Type::Text)), "The accelerators that each purpose may use." => |asking, _| {
+            labels: LABELS.holds(), "Settings for labels." => |_, id| LABELS.value(id);
+            tiers: Type::map(Type::Text, Type::list(Type::Text)), "Allowed accelerators for each purpose." => |asking, _| {
                 texts(&asking.settings.tiers)
             };
             budgets: Type::list(Type::Any), "Budgets, each with name, label, value and monthly_usd." => |asking, _| {
@@ -41,13 +41,13 @@ pub(super) static SETTINGS: LazyLock<Records> = LazyLock::new(|| {
             limits: Type::list(Type::Any), "Limits, each with name, label, value, accelerators, machines, resource_accelerators and resource_machines." => |asking, _| {
                 CelValue::list(asking.settings.limits.iter().map(limit))
             };
-            approving_label: Type::Text, "The label on a pull request that approves what it brings." => |asking, _| {
+            approving_label: Type::Text, "Label on a pull request that approves what the change adds." => |asking, _| {
                 asking.settings.approving_label.as_deref().map_or(CelValue::Absent, CelValue::text)
             };
-            change_labels: Type::list(Type::Text), "Labels on the pull request, as the code host tells them." => |asking, _| {
+            change_labels: Type::list(Type::Text), "Labels of the pull request, as the code host reports them." => |asking, _| {
                 CelValue::list(asking.settings.change_labels.iter().map(|label| CelValue::text(&**label)))
             };
-            approvals_above_usd: Type::Double, "Dollars a month above which a resource must be justified." => |asking, _| {
+            approvals_above_usd: Type::Double, "Dollars per month above which a resource needs a justification." => |asking, _| {
                 asking.settings.approvals_above_usd.map_or(CelValue::Absent, CelValue::Double)
             };
         },
@@ -98,11 +98,11 @@ pub(super) static TREE: LazyLock<Records> = LazyLock::new(|| {
         kinds::TREE,
         None,
         rows! {
-            metrics: Type::Flag, "Something in it exports what accelerators are doing." => |asking, _| has(asking, Sign::Metrics);
-            quota: Type::Flag, "Something in it limits what a namespace may ask for." => |asking, _| has(asking, Sign::Quota);
-            queue: Type::Flag, "A queue for batch work is defined in it." => |asking, _| has(asking, Sign::Queue);
-            priority: Type::Flag, "Classes of priority are defined in it." => |asking, _| has(asking, Sign::Priority);
-            budget: Type::Flag, "A budget of a cloud is defined in it." => |asking, _| has(asking, Sign::Budget);
+            metrics: Type::Flag, "True if the files define an exporter of accelerator metrics." => |asking, _| has(asking, Sign::Metrics);
+            quota: Type::Flag, "True if the files define a quota for a namespace." => |asking, _| has(asking, Sign::Quota);
+            queue: Type::Flag, "True if the files define a queue for batch work." => |asking, _| has(asking, Sign::Queue);
+            priority: Type::Flag, "True if the files define priority classes." => |asking, _| has(asking, Sign::Priority);
+            budget: Type::Flag, "True if the files define a cloud budget." => |asking, _| has(asking, Sign::Budget);
         },
     )
 });

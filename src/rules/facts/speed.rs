@@ -1,5 +1,5 @@
-//! How fast the declared model answers, how long it trains, and what its tokens and runs cost: as it is, and with one of its
-//! alternatives.
+//! Speed of the declared model, duration of its training, and cost of its tokens and runs: for the current machine and
+//! for each alternative.
 
 use std::sync::LazyLock;
 
@@ -10,20 +10,20 @@ use crate::fit::{Alternative, Choice, PlacedModel, Speed, TrainingRun, UnitCosts
 use crate::inventory::Fact;
 use crate::languages::cel::{CelValue, Type};
 
-/// A number with its ends.
+/// A number with the lower and upper end of its estimate.
 pub(super) static ENDS: LazyLock<Records> = LazyLock::new(|| {
     Records::new(
         "ends",
         kinds::ENDS,
         Some("expected"),
         rows! {
-            floor: Type::Double, "What it is at least, in four of five cases." => |asking, id| end(asking, id, |it| it.floor);
-            expected: Type::Double, "The middle; never to be shown without the ends." => |asking, id| match asking.end.get() {
+            floor: Type::Double, "Lower end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.floor);
+            expected: Type::Double, "Middle of the estimate. Always show it with both ends." => |asking, id| match asking.end.get() {
                 End::Floor => end(asking, id, |it| it.floor),
                 End::Expected => end(asking, id, |it| it.expected),
                 End::Ceiling => end(asking, id, |it| it.ceiling),
             };
-            ceiling: Type::Double, "What it is at most, in four of five cases." => |asking, id| end(asking, id, |it| it.ceiling);
+            ceiling: Type::Double, "Upper end of the estimate: the value is between both ends in four of five cases." => |asking, id| end(asking, id, |it| it.ceiling);
         },
     )
 });
@@ -34,12 +34,13 @@ pub(super) static SPEED: LazyLock<Records> = LazyLock::new(|| {
         kinds::SPEED,
         None,
         rows! {
-            tokens_per_s: ENDS.holds(), "Tokens that are written in a second." => |asking, id| ends(asking, id, None, What::Rate);
+            tokens_per_s: ENDS.holds(), "Generated tokens per second." => |asking, id| ends(asking, id, None, What::Rate);
             ms_per_token: ENDS.holds(), "Milliseconds between two tokens of one answer." => |asking, id| ends(asking, id, None, What::Pace);
-            in_flight: Type::Double, "Answers that one copy of the model writes at a time." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::Double(it.in_flight));
-            group: Type::Text, "The servers on which the estimate was measured." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.group));
-            mostly: Type::Text, "What takes most of the time: weights read, cache read, arithmetic, launches, crossing or sequences." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.terms.longest()));
-            measured_by: Type::Text, "Who measured the same server with prompts and answers of the declared lengths; tokens_per_s is then what they measured." => |asking, id| {
+            in_flight: Type::Double, "Answers that one copy of the model generates at a time." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::Double(it.in_flight));
+            group: Type::Text, "Number of measured servers behind the estimate." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.group));
+            mostly: Type::Text, "Step that takes most of the time: weights read, cache read, arithmetic, launches, crossing or sequences." => |asking, id| of(asking, id).map_or(CelValue::Absent, |it| CelValue::text(it.terms.longest()));
+            measured_by: Type::Text, "Source that measured the same server with prompts and answers of the declared lengths. If set, \
+             tokens_per_s is the measured value." => |asking, id| {
                 placed(asking, id).and_then(|it| it.measured_by.as_deref()).map_or(CelValue::Absent, CelValue::text)
             };
         },
@@ -52,11 +53,12 @@ pub(super) static COST: LazyLock<Records> = LazyLock::new(|| {
         kinds::COST,
         None,
         rows! {
-            per_million_tokens: ENDS.holds(), "Dollars for a million written tokens at full load, which real servers never have." => |asking, id| ends(asking, id, None, What::AtFullLoad);
-            per_million_at_traffic: ENDS.holds(), "Dollars for a million written tokens of the traffic that is declared or was measured." => |asking, id| ends(asking, id, None, What::AtTraffic);
-            per_thousand_requests: ENDS.holds(), "Dollars for a thousand requests, pictures or other answers, as many as are declared or were measured." => |asking, id| ends(asking, id, None, What::Requests);
-            per_seat: ENDS.holds(), "Dollars a month for each person who has a seat on it." => |asking, id| ends(asking, id, None, What::Seat);
-            per_run: ENDS.holds(), "Dollars for one run of all of them: by its time limit or the settings, else by the tokens that training is declared to read." => |asking, id| ends(asking, id, None, What::PerRun);
+            per_million_tokens: ENDS.holds(), "Dollars per million generated tokens at full load, which real servers never reach." => |asking, id| ends(asking, id, None, What::AtFullLoad);
+            per_million_at_traffic: ENDS.holds(), "Dollars per million generated tokens of the declared or measured traffic." => |asking, id| ends(asking, id, None, What::AtTraffic);
+            per_thousand_requests: ENDS.holds(), "Dollars per thousand requests, pictures or other answers of the declared or measured number." => |asking, id| ends(asking, id, None, What::Requests);
+            per_seat: ENDS.holds(), "Dollars per month for each person with a seat on it." => |asking, id| ends(asking, id, None, What::Seat);
+            per_run: ENDS.holds(), "Dollars for one run of all pods or machines: by its time limit or the settings, else by the declared \
+             number of training tokens." => |asking, id| ends(asking, id, None, What::PerRun);
         },
     )
 });
@@ -67,12 +69,12 @@ pub(super) static RUN: LazyLock<Records> = LazyLock::new(|| {
         kinds::RUN,
         None,
         rows! {
-            days: ENDS.holds(), "Days that training takes for the tokens that it is declared to read, where enough was measured of such training." => |asking, id| ends(asking, id, None, What::Days);
+            days: ENDS.holds(), "Days that training takes for the declared number of tokens, if enough similar training was measured." => |asking, id| ends(asking, id, None, What::Days);
         },
     )
 });
 
-/// The numbers that have ends.
+/// The estimates that have two ends.
 #[derive(Clone, Copy)]
 pub(super) enum What {
     Rate,
@@ -99,7 +101,7 @@ impl What {
     const COUNT: u32 = What::ALL.len() as u32;
 }
 
-/// As it is, and each alternative.
+/// The current machine and each alternative.
 const SIDES: u32 = 1 + Alternative::ALL.len() as u32;
 
 pub(super) fn all() -> [&'static Records; 4] {
@@ -126,7 +128,7 @@ fn choice<'a>(asking: &FactContext<'a>, id: u32, which: Alternative) -> Option<&
     placed(asking, id)?.instead.get(&which)
 }
 
-/// A number of a resource as it is, or of one of its alternatives.
+/// Returns an estimate for a resource, on its current machine or on an alternative.
 pub(super) fn ends(asking: &FactContext<'_>, id: u32, which: Option<Alternative>, what: What) -> CelValue {
     let side =
         which.and_then(|which| Alternative::ALL.iter().position(|it| *it == which)).map_or(0, |at| at as u32 + 1);
@@ -181,19 +183,20 @@ fn unit_costs(asking: &FactContext<'_>, id: u32) -> Option<UnitCosts> {
     Some(UnitCosts::new(resource, asking.item(id)?, fact))
 }
 
-/// Tokens a second of an alternative, as a share of what is written now. The middles: the error of both is much the same.
+/// Returns the tokens per second of an alternative as a share of the current ones. It compares the middles, because the
+/// error of both is about the same.
 pub(super) fn rate_share(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
     let then = choice(asking, id, which)?.speed?.tokens_per_second.expected;
     Some(then / of(asking, id)?.tokens_per_second.expected)
 }
 
-/// So many times what a token costs with an alternative, it costs now; both at full load.
+/// Returns the current cost of a token divided by its cost with an alternative, both at full load.
 pub(super) fn gap(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
     let then = of_choice(choice(asking, id, which)?, What::AtFullLoad)?.expected;
     Some(as_it_is(asking, id, What::AtFullLoad)?.expected / then)
 }
 
-/// Machines of an alternative that write as much as all present ones in nine of ten cases.
+/// Returns the machines of an alternative that generate as much as all current ones in nine of ten cases.
 pub(super) fn as_many(asking: &FactContext<'_>, id: u32, which: Alternative) -> Option<f64> {
     let resource = asking.world.inventory.resources.get(id as usize)?;
     let count = asking.item(id)?.count_of(resource)?;

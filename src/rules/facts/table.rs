@@ -1,5 +1,4 @@
-//! How the vocabulary is written down: a record is a list of rows, and a row says a name, a type, a meaning and how it is
-//! answered.
+//! The format of the vocabulary: a record is a list of rows, and a row has a name, a type, a meaning and an answer.
 
 use std::sync::LazyLock;
 
@@ -7,7 +6,7 @@ use super::FactContext;
 use crate::inventory::{Key, LinkKind, Purchase, Purpose, Task};
 use crate::languages::cel::{CelValue, Handle, RecordSchema, SchemaField, Type};
 
-/// A kind of record: its schema, and how each field is answered.
+/// A kind of record: its schema, and a function for each field.
 pub(super) struct Records {
     pub(super) schema: RecordSchema,
     pub(super) answers: Vec<Answer>,
@@ -15,7 +14,7 @@ pub(super) struct Records {
 
 #[derive(Clone, Copy)]
 pub(super) enum Answer {
-    /// A fact of the resource with this number.
+    /// A fact of the resource with this index.
     Stated(Key),
     Computed(fn(&FactContext<'_>, u32) -> CelValue),
 }
@@ -28,7 +27,7 @@ pub(super) struct FactRow {
 }
 
 impl Records {
-    /// `number` names the field that stands for the record where a number is wanted.
+    /// `number` names the field that stands for the record in arithmetic.
     pub(super) fn new(name: &'static str, kind: usize, number: Option<&str>, rows: Vec<FactRow>) -> Records {
         let number = number.and_then(|number| rows.iter().position(|row| row.name == number));
         let answers = rows.iter().map(|row| row.answer).collect();
@@ -71,7 +70,7 @@ macro_rules! rows {
 
 pub(super) use rows;
 
-/// All values of the facts that have a closed list of them.
+/// Returns all values of a fact with a closed list.
 fn values(record: &str, fact: &str) -> &'static [&'static str] {
     static PURPOSES: LazyLock<Vec<&str>> = LazyLock::new(|| Purpose::ALL.iter().map(|it| it.name()).collect());
     static PURCHASES: LazyLock<Vec<&str>> = LazyLock::new(|| Purchase::ALL.iter().map(|it| it.name()).collect());

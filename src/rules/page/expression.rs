@@ -1,9 +1,9 @@
-//! Where a part of a YAML scalar stands in the page.
+//! Maps a part of a YAML scalar to its place in the rule file.
 
 use std::ops::Range;
 
-/// Where the byte `offset` of a scalar's value stands in the text. Escapes, folding and the indentation of a block
-/// change blanks and add characters, but never reorder the others: both are walked side by side.
+/// Returns the place of the byte `offset` of a scalar's value. Escapes, folding and indentation change spaces and add
+/// characters but never reorder the others. Therefore a parallel walk finds the place.
 pub(super) fn place_in(text: &str, scalar: &Range<usize>, value: &str, offset: usize) -> usize {
     let raw = text.get(scalar.clone()).unwrap_or_default();
     if let Some(start) = raw.find(value) {

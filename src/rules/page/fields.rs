@@ -1,4 +1,4 @@
-//! The front matter of a page, field by field; what is wrong is noted and the next one read.
+//! Reads the front matter field by field. It records each mistake and continues.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,13 +47,13 @@ pub(super) struct Fields<'a> {
     text: &'a str,
     front: Range<usize>,
     pub(super) mistakes: Vec<Mistake>,
-    /// The rule that this one is made of, and where that is said.
+    /// The built-in rule and the place of `extends`.
     base: Option<(String, Range<usize>)>,
-    /// Fields of it that this page does not have. They stand in another text, so their places mean nothing here.
+    /// Inherited fields. Their places are in another file and mean nothing here.
     inherited: Vec<String>,
-    /// Its condition, where this page has a further one.
+    /// The inherited condition, if this rule adds one.
     base_when: Option<PageNode>,
-    /// A test has read the page: it need not be checked again.
+    /// Whether a test has checked the rule file, so that a check here is unnecessary.
     pub(super) proven: bool,
 }
 
@@ -72,12 +72,16 @@ impl<'a> Fields<'a> {
         };
         match node.value {
             PageValue::Map(entries) => fields.entries = entries,
-            _ => fields.wrong(&node.at, "the front matter is no mapping", Some("write `name: value` lines".to_owned())),
+            _ => fields.wrong(
+                &node.at,
+                "the front matter must be a mapping",
+                Some("write `name: value` lines".to_owned()),
+            ),
         }
         fields
     }
 
-    /// Takes over what the page does not say itself.
+    /// Inherits the fields that the rule does not set.
     pub(super) fn inherit(
         &mut self,
         base: &str,
@@ -91,7 +95,7 @@ impl<'a> Fields<'a> {
             let own = all.iter_mut().find(|(own, _)| own.text == name.text);
             match own.map(|(_, own)| own) {
                 None => {
-                    // what is wrong with it here is wrong with `extends`
+                    // An error in an inherited field is reported at `extends`.
                     node.move_to(at);
                     self.inherited.push(name.text.clone().into_owned());
                     all.push((PageName { at: at.clone(), ..name }, node));
@@ -114,12 +118,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The rule that this one is made of.
+    /// Returns the built-in rule that this one extends.
     pub(super) fn extended(&self) -> Option<String> {
         self.base.as_ref().map(|(name, _)| name.clone())
     }
 
-    /// The page's own condition and that of the rule that it extends.
+    /// Returns the rule's own condition and that of the rule it extends.
     pub(super) fn conditions(&mut self, scope: &ExpressionScope<'_>) -> Vec<PageExpression> {
         let mut conditions = Vec::new();
         conditions.extend(self.expression("when", scope, Some(&Type::Flag)));
@@ -130,7 +134,7 @@ impl<'a> Fields<'a> {
         conditions
     }
 
-    /// Where a part of a text of a field stands in the page.
+    /// Returns the place in the rule file of a part of a field.
     fn place_of(&self, field: &str, at: &Range<usize>, text: &str, part: &Range<usize>) -> Range<usize> {
         if self.inherited.iter().any(|it| it == field) {
             return at.clone();
@@ -144,7 +148,7 @@ impl<'a> Fields<'a> {
         self.mistakes.push(Mistake { at, message: message.into(), help });
     }
 
-    /// Bytes of the front matter as bytes of the page.
+    /// Converts bytes of the front matter to bytes of the rule file.
     pub(super) fn in_page(&self, at: &Range<usize>) -> Range<usize> {
         shifted(at.clone(), self.front.start)
     }
@@ -152,7 +156,8 @@ impl<'a> Fields<'a> {
     pub(super) fn missing(&mut self, field: &str) {
         let start = self.front.start;
         self.mistakes.push(
-            Mistake::new(start..start, format!("the page has no `{field}`")).with_help(format!("write `{field}: …`")),
+            Mistake::new(start..start, format!("the rule file has no `{field}`"))
+                .with_help(format!("write `{field}: …`")),
         );
     }
 
@@ -165,7 +170,7 @@ impl<'a> Fields<'a> {
         self.entries.iter().find(|(name, _)| name.text == field).map(|(_, node)| node.clone())
     }
 
-    /// Fields that no page has.
+    /// Refuses unknown fields.
     pub(super) fn refuse_others(&mut self) {
         let others: Vec<PageName> = self
             .entries
@@ -180,7 +185,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Parameters that change nothing. What a page extends may use those that it sets.
+    /// Refuses unused parameters. An extended rule may use the parameters that this one sets.
     pub(super) fn refuse_unused_parameters(&mut self) {
         if self.proven || self.base.is_some() {
             return;
@@ -196,8 +201,8 @@ impl<'a> Fields<'a> {
         let is_used = |name: &PageName| texts.iter().any(|text| names_parameter(text, &name.text));
         let unused: Vec<PageName> = params.iter().map(|(name, _)| name).filter(|it| !is_used(it)).cloned().collect();
         for name in unused {
-            let help = format!("write `params.{}` where it matters, or leave it out", name.text);
-            self.wrong(&name.at, format!("nothing uses the parameter `{}`", name.text), Some(help));
+            let help = format!("use `params.{}` in an expression, or remove the parameter", name.text);
+            self.wrong(&name.at, format!("no expression uses the parameter `{}`", name.text), Some(help));
         }
     }
 
@@ -208,7 +213,7 @@ impl<'a> Fields<'a> {
             PageValue::Integer(n) => Some(n.to_string()),
             PageValue::Number(n) => Some(n.to_string()),
             _ => {
-                self.wrong(&node.at, format!("`{field}` is a text"), None);
+                self.wrong(&node.at, format!("`{field}` must be a string"), None);
                 None
             }
         }
@@ -219,13 +224,13 @@ impl<'a> Fields<'a> {
         match node.value {
             PageValue::Flag(flag) => Some(flag),
             _ => {
-                self.wrong(&node.at, format!("`{field}` is true or false"), None);
+                self.wrong(&node.at, format!("`{field}` must be true or false"), None);
                 None
             }
         }
     }
 
-    /// A name in small letters with dashes.
+    /// Reads a name of lower-case letters and dashes.
     pub(super) fn kebab(&mut self, field: &str) -> Option<String> {
         if !self.has(field) {
             self.missing(field);
@@ -235,8 +240,8 @@ impl<'a> Fields<'a> {
         if is_name(&text) {
             return Some(text);
         }
-        let help = "write small letters, digits and dashes: on-demand-batch".to_owned();
-        self.wrong(&at, format!("`{}` is no {field} of a rule", text.escape_debug()), Some(help));
+        let help = "write lower-case letters, digits and dashes: on-demand-batch".to_owned();
+        self.wrong(&at, format!("`{}` is not a valid {field} of a rule", text.escape_debug()), Some(help));
         None
     }
 
@@ -244,7 +249,7 @@ impl<'a> Fields<'a> {
         self.entries.iter().find(|(name, _)| name.text == field).map_or(0..0, |(_, node)| node.at.clone())
     }
 
-    /// One of a few words; a field without a default must be there.
+    /// Reads a value from a closed list. A field without a default is required.
     pub(super) fn choice<T: Copy>(
         &mut self,
         field: &str,
@@ -266,7 +271,7 @@ impl<'a> Fields<'a> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let help = match nearest(&text, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", names.join(", ")),
+            None => format!("valid values: {}", names.join(", ")),
         };
         self.wrong(&at, format!("`{field}` cannot be `{}`", text.escape_debug()), Some(help));
         None
@@ -277,13 +282,13 @@ impl<'a> Fields<'a> {
             Some(PageNode { value: PageValue::Map(entries), .. }) => entries.into_owned(),
             Some(PageNode { value: PageValue::Null, .. }) | None => Vec::new(),
             Some(node) => {
-                self.wrong(&node.at, format!("`{field}` is a mapping"), None);
+                self.wrong(&node.at, format!("`{field}` must be a mapping"), None);
                 Vec::new()
             }
         }
     }
 
-    /// A value, or `{ default: value, meaning: text }`.
+    /// Reads a value, or `{ default: value, meaning: text }`.
     pub(super) fn described(&mut self, node: PageNode) -> (String, PageNode) {
         let PageValue::Map(entries) = &node.value else { return (String::new(), node) };
         let is_meant = |name: &PageName| nearest(&name.text, ["default", "meaning"]).is_some();
@@ -306,7 +311,7 @@ impl<'a> Fields<'a> {
         (meaning, default)
     }
 
-    /// The texts of a field that is one or a list, each with its place.
+    /// Reads a string or a list of strings, each with its place.
     pub(super) fn texts(&mut self, field: &str) -> Vec<(Cow<'static, str>, Range<usize>)> {
         let Some(node) = self.take(field) else { return Vec::new() };
         let nodes = match node.value {
@@ -317,7 +322,7 @@ impl<'a> Fields<'a> {
         for node in nodes.into_owned() {
             match node.value {
                 PageValue::Text(text) => texts.push((text, node.at)),
-                _ => self.wrong(&node.at, format!("`{field}` is a text"), Some("put it in quotes".to_owned())),
+                _ => self.wrong(&node.at, format!("`{field}` must be a string"), Some("put it in quotes".to_owned())),
             }
         }
         texts
@@ -346,7 +351,7 @@ impl<'a> Fields<'a> {
             PageValue::Integer(n) => n.to_string().into(),
             PageValue::Number(n) => n.to_string().into(),
             _ => {
-                self.wrong(&node.at, format!("`{field}` is an expression"), Some("put it in quotes".to_owned()));
+                self.wrong(&node.at, format!("`{field}` must be an expression"), Some("put it in quotes".to_owned()));
                 return None;
             }
         };
@@ -370,7 +375,7 @@ impl<'a> Fields<'a> {
                     return Some(PageExpression { program, start, compares, named, written });
                 }
                 let wanted = if wanted == Some(&Type::Double) { "a number" } else { "true or false" };
-                let message = format!("`{field}` is {wanted}, and this is {}", program.result);
+                let message = format!("`{field}` must be {wanted}, and this is {}", program.result);
                 self.mistakes.push(Mistake::new(at, message));
             }
             Err(problem) => {
@@ -381,7 +386,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// Words that functions take one of a few of.
+    /// Refuses function arguments that are not in their closed list.
     fn refuse_arguments(&mut self, field: &str, at: &Range<usize>, text: &str, program: &Program) {
         for said in &program.said {
             if let Some(unknown) = names::closed(said.to, &said.text) {
@@ -391,7 +396,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The names and paths that it writes out, with their places in the page.
+    /// Returns the literal names and paths of an expression, with their places in the rule file.
     fn named(&self, field: &str, at: &Range<usize>, text: &str, program: &Program) -> Vec<(Named, Range<usize>)> {
         let place = |part: &Range<usize>| self.place_of(field, at, text, part);
         let said = program.said.iter().map(|said| (Named::Said(said.to, said.text.clone()), place(&said.at)));
@@ -419,7 +424,7 @@ impl<'a> Fields<'a> {
         templates
     }
 
-    /// Facts of what the rule looks at, and parts of objects and blocks.
+    /// Reads facts of the rule's scope, and paths in objects and blocks.
     pub(super) fn places(&mut self, field: &str, looks_at: LooksAt) -> Vec<At> {
         let mut found = Vec::new();
         let schema = facts::implied(looks_at).map(|(_, schema)| schema);
@@ -440,7 +445,7 @@ impl<'a> Fields<'a> {
                 continue;
             }
             let (Some(schema), [name]) = (schema, short) else {
-                self.wrong(&at, format!("there is no fact called `{}`", text.escape_debug()), None);
+                self.wrong(&at, format!("there is no fact `{}`", text.escape_debug()), None);
                 continue;
             };
             match schema.field(name) {
@@ -448,14 +453,14 @@ impl<'a> Fields<'a> {
                 None => {
                     let name = PageName { text: name.to_string().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
-                    self.wrong(&at, format!("there is no fact called `{}`", name.text), help);
+                    self.wrong(&at, format!("there is no fact `{}`", name.text), help);
                 }
             }
         }
         found
     }
 
-    /// Facts of the resource, by their places in its schema.
+    /// Reads facts of a resource, as indexes in its schema.
     pub(super) fn facts(&mut self, field: &str) -> Vec<usize> {
         let schema = facts::resource_schema();
         let mut found = Vec::new();
@@ -466,7 +471,7 @@ impl<'a> Fields<'a> {
                 None => {
                     let name = PageName { text: short.to_owned().into(), at: at.clone() };
                     let help = meant(&name, schema.fields.iter().map(|field| field.name));
-                    self.wrong(&at, format!("there is no fact called `{short}`"), help);
+                    self.wrong(&at, format!("there is no fact `{short}`"), help);
                 }
             }
         }

@@ -1,6 +1,6 @@
-//! `fix`: the facts that should be another way, and how safe it is to write them.
+//! `fix`: the facts to change, and how safe the change is.
 //!
-//! A value is a plain one, a text with placeholders as in messages, or one placeholder alone, whose value it then is.
+//! A value is a literal, a string with placeholders as in messages, or a single placeholder whose value is used.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use crate::rules::facts::FactContext;
 use crate::rules::template::MessageTemplate;
 use crate::rules::yaml::{self, PageName, PageNode};
 
-/// What a page wishes.
+/// The edits that a rule requests.
 #[derive(Debug)]
 pub(in crate::rules) struct Remedy {
     changes: Vec<(Part, Source)>,
     labels: Vec<Label>,
-    /// What must follow, where the text says it.
+    /// Related facts that must change too, if the files set them.
     follows: Vec<(Part, Source)>,
-    /// Why nothing is written, and when.
+    /// Conditions under which no edit is written, each with its reason.
     unless: Vec<(String, Program)>,
     pub(in crate::rules) safety: Safety,
 }
 
-/// Where the value of a wish comes from.
+/// Source of a new value.
 #[derive(Debug)]
 enum Source {
     Nothing,
@@ -37,7 +37,7 @@ enum Source {
 #[derive(Debug)]
 enum Label {
     One(String, Source),
-    /// A map of them.
+    /// An expression that returns several labels.
     Several(Box<Program>),
 }
 
@@ -49,7 +49,7 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Expressio
     let at = fields.place("fix");
     let entries = fields.map("fix");
     if looks_at != LooksAt::Resource {
-        let help = "facts are those of resources: leave `for` out".to_owned();
+        let help = "remove `for`: only resources have facts that a fix can set".to_owned();
         fields.wrong(&at, "only a rule about resources can have a `fix`", Some(help));
         return None;
     }
@@ -81,7 +81,7 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Expressio
     match safety {
         Some(safety) => remedy.safety = safety,
         None if fields.mistakes.is_empty() => {
-            fields.wrong(&at, "the fix does not say how safe it is", Some("write `safety: unsafe`".to_owned()));
+            fields.wrong(&at, "the fix sets no `safety`", Some("write `safety: unsafe`".to_owned()));
         }
         None => {}
     }
@@ -90,12 +90,12 @@ pub(super) fn read(fields: &mut Fields<'_>, looks_at: LooksAt, scope: &Expressio
 
 fn safety_of(fields: &mut Fields<'_>, node: &PageNode) -> Option<Safety> {
     let yaml::PageValue::Text(text) = &node.value else {
-        fields.wrong(&node.at, "`safety` is a text", None);
+        fields.wrong(&node.at, "`safety` must be a string", None);
         return None;
     };
     let known = Safety::ALL.into_iter().find(|safety| safety.name() == text);
     if known.is_none() {
-        let help = Some("it is safe, unsafe or display".to_owned());
+        let help = Some("valid values: safe, unsafe or display".to_owned());
         fields.wrong(&node.at, format!("`safety` cannot be `{}`", text.escape_debug()), help);
     }
     known
@@ -123,7 +123,7 @@ impl Remedy {
     fn unless(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (reason, condition) in entries(fields, node, "unless") {
             let yaml::PageValue::Text(text) = &condition.value else {
-                fields.wrong(&condition.at, "`unless` names reasons, each with its condition", None);
+                fields.wrong(&condition.at, "`unless` must map reasons to conditions", None);
                 continue;
             };
             match Program::compile(text, scope) {
@@ -140,7 +140,7 @@ impl Remedy {
         };
         for item in items.into_owned() {
             let yaml::PageValue::Text(text) = item.value else {
-                fields.wrong(&item.at, "`unset` is a fact, or a list of them", None);
+                fields.wrong(&item.at, "`unset` must be a fact or a list of facts", None);
                 continue;
             };
             if let Some(part) = part(fields, &PageName { text, at: item.at }) {
@@ -152,8 +152,8 @@ impl Remedy {
     fn add(&mut self, fields: &mut Fields<'_>, node: PageNode, scope: &ExpressionScope<'_>) {
         for (name, value) in entries(fields, node, "add") {
             if name.text != "labels" {
-                let help = Some("only `labels` can be added to; `set` the others".to_owned());
-                fields.wrong(&name.at, format!("nothing can be added to `{}`", name.text), help);
+                let help = Some("a fix can only add to `labels`; use `set` for other facts".to_owned());
+                fields.wrong(&name.at, format!("a fix cannot add to `{}`", name.text), help);
                 continue;
             }
             match &value.value {
@@ -166,12 +166,12 @@ impl Remedy {
                 yaml::PageValue::Text(text) if is_placeholder(text) => {
                     self.labels.extend(program(fields, text, &value.at, scope).map(Label::Several));
                 }
-                _ => fields.wrong(&value.at, "`labels` is a mapping, or `{an expression}` that is one", None),
+                _ => fields.wrong(&value.at, "`labels` must be a mapping, or `{an expression}` that returns one", None),
             }
         }
     }
 
-    /// What it wishes here, or why that cannot be said.
+    /// Returns the requested edits, or the reason why a value is unknown.
     pub(in crate::rules) fn wishes(&self, asking: &FactContext<'_>) -> Result<Vec<Wish>, String> {
         for (reason, condition) in &self.unless {
             match condition.evaluate(asking, &mut CelBudget::standard()).result {
@@ -184,10 +184,10 @@ impl Remedy {
         for label in &self.labels {
             label.wishes(asking, &mut wishes)?;
         }
-        if wishes.is_empty() { Err("the rule leaves open what to write".to_owned()) } else { Ok(wishes) }
+        if wishes.is_empty() { Err("the rule does not determine the value to write".to_owned()) } else { Ok(wishes) }
     }
 
-    /// What must follow where the text says it; nothing where that cannot be said.
+    /// Returns the related edits, if the files set these facts. A value that is unknown gives none.
     pub(in crate::rules) fn follows(&self, asking: &FactContext<'_>) -> Vec<Wish> {
         computed(&self.follows, asking).unwrap_or_default()
     }
@@ -202,7 +202,7 @@ fn computed(changes: &[(Part, Source)], asking: &FactContext<'_>) -> Result<Vec<
             (Part::Fact(key), Some(value)) => {
                 let shown = value.to_string();
                 let fits = value.conform(key.value_type());
-                Some(fits.ok_or_else(|| format!("{part}: `{shown}` is no {}", key.value_type().name()))?)
+                Some(fits.ok_or_else(|| format!("{part}: `{shown}` is not a {}", key.value_type().name()))?)
             }
             (_, value) => value,
         };
@@ -226,7 +226,7 @@ impl Label {
                 }
                 Ok(other) => {
                     plain(&other)?;
-                    return Err("labels are a map".to_owned());
+                    return Err("the value of `labels` must be a map".to_owned());
                 }
                 Err(failure) => return Err(failure.message),
             },
@@ -256,7 +256,7 @@ impl Source {
     }
 }
 
-/// A value as one of the inventory, or why there is none.
+/// Converts a value for the inventory, or returns the reason why this is impossible.
 fn plain(value: &CelValue) -> Result<inventory::Value, String> {
     Ok(match value {
         CelValue::Text(text) => inventory::Value::Text(text.clone()),
@@ -264,7 +264,7 @@ fn plain(value: &CelValue) -> Result<inventory::Value, String> {
         CelValue::Integer(n) => inventory::Value::Integer(*n),
         CelValue::Double(n) if n.is_finite() => inventory::Value::Number(*n),
         CelValue::Unknown(unknown) => return Err(unknown.why.to_string()),
-        _ => return Err("the text does not say it".to_owned()),
+        _ => return Err("no file sets the value".to_owned()),
     })
 }
 
@@ -272,7 +272,7 @@ fn entries(fields: &mut Fields<'_>, node: PageNode, what: &str) -> Vec<(PageName
     match node.value {
         yaml::PageValue::Map(entries) => entries.into_owned(),
         _ => {
-            fields.wrong(&node.at, format!("`{what}` is a mapping"), None);
+            fields.wrong(&node.at, format!("`{what}` must be a mapping"), None);
             Vec::new()
         }
     }
@@ -283,7 +283,7 @@ fn part(fields: &mut Fields<'_>, name: &PageName) -> Option<Part> {
     let found = Part::from_name(short);
     if found.is_none() {
         let help = meant(name, Part::names());
-        fields.wrong(&name.at, format!("there is no fact called `{}` that could be written", name.text), help);
+        fields.wrong(&name.at, format!("no fix can set a fact `{}`", name.text), help);
     }
     found
 }
@@ -332,14 +332,14 @@ fn source(
         }
         yaml::PageValue::Text(text) => inventory::Value::text(&**text),
         _ => {
-            fields.wrong(&node.at, "a fix writes a text, a number, true or false", None);
+            fields.wrong(&node.at, "a fix must write a string, a number, true or false", None);
             return None;
         }
     };
     if let Some(Part::Fact(key)) = part
         && plain.clone().conform(key.value_type()).is_none()
     {
-        let message = format!("`{}` is {}, and this is not", key.name(), key.value_type().name());
+        let message = format!("`{}` is {}, and this value is not", key.name(), key.value_type().name());
         fields.wrong(&node.at, message, None);
         return None;
     }

@@ -8,13 +8,13 @@ use crate::languages::cel::{self, CelValue, Type};
 use crate::rules::facts;
 use crate::rules::yaml;
 
-/// A fact and the values that it may have.
+/// A fact and its accepted values.
 #[derive(Debug)]
 pub(in crate::rules) struct Match {
-    /// Its place among the facts of a resource.
+    /// Index of the fact in the schema of a resource.
     pub(in crate::rules) fact: usize,
     pub(in crate::rules) accepts: Vec<CelValue>,
-    /// Where each of them stands in the page.
+    /// Places of the values in the rule file.
     pub(super) places: Vec<Range<usize>>,
 }
 
@@ -23,15 +23,15 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
     let entries = fields.map("match");
     let Some((_, schema)) = facts::implied(looks_at) else {
         let Some((name, _)) = entries.first().filter(|_| looks_at != LooksAt::Text) else { return matches };
-        let help = "select among `resources` in `when`".to_owned();
-        fields.wrong(&name.at, "a rule about everything has nothing to match", Some(help));
+        let help = "select resources in `when` instead: `resources.filter(…)`".to_owned();
+        fields.wrong(&name.at, "a rule about all resources together cannot have a `match`", Some(help));
         return matches;
     };
     for (name, node) in entries {
         let short = name.text.strip_prefix("resource.").unwrap_or(&name.text);
         let Some(fact) = schema.field(short) else {
             let help = meant(&name, schema.fields.iter().map(|field| field.name));
-            fields.wrong(&name.at, format!("there is no fact called `{}`", name.text), help);
+            fields.wrong(&name.at, format!("there is no fact `{}`", name.text), help);
             continue;
         };
         let field = &schema.fields[fact];
@@ -40,8 +40,12 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
             _ => vec![node].into(),
         };
         if items.is_empty() {
-            let help = "leave it out, or write the values that it may have".to_owned();
-            fields.wrong(&name.at, format!("nothing is matched: `{}` has no values here", name.text), Some(help));
+            let help = "remove the entry, or list the allowed values".to_owned();
+            fields.wrong(
+                &name.at,
+                format!("this entry matches nothing: `{}` has no values here", name.text),
+                Some(help),
+            );
         }
         let mut accepts = Vec::with_capacity(items.len());
         let places = items.iter().map(|item| fields.in_page(&item.at)).collect();
@@ -59,7 +63,7 @@ pub(super) fn read(fields: &mut Fields, looks_at: LooksAt) -> Vec<Match> {
 type Refused = (String, Option<String>);
 
 fn accepted(item: &yaml::PageNode, field: &cel::SchemaField) -> Result<CelValue, Refused> {
-    let refused = || (format!("`{}` is {}, which cannot be matched with this", field.name, field.holds), None);
+    let refused = || (format!("`{}` is {}, which this value cannot match", field.name, field.holds), None);
     let value = constant(item).ok_or_else(refused)?;
     let one = match &field.holds {
         Type::List(of) => of,

@@ -1,4 +1,4 @@
-//! A page: the text of a rule, read and checked.
+//! Reads and checks a rule file.
 
 mod expression;
 mod extends;
@@ -27,7 +27,7 @@ use fields::Fields;
 pub(super) use fix::Remedy;
 pub(super) use matching::Match;
 
-/// A rule as its page defines it.
+/// A rule as its file defines it.
 #[derive(Debug)]
 pub struct Page {
     pub name: String,
@@ -35,45 +35,45 @@ pub struct Page {
     pub layer: Layer,
     pub level: Level,
     pub risk: Risk,
-    /// As sure as it may be at most, however sure the facts are.
+    /// Maximum confidence of its findings, even if the facts are more certain.
     pub confidence: Confidence,
     pub since: String,
     pub profile: Profile,
     pub looks_at: LooksAt,
-    /// The built-in rule that this one is made of.
+    /// The built-in rule that this one extends.
     pub extends: Option<String>,
     pub parameters: Vec<Declared>,
-    /// The page has no examples on purpose.
+    /// Whether the rule file has no examples on purpose.
     pub untested: bool,
-    /// The whole page.
+    /// Text of the rule file.
     pub text: Cow<'static, str>,
-    /// Where the prose starts.
+    /// Byte at which the prose starts.
     pub prose: usize,
     pub(super) matches: Vec<Match>,
     pub(super) raw: RawUse,
     constants: cel::Map,
-    /// Rules that tell what to do instead of the same thing, and that come first.
+    /// Rules that offer alternatives to the same setting and rank higher.
     pub(super) yields_to: Vec<String>,
-    /// Where a cluster keeps the custom resources that it is about: `gpu.acme.example/v1/gpuleases`.
+    /// API group, version and plural of the custom resources that the rule matches: `gpu.acme.example/v1/gpuleases`.
     pub(super) api: Option<String>,
-    /// What it was called before: settings and suppressions may go on calling it so.
+    /// Former names of the rule, which settings and suppressions may still use.
     pub(super) replaces: Vec<String>,
-    /// A rule about everything speaks of each of these by itself.
+    /// The list that a rule about everything evaluates one by one.
     grouping: OnceLock<Option<Grouping>>,
     when: OnceLock<Vec<PageExpression>>,
     speech: OnceLock<Speech>,
-    /// Where to read both from when they are first needed.
+    /// The parsed front matter, from which both are read when first needed.
     front: Option<&'static Front>,
 }
 
-/// What a rule about everything speaks of one by one.
+/// The list that a rule about everything evaluates one by one.
 #[derive(Debug)]
 pub(super) struct Grouping {
-    /// The list of them.
+    /// The list.
     pub(super) each: PageExpression,
-    /// The resources of one of them.
+    /// The resources of one member.
     pub(super) members: Option<PageExpression>,
-    /// What it comes to, and what it may come to at most.
+    /// The amount of one member, and its limit.
     pub(super) amount: Option<PageExpression>,
     pub(super) limit: Option<PageExpression>,
 }
@@ -84,62 +84,62 @@ impl Grouping {
     }
 }
 
-/// What a rule says: needed only once its condition holds for something.
+/// The output of a rule, needed only after its condition holds for something.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
-    /// What to point at: the first that stands in the text.
+    /// Places to point at: the first that the files set counts.
     pub(super) at: Vec<At>,
     pub(super) related: Vec<usize>,
     pub(super) messages: Vec<MessageTemplate>,
     pub(super) help: Vec<MessageTemplate>,
     pub(super) saves: Option<PageExpression>,
     pub(super) fix: Option<Remedy>,
-    /// The parts of objects and blocks that it names.
+    /// The paths in objects and blocks that it uses.
     pub(super) paths: Vec<facts::RawPath>,
 }
 
-/// The front matter of a built-in page, read when the program was built.
+/// The front matter of a built-in rule, parsed at build time.
 #[derive(Debug)]
 pub(super) struct Front {
-    /// The whole page.
+    /// Text of the rule file.
     pub(super) text: &'static str,
     pub(super) node: PageNode,
-    /// Its bytes in the page.
+    /// Byte range in the rule file.
     pub(super) at: Range<usize>,
-    /// It speaks of objects or blocks in some word.
+    /// Whether an expression uses objects or blocks.
     pub(super) may_look_at_raw: bool,
 }
 
-/// Small letters, digits and dashes.
+/// Whether the text is a name of lower-case letters, digits and dashes.
 pub fn is_name(text: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     text.split('-').all(is_word) && text.len() <= 64
 }
 
-/// A place to point at.
+/// A place that a finding points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum At {
-    /// Of the facts of what the rule looks at.
+    /// Index of a fact in the rule's scope.
     Fact(usize),
     Part(facts::RawPath),
 }
 
-/// What a page looks at beside facts.
+/// The raw data that a rule uses in addition to facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RawUse {
-    /// The manifests of resources.
+    /// Whether it uses manifests of resources.
     pub(super) object: bool,
     pub(super) block: bool,
     pub(super) objects: bool,
     pub(super) blocks: bool,
-    /// What objects make of pods.
+    /// Whether it uses the pods of objects.
     pub(super) pods: bool,
-    /// All resources, in a rule about one thing.
+    /// Whether a rule about one resource uses all resources.
     pub(super) resources: bool,
 }
 
 impl RawUse {
-    /// What must be read for it; `kinds` are those that a rule about objects matches.
+    /// Returns the raw data that must be read; `kinds` are those that a rule about objects matches.
     pub(super) fn wanted(self, looks_at: LooksAt, kinds: Option<BTreeSet<String>>) -> WantedRaw {
         let objects = match (looks_at, kinds) {
             _ if self.objects => WantedObjects::All,
@@ -151,13 +151,13 @@ impl RawUse {
         WantedRaw { blocks: self.block || self.blocks, objects, pods: self.pods }
     }
 
-    /// It may look at each of them for each of them.
+    /// Whether it may read all objects or blocks for each one of them.
     pub(super) fn everything(self) -> bool {
         self.objects || self.blocks || self.resources
     }
 }
 
-/// A parameter of a page.
+/// A parameter of a rule.
 #[derive(Debug, Clone)]
 pub struct Declared {
     pub name: String,
@@ -166,7 +166,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// The value, where it is a number.
+    /// Returns the value if it is a number.
     pub fn number(&self) -> Option<f64> {
         self.value.as_number()
     }
@@ -175,12 +175,12 @@ impl Declared {
         matches!(self.value, CelValue::Integer(_))
     }
 
-    /// The value as a configuration would give it.
+    /// Returns the value in the form of the settings.
     pub fn as_parameter(&self) -> Option<Parameter> {
         as_parameter(&self.value)
     }
 
-    /// The value as a message shows it.
+    /// Formats the value for messages.
     pub fn text(&self) -> String {
         match &self.value {
             CelValue::Map(map) => {
@@ -196,7 +196,7 @@ impl Declared {
     }
 }
 
-/// A value as a configuration would give it.
+/// Converts a value to the form of the settings.
 fn as_parameter(value: &CelValue) -> Option<Parameter> {
     Some(match value {
         CelValue::Flag(flag) => Parameter::Flag(*flag),
@@ -216,17 +216,17 @@ fn as_parameter(value: &CelValue) -> Option<Parameter> {
 #[derive(Debug)]
 pub(super) struct PageExpression {
     pub(super) program: Program,
-    /// Where it starts in the page, to tell where it failed.
+    /// Start byte in the rule file, for error messages.
     pub(super) start: usize,
-    /// Its text, and where that stands in the page; nothing where it is that of the page that this one extends.
+    /// Text and place of the expression; `None` if it is inherited from the extended rule.
     pub(super) written: Option<(String, Range<usize>)>,
-    /// Where each conjunct that compares a fact with plain values stands in the page.
+    /// Place of each conjunct that compares a fact with literals.
     compares: Vec<(cel::Comparison, Range<usize>)>,
-    /// Names and paths that it writes out, with their places in the page.
+    /// Literal names and paths of the expression, with their places in the rule file.
     named: Vec<(Named, Range<usize>)>,
 }
 
-/// What an expression calls something.
+/// A literal name or path in an expression.
 #[derive(Debug)]
 enum Named {
     Said(cel::SaidTo, Arc<str>),
@@ -237,28 +237,28 @@ enum Named {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
     pub text: String,
-    /// Of the page, counted from 1.
+    /// Line of the rule file, from 1.
     pub line: usize,
-    /// Bytes of the page.
+    /// Byte range in the rule file.
     pub at: Range<usize>,
-    /// The value in its place that leaves the rest as it is.
+    /// The value that leaves the rest of the condition unchanged.
     neutral: bool,
 }
 
 impl Operand {
-    /// The page without it.
+    /// Returns the rule file without this operand.
     pub fn dropped(&self, page: &str) -> String {
         let (before, behind) = (page.get(..self.at.start), page.get(self.at.end..));
         format!("{}{}{}", before.unwrap_or_default(), self.neutral, behind.unwrap_or_default())
     }
 }
 
-/// A text of several lines on one.
+/// Joins the lines of a text.
 pub(super) fn one_blank(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is wrong with a page, and where: bytes from its start.
+/// A mistake in a rule file, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
     pub at: Range<usize>,
@@ -278,14 +278,14 @@ impl Mistake {
     }
 }
 
-/// The largest page that is read.
+/// The size limit of a rule file.
 const MAX_BYTES: usize = 256 << 10;
 
 /// The line that opens and closes front matter.
 const FENCE: &str = "---";
 
 impl Page {
-    /// Reads a page; `parameters` replace its defaults.
+    /// Reads a rule file; `parameters` replace its defaults.
     pub fn read(text: &str, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
         let front = front_matter(text).map_err(|mistake| vec![mistake])?;
         let node = yaml::parse(&text[front.clone()])
@@ -298,10 +298,11 @@ impl Page {
         }
     }
 
-    /// Reads a built-in page. A test holds that all of them load, so what it says is read when it is first needed.
+    /// Reads a built-in rule file. A test proves that all of them load, so expressions are read when they are first
+    /// needed.
     pub(super) fn built_in(front: &'static Front, parameters: &[(&str, &Parameter)]) -> Result<Page, Vec<Mistake>> {
         let mut fields = Fields::new(front.node.clone(), front.text, front.at.clone());
-        // Parameters that were given may be wrong, and what it looks at must be known before anything is read.
+        // Parameters from settings may be wrong, and the required raw data must be known before files are read.
         let later = (parameters.is_empty() && !front.may_look_at_raw).then_some(front);
         match build(&mut fields, front.at.end, parameters, later) {
             Some(page) if fields.mistakes.is_empty() => Ok(Page { text: front.text.into(), ..page }),
@@ -309,7 +310,7 @@ impl Page {
         }
     }
 
-    /// Names in `match` and in conditions that nothing has.
+    /// Returns the names in `match` and conditions that do not exist.
     pub fn unknown_names(&self, names: &KnownNames) -> Vec<Mistake> {
         let mistake = |unknown: Unknown, at: &Range<usize>| Mistake {
             at: at.clone(),
@@ -343,7 +344,8 @@ impl Page {
         all
     }
 
-    /// The parts of its condition that could be left out: each operand of `&&` and `||`, else all of it.
+    /// Returns the parts of the condition that could be removed: each operand of `&&` and `||`, else the whole
+    /// condition.
     pub fn operands(&self) -> Vec<Operand> {
         let of = |when: &PageExpression| {
             let Some((text, at)) = &when.written else { return Vec::new() };
@@ -362,18 +364,18 @@ impl Page {
         self.when().iter().flat_map(of).collect()
     }
 
-    /// The line of the page where a part of an expression stands.
+    /// Returns the line of a part of an expression.
     pub(super) fn line_of(&self, when: &PageExpression, offset: usize) -> usize {
         let place = when.written.as_ref().map(|(text, at)| expression::place_in(&self.text, at, text, offset));
         self.text.get(..place.unwrap_or(when.start)).unwrap_or_default().matches('\n').count() + 1
     }
 
-    /// It says what to write instead.
+    /// Whether the rule has a fix.
     pub fn has_fix(&self) -> bool {
         self.speech().fix.is_some()
     }
 
-    /// Whether what it says, or when, depends on this variable.
+    /// Whether its output or its condition depends on this variable.
     pub fn names(&self, variable: &str) -> bool {
         let (speech, grouping) = (self.speech(), self.grouping());
         let conditions = grouping.into_iter().flat_map(Grouping::expressions).chain(self.when()).chain(&speech.saves);
@@ -386,7 +388,7 @@ impl Page {
         self.grouping.get_or_init(|| self.read_later(grouping)).as_ref()
     }
 
-    /// All of them must hold. Needed only once `match` holds for something.
+    /// Returns the conditions, which must all hold. Read only after `match` holds for something.
     pub(super) fn when(&self) -> &[PageExpression] {
         self.when.get_or_init(|| self.read_later(when))
     }
@@ -398,29 +400,29 @@ impl Page {
         })
     }
 
-    /// Reads a part of a built-in page that was left for later.
+    /// Reads a deferred part of a built-in rule file.
     fn read_later<T: Default>(&self, read: impl FnOnce(&mut Fields<'_>, LooksAt, &[Declared]) -> T) -> T {
         let Some(front) = self.front else { return T::default() };
         let mut fields = Fields::new(front.node.clone(), &self.text, front.at.clone());
         fields.proven = true;
         let part = read(&mut fields, self.looks_at, &self.parameters);
         if let Some(mistake) = fields.mistakes.first() {
-            unreachable!("the embedded page `{}`: {}", self.name, mistake.message);
+            unreachable!("the built-in rule file `{}`: {}", self.name, mistake.message);
         }
         part
     }
 
-    /// The parameters and their values.
+    /// Returns the parameters with their values.
     pub(super) fn constants(&self) -> &cel::Map {
         &self.constants
     }
 
-    /// The prose and the examples.
+    /// Returns the prose and the examples.
     pub fn body(&self) -> &str {
         self.text.get(self.prose..).unwrap_or_default()
     }
 
-    /// What it looks at beside facts.
+    /// Returns the raw data that the rule uses in addition to facts.
     pub(super) fn wanted_raw(&self) -> WantedRaw {
         let kinds =
             self.matches.iter().find(|it| self.looks_at == LooksAt::Object && Some(it.fact) == facts::kind_of_object());
@@ -428,20 +430,20 @@ impl Page {
         self.raw.wanted(self.looks_at, named)
     }
 
-    /// The first sentence of the prose.
+    /// Returns the first sentence of the prose.
     pub fn summary(&self) -> &str {
         let mut lines = self.body().lines().map(str::trim);
         lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default()
     }
 }
 
-/// The bytes between the two lines of dashes.
+/// Returns the byte range between the two `---` lines.
 fn front_matter(text: &str) -> Result<Range<usize>, Mistake> {
-    let help = "a page starts with `---`, its front matter, and `---` again";
+    let help = "start the rule file with `---`, its front matter, and `---` again";
     if text.len() > MAX_BYTES {
         return Err(Mistake::new(
             0..0,
-            format!("the page has {} bytes, more than the limit of {MAX_BYTES}", text.len()),
+            format!("the rule file has {} bytes, and the limit is {MAX_BYTES}", text.len()),
         ));
     }
     let mark = text.len() - text.trim_start_matches('\u{feff}').len();
@@ -454,11 +456,14 @@ fn front_matter(text: &str) -> Result<Range<usize>, Mistake> {
                 Some(start) => return Ok(start..at),
             }
         } else if start.is_none() && !line.trim().is_empty() {
-            return Err(Mistake::new(at..at + line.trim_end().len(), "the page has no front matter").with_help(help));
+            return Err(
+                Mistake::new(at..at + line.trim_end().len(), "the rule file has no front matter").with_help(help)
+            );
         }
         at += line.len();
     }
-    let what = if start.is_some() { "the front matter does not end" } else { "the page has no front matter" };
+    let what =
+        if start.is_some() { "the front matter has no closing `---`" } else { "the rule file has no front matter" };
     Err(Mistake::new(0..0, what).with_help(help))
 }
 
@@ -466,7 +471,7 @@ fn shifted(at: Range<usize>, by: usize) -> Range<usize> {
     at.start + by..at.end + by
 }
 
-/// Builds what can be built, and notes everything that is wrong. What the rule says and when may be left for later.
+/// Builds the rule as far as possible and records every mistake. Its output and its condition may be deferred.
 fn build(
     fields: &mut Fields,
     prose: usize,
@@ -499,7 +504,7 @@ fn build(
     }
     let conditions = filled_when.get().into_iter().flatten();
     fields.mistakes.extend(conditions.flat_map(|when| never_true(when, &matches, looks_at)));
-    // what uses it may be what is wrong
+    // An error in another field may cause the error here.
     if later.is_none() && fields.mistakes.is_empty() {
         fields.refuse_unused_parameters();
     }
@@ -533,7 +538,7 @@ fn build(
 
 type Expressions = (OnceLock<Option<Grouping>>, OnceLock<Vec<PageExpression>>, OnceLock<Speech>, RawUse);
 
-/// What the rule says and when, with what of objects and blocks these look at.
+/// Reads the output and the condition of the rule, with the paths in objects and blocks that they use.
 fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Expressions {
     let grouping = grouping(fields, looks_at, parameters);
     let when = when(fields, looks_at, parameters);
@@ -542,7 +547,7 @@ fn expressions(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) 
     (OnceLock::from(grouping), OnceLock::from(when), OnceLock::from(speech), raw)
 }
 
-/// What is said about the text itself is said by whoever reads it.
+/// gpulint writes the messages of `for: text` rules itself, so these have no `when` and no `message`.
 fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
     let speaks = looks_at != LooksAt::Text;
     if speaks && !fields.has("message") {
@@ -553,21 +558,21 @@ fn demand_words(fields: &mut Fields, looks_at: LooksAt, matches_nothing: bool) {
     }
 }
 
-/// What it speaks of one by one.
+/// Reads the list that the rule evaluates one by one.
 fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Option<Grouping> {
     if !fields.has("each") {
         for field in ["members", "amount", "limit"] {
             if fields.has(field) {
                 let at = fields.place(field);
                 fields.take(field);
-                fields.wrong(&at, format!("`{field}` is said of one of those that `each` lists"), None);
+                fields.wrong(&at, format!("`{field}` needs `each`: it describes one member of that list"), None);
             }
         }
         return None;
     }
     if !matches!(looks_at, LooksAt::Repository | LooksAt::Change) {
         let at = fields.place("each");
-        fields.wrong(&at, "`each` is for rules `for: repository` or `for: change`", None);
+        fields.wrong(&at, "`each` needs `for: repository` or `for: change`", None);
     }
     let scope =
         ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, Words { grouped: true, told: false }) };
@@ -579,13 +584,13 @@ fn grouping(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> 
     })
 }
 
-/// When the rule speaks.
+/// Reads the conditions of the rule.
 fn when(fields: &mut Fields, looks_at: LooksAt, parameters: &[Declared]) -> Vec<PageExpression> {
     let words = Words { grouped: fields.has("each"), told: false };
     fields.conditions(&ExpressionScope { proven: fields.proven, ..scope(looks_at, parameters, words) })
 }
 
-/// What the rule says, and what it looks at for that and for its condition.
+/// Reads the output of the rule, with the raw data that it and the condition use.
 fn speech(
     fields: &mut Fields,
     looks_at: LooksAt,
@@ -610,26 +615,26 @@ fn speech(
     (Speech { at, related, messages, help, saves, fix, paths }, raw)
 }
 
-/// Conjuncts that `match` rules out: the condition can never be true.
+/// Returns conjuncts that contradict `match`, so that the condition can never be true.
 fn never_true(when: &PageExpression, matches: &[Match], looks_at: LooksAt) -> Vec<Mistake> {
     let Some((_, schema)) = facts::implied(looks_at) else { return Vec::new() };
     let refused = |(compare, at): &(cel::Comparison, Range<usize>)| {
         let place = schema.field(&compare.fact)?;
         let wanted = matches.iter().find(|it| it.fact == place)?;
-        // one member of a list may be this and another that
+        // Different members of a list may have different values.
         if matches!(schema.fields.get(place)?.holds, Type::List(_)) || wanted.accepts.iter().any(|it| compare.holds(it))
         {
             return None;
         }
         let values: Vec<String> = wanted.accepts.iter().map(super::template::plain).collect();
         let message =
-            format!("`when` can never be true: `match` says that `{}` is {}", compare.fact, values.join(" or "));
+            format!("`when` can never be true: `match` requires that `{}` is {}", compare.fact, values.join(" or "));
         Some(Mistake::new(at.clone(), message).with_help("change one of the two"))
     };
     when.compares.iter().filter_map(refused).collect()
 }
 
-/// What programs look at beside facts, and which parts of it.
+/// Returns the raw data that programs use in addition to facts, with the paths in it.
 pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (RawUse, Vec<facts::RawPath>) {
     let mut used =
         RawUse { object: looks_at == LooksAt::Object, block: looks_at == LooksAt::Block, ..RawUse::default() };
@@ -649,7 +654,7 @@ pub(super) fn raw_use(programs: &[&Program], looks_at: LooksAt, at: &[At]) -> (R
     };
     pointed.for_each(&mut note);
     for names in programs.iter().flat_map(|program| &program.names) {
-        // `resource.object` and `it.block` name the same as `object` and `block`
+        // `resource.object` and `it.block` are the same as `object` and `block`.
         names.iter().take(2).for_each(|name| note(name));
         let names = if names.first().is_some_and(|name| &**name == "resource") { &names[1..] } else { names };
         paths.extend(facts::RawPath::of(names));
@@ -667,16 +672,16 @@ fn constants(parameters: &[Declared]) -> cel::Map {
     values
 }
 
-/// Which words an expression of a page may use beside the usual ones.
+/// Additional names that an expression may use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Words {
-    /// The page says `each`.
+    /// Whether the rule has `each`.
     grouped: bool,
-    /// It stands in a message.
+    /// Whether the expression is in a message.
     told: bool,
 }
 
-/// What the expressions of a page may name.
+/// Returns the names that the expressions of a rule can use.
 pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) -> ExpressionScope<'static> {
     let values = constants(parameters);
     let seen = |by: SeenBy| match by {
@@ -706,13 +711,17 @@ pub(super) fn scope(looks_at: LooksAt, parameters: &[Declared], words: Words) ->
     }
 }
 
-/// The parameters of the page, with what is given for them.
+/// Reads the parameters of the rule, with the values from settings.
 fn parameters(fields: &mut Fields, given: &[(&str, &Parameter)]) -> Vec<Declared> {
     let mut declared = Vec::new();
     for (name, node) in fields.map("params") {
         let (meaning, node) = fields.described(node);
         let Some(default) = constant(&node) else {
-            fields.wrong(&node.at, "a parameter is a bool, a number, a text, a list of texts or a map of these", None);
+            fields.wrong(
+                &node.at,
+                "a parameter must be a bool, a number, a string, a list of strings or a map of these",
+                None,
+            );
             continue;
         };
         let value = match given.iter().rev().find(|(given, _)| *given == name.text) {
@@ -742,7 +751,7 @@ fn constant(node: &PageNode) -> Option<CelValue> {
     })
 }
 
-/// What is given, as the type of the default; `None` where it does not have that type.
+/// Converts a value from settings to the type of the default; `None` if it does not have that type.
 pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue> {
     Some(match (given, default) {
         (Parameter::Flag(flag), CelValue::Flag(_)) => CelValue::Flag(*flag),
@@ -767,8 +776,8 @@ pub(super) fn conform(given: &Parameter, default: &CelValue) -> Option<CelValue>
     })
 }
 
-/// An entry of a map is what the default has under its name, or what the others of it are: of maps, with the names that any
-/// of these has.
+/// Checks an entry of a map against the default's entry with the same name, or else against its other entries. For
+/// maps, all their names count.
 fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<CelValue> {
     let own = default.get(&cel::MapKey::Text(key.into()));
     let members = || default.iter().map(|(_, value)| value);
@@ -794,7 +803,7 @@ fn conform_entry(given: &Parameter, key: &str, default: &cel::Map) -> Option<Cel
     }
 }
 
-/// A value of which the page says nothing.
+/// Converts a value for which the rule file has no default.
 fn free(given: &Parameter) -> CelValue {
     match given {
         Parameter::Flag(flag) => CelValue::Flag(*flag),
@@ -810,19 +819,19 @@ fn free(given: &Parameter) -> CelValue {
     }
 }
 
-/// The type of a parameter as a message names it.
+/// Returns the type of a parameter for messages.
 pub(super) fn kind_of(value: &CelValue) -> String {
     match value {
         CelValue::Integer(_) => "a whole number".to_owned(),
         CelValue::Double(_) => "a number".to_owned(),
         CelValue::Flag(_) => "true or false".to_owned(),
         CelValue::Text(_) => "a text".to_owned(),
-        CelValue::Map(_) => "a map with such entries as the page has".to_owned(),
-        _ => "a list of texts".to_owned(),
+        CelValue::Map(_) => "a map with the same types of values as the rule file has".to_owned(),
+        _ => "a list of strings".to_owned(),
     }
 }
 
-/// The nearest of the names, as help.
+/// Returns the most similar name as help.
 fn meant<'a>(name: &PageName, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(&name.text, known).map(|near| format!("did you mean `{near}`?"))
 }

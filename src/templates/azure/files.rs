@@ -1,4 +1,4 @@
-//! Which files are templates, and which of them another one means.
+//! Detects template files, and resolves references between templates.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,16 +13,16 @@ use crate::source::{FileId, Sources, Span, each, join, parent};
 use crate::templates::located::meant;
 use crate::templates::reading::TemplateReading;
 
-/// By their paths.
+/// Templates by path.
 pub(super) type AzureTemplates = BTreeMap<String, Arc<AzureTemplate>>;
 
-/// How files of parameters in Bicep end.
+/// Ending of Bicep parameter files.
 pub(super) const PARAMETERS: &str = ".bicepparam";
 
-/// How files of Bicep end.
+/// Ending of Bicep files.
 const BICEP: &str = ".bicep";
 
-/// The templates among files that look like some.
+/// Parses the templates among the candidates.
 pub(super) fn parse(sources: &Sources, candidates: &[String], reading: &mut TemplateReading) -> AzureTemplates {
     let mut all = AzureTemplates::new();
     let opened: Vec<(&String, FileId)> = candidates
@@ -60,13 +60,13 @@ impl<'p> Parsed<'p> {
     }
 }
 
-/// The templates of the tree, for those that one of them deploys.
+/// Provides the templates of the tree to those that deploy them.
 pub(super) struct Shelf<'s> {
     pub(super) sources: &'s Sources,
     pub(super) templates: &'s AzureTemplates,
-    /// A template that deploys itself has no end.
+    /// The outermost template; deploying itself would never end.
     pub(super) outermost: &'s str,
-    /// Those that were taken.
+    /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,
 }
 

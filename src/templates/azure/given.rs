@@ -1,4 +1,4 @@
-//! Files of parameters: which there are, and which template each is for.
+//! Finds parameter files and their templates.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,17 +13,17 @@ use crate::templates::reading::TemplateReading;
 
 use super::files::{AzureTemplates, PARAMETERS, Shelf};
 
-/// What is given for the parameters of a template.
+/// Values for the parameters of a template.
 pub(super) struct GivenParameters {
     pub(super) path: String,
     pub(super) template: String,
     pub(super) values: BTreeMap<Arc<str>, Value>,
 }
 
-/// Stands in every file of parameters in JSON.
+/// Part of every JSON parameter file.
 const MARK: &[u8] = b"eploymentParameters.json";
 
-/// The files of parameters in the folders of templates and around them, sorted.
+/// Returns the parameter files in the folders of templates and their parents, sorted.
 pub(super) fn find(
     sources: &Sources,
     paths: &[String],

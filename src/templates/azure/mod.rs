@@ -1,5 +1,5 @@
-//! AzureTemplates of Azure Resource Manager and files of Bicep → inventory: which files are some, which of them deploy which, and
-//! with which parameters each is deployed.
+//! Front end for Azure Resource Manager templates and Bicep: finds them, their nested templates and the parameters of
+//! each deployment, and adds their resources to the inventory.
 
 mod files;
 mod given;
@@ -21,16 +21,16 @@ use super::resources::Applied;
 use files::{AzureTemplates, Shelf};
 use given::GivenParameters;
 
-/// Something that is deployed by itself: a template and what it is given.
+/// A separate deployment: a template with its parameters.
 struct Deployment<'t> {
     path: &'t str,
     template: &'t Arc<AzureTemplate>,
     given: BTreeMap<Arc<str>, Value>,
-    /// The file of its parameters.
+    /// Path of its parameter file.
     parameters: Option<&'t str>,
 }
 
-/// Reads the templates among `candidates`, which look like some; `paths` are all files of the tree.
+/// Reads the templates among `candidates`; `paths` are all files of the tree.
 pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let templates = files::parse(sources, candidates, &mut reading);
@@ -41,7 +41,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
     let deployments: Vec<Deployment<'_>> =
         templates.iter().flat_map(|(path, template)| deployments_of(path, template, &given)).collect();
     let made: Vec<_> = deployments.iter().map(|it| it.make(sources, &templates)).collect();
-    // What another template deploys is made with what that one gives it, and not by itself.
+    // A nested template is deployed with the parameters of its parent, and not by itself.
     let nested: BTreeSet<&str> = made.iter().flat_map(|(_, nested)| nested).map(String::as_str).collect();
     for (deployment, (resources, inputs)) in deployments.iter().zip(&made) {
         if !nested.contains(deployment.path) {
@@ -52,7 +52,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
     reading
 }
 
-/// A template is deployed once with each file of parameters that is for it, or once with its defaults.
+/// Returns one deployment for each parameter file of a template, or one with its defaults.
 fn deployments_of<'t>(
     path: &'t str,
     template: &'t Arc<AzureTemplate>,
@@ -72,7 +72,7 @@ fn deployments_of<'t>(
 }
 
 impl Deployment<'_> {
-    /// What it makes, and the other files that it is made of.
+    /// Returns the resources of a deployment, and the other files that it used.
     fn make(&self, sources: &Sources, templates: &AzureTemplates) -> (Vec<DocResource>, BTreeSet<String>) {
         let shelf = Shelf { sources, templates, outermost: self.path, taken: RefCell::default() };
         let steps = sources.limits().evaluation_steps;

@@ -1,7 +1,8 @@
-//! What `cdk synth` wrote: a manifest beside the templates says in which account and region each is made, and which line of
-//! the program made which resource.
+//! Reads the output of `cdk synth`. A manifest next to the templates contains the account and region of each, and the
+//! line of the program for each resource.
 //!
-//! Facts of a resource whose line is known lead there: the template is nobody's text. Schema of cloud assemblies 48, 2026-11.
+//! If that line is known, the facts of the resource point to it, because nobody edits the generated template. Schema of
+//! cloud assemblies 48, 2026-11.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,27 +13,27 @@ use crate::languages::yaml::{self, Node};
 use crate::source::{FileId, Segment, Sources, Span, file_name, join, lines_with_offsets, parent};
 
 pub(super) const MANIFEST: &str = "manifest.json";
-/// Ends of the names of templates, and of those that others nest.
+/// Ending of templates, including nested ones.
 const STACK: &str = ".template.json";
 const NESTED: &str = ".nested.template.json";
 
-/// A template as a manifest has it.
+/// A template in a manifest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Synthesized {
     pub(super) place: AccountAndRegion,
     pub(super) parameters: BTreeMap<Arc<str>, Value>,
-    /// Which line of the program made which resource.
+    /// Line of the program for each resource.
     lines: HashMap<Arc<str>, Span>,
 }
 
-/// The manifests of the folders that were asked about, each read once.
+/// The manifests of the requested folders, each read once.
 #[derive(Default)]
 pub(super) struct Assemblies {
     folders: HashMap<String, HashMap<Arc<str>, Synthesized>>,
 }
 
 impl Assemblies {
-    /// What the manifest beside a template says of it, or of the stack that nests it: its name begins with that one's.
+    /// Returns the manifest's entry for a template, or for the parent stack whose name is its prefix.
     pub(super) fn of(&mut self, sources: &Sources, path: &str) -> Option<&Synthesized> {
         let name = file_name(path);
         let stacks = self.stacks(sources, parent(path))?;
@@ -41,7 +42,7 @@ impl Assemblies {
         stacks.get(name).or_else(|| name.ends_with(NESTED).then(around).flatten().map(|(_, stack)| stack))
     }
 
-    /// Whether a file only describes the templates beside it.
+    /// Whether a file only describes the templates next to it.
     pub(super) fn describes(&mut self, sources: &Sources, path: &str) -> bool {
         self.stacks(sources, parent(path)).is_some_and(|stacks| !stacks.is_empty())
     }
@@ -86,7 +87,7 @@ fn synthesized(sources: &Sources, folder: &str, name: &Arc<str>, artifact: &Node
     }
 }
 
-/// `aws://123456789012/us-east-1`; what is not chosen before the stack is made is called unknown there.
+/// Parses `aws://123456789012/us-east-1`. A value that is chosen at deployment has the name "unknown" there.
 fn environment(node: &Node) -> (Option<Value>, Option<Value>) {
     let rest = node.text().and_then(|text| text.strip_prefix("aws://"));
     let Some((account, region)) = rest.and_then(|rest| rest.split_once('/')) else { return (None, None) };
@@ -94,8 +95,8 @@ fn environment(node: &Node) -> (Option<Value>, Option<Value>) {
     (known(account), known(region))
 }
 
-/// The lines of the program by the resources that they made; `cdk synth --debug` writes them. Of a name that several stacks
-/// inside of this one have, nobody can tell which is meant.
+/// Returns the lines of the program by resource, which `cdk synth --debug` writes. A name in several nested stacks is
+/// ambiguous and omitted.
 fn lines(sources: &Sources, folder: &str, artifact: &Node) -> HashMap<Arc<str>, Span> {
     let apart = artifact.text_at("additionalMetadataFile").and_then(|name| root(sources, &join(folder, name)?));
     let metadata = artifact.get("metadata").into_iter().chain(apart.iter());
@@ -123,7 +124,7 @@ fn is_of_type(node: &Node, kind: &str) -> bool {
     node.text_at("type").is_some_and(|it| &**it == kind)
 }
 
-/// `new GpuStack (/home/a/app/lib/gpu-stack.ts:14:5)`: the line, where the file is one of the tree.
+/// Parses `new GpuStack (/home/a/app/lib/gpu-stack.ts:14:5)`; returns the line if the file is in the tree.
 fn line_of(sources: &Sources, project: &str, frame: &str) -> Option<Span> {
     let place = frame.rsplit_once('(').map_or(frame, |(_, place)| place).trim_end_matches(')');
     let mut parts = place.rsplitn(3, ':');
@@ -142,7 +143,7 @@ fn line_of(sources: &Sources, project: &str, frame: &str) -> Option<Span> {
 }
 
 impl Synthesized {
-    /// Comments of the program that speak to gpulint.
+    /// Returns comments for gpulint in the program.
     pub(super) fn comments(&self, sources: &Sources) -> Vec<Span> {
         let files: BTreeSet<FileId> = self.lines.values().map(|line| line.file).collect();
         let of_file = |file: FileId| {
@@ -157,7 +158,7 @@ impl Synthesized {
         files.into_iter().flat_map(of_file).collect()
     }
 
-    /// The template as text of which each resource leads to the line of the program that made it; none where no line is
+    /// Returns the template as text in which each resource leads to its line of the program; `None` if no line is
     /// known.
     pub(super) fn traced(&self, sources: &Sources, file: FileId) -> Option<FileId> {
         if self.lines.is_empty() {

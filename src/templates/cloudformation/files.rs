@@ -1,4 +1,4 @@
-//! Which files are templates, and which of them a location means.
+//! Detects template files, and resolves locations of nested templates.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,16 +15,17 @@ use crate::templates::reading::TemplateReading;
 
 use super::assembly::Assemblies;
 
-/// By their paths.
+/// Templates by path.
 pub(super) type Templates = BTreeMap<String, Arc<CloudTemplate>>;
 
-/// What another program fills in: such a text is no template yet. Braces alone may be those of a document of Systems Manager.
+/// Marks of other template languages: such a file is not a template yet. Double braces alone may belong to a Systems
+/// Manager document.
 const FILLED_IN: [&str; 2] = ["{% ", "{%- "];
 
-/// Begins most templates of YAML, and nothing else.
+/// First key of most YAML templates, and of nothing else.
 const VERSION: &str = "AWSTemplateFormatVersion:";
 
-/// The templates among files that look like some.
+/// Parses the templates among the candidates.
 pub(super) fn parse(
     sources: &Sources,
     candidates: &[String],
@@ -59,9 +60,9 @@ pub(super) fn parse(
 struct Parsed<'p> {
     path: &'p str,
     template: Option<CloudTemplate>,
-    /// It is one for sure, and CloudFormation would refuse it.
+    /// Whether it is certainly a template, and CloudFormation would refuse it.
     is_refused: bool,
-    /// JSON that declares nothing: a description of a service names types and makes none.
+    /// Whether it is JSON without declarations: a service description names types and creates none.
     is_data: bool,
     comments: Vec<Span>,
     diagnostics: Vec<Diagnostic>,
@@ -96,7 +97,7 @@ impl<'p> Parsed<'p> {
     }
 }
 
-/// Whether something in it has a type of CloudFormation, at any depth: a part of a template that others include has one.
+/// Whether any part has a CloudFormation type: a fragment that other templates include has one.
 fn declares(root: &Node) -> bool {
     let is_type = |node: &Node| node.text_at("Type").is_some_and(|it| it.starts_with("AWS::"));
     let mut open = vec![root];
@@ -109,13 +110,13 @@ fn declares(root: &Node) -> bool {
     false
 }
 
-/// The templates of the tree, for those that one stack nests.
+/// Provides the templates of the tree to stacks that nest them.
 pub(super) struct Shelf<'s> {
     pub(super) sources: &'s Sources,
     pub(super) templates: &'s Templates,
-    /// A template that nests itself has no end.
+    /// The outermost template; nesting itself would never end.
     pub(super) outermost: &'s str,
-    /// Those that were taken.
+    /// Templates that were used.
     pub(super) taken: RefCell<BTreeSet<String>>,
 }
 

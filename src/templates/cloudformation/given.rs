@@ -1,6 +1,6 @@
-//! Files of parameters: which there are, and which template each is for.
+//! Finds parameter files and their templates.
 //!
-//! Nothing in such a file names its template: `located` says how it is found.
+//! Such a file does not name its template: `located` finds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::templates::located::parameters_of;
 
 use super::files::Templates;
 
-/// What is given for the parameters of a template.
+/// Values for the parameters of a template.
 pub(super) struct GivenParameters {
     pub(super) path: String,
     pub(super) template: String,
     pub(super) values: BTreeMap<Arc<str>, Value>,
 }
 
-/// Words of which one stands in every such file: of the command line, of pipelines.
+/// Words of which every such file contains one: of the command line, or of pipelines.
 const MARKS: [&[u8]; 2] = [b"ParameterKey", b"\"Parameters\""];
 
-/// The files of parameters in the folders of templates and around them, sorted.
+/// Returns the parameter files in the folders of templates and their parents, sorted.
 pub(super) fn find(sources: &Sources, paths: &[String], templates: &Templates) -> Vec<GivenParameters> {
     let folders: BTreeSet<&str> = templates.keys().map(|path| parent(parent(path))).collect();
     let is_near = |path: &str| folders.iter().any(|folder| folder.is_empty() || is_below(path, folder));
@@ -55,14 +55,14 @@ fn values(sources: &Sources, path: &str) -> Option<BTreeMap<Arc<str>, Value>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// `{"ParameterKey": "a", "ParameterValue": "b"}`, or `"a=b"`.
+/// Parses `{"ParameterKey": "a", "ParameterValue": "b"}`, or `"a=b"`.
 fn pair(item: &Node) -> Option<(Arc<str>, Value)> {
     if let Some((name, value)) = item.text().and_then(|text| text.split_once('=')) {
         return Some((name.into(), Value::text(value, item.span)));
     }
     let value = item
         .get("ParameterValue")
-        .map_or_else(|| Value::unknown("the stack keeps the value that it has", item.span), given);
+        .map_or_else(|| Value::unknown("the stack keeps its current value", item.span), given);
     Some((item.text_at("ParameterKey")?.clone(), value))
 }
 
@@ -71,7 +71,7 @@ fn given(node: &Node) -> Value {
     match (node.text(), parts.filter(|it| !it.is_empty())) {
         (Some(text), _) => Value::text(text.clone(), node.span),
         (None, Some(parts)) => Value::text(parts.join(","), node.span),
-        (None, None) => Value::unknown("the file of parameters says it in a way that is not read", node.span),
+        (None, None) => Value::unknown("gpulint does not support this form of the parameter file", node.span),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Templates of CloudFormation and SAM → inventory: which files are templates, which of them nest which, and with which
-//! parameters each is applied.
+//! Front end for CloudFormation and SAM: finds templates, their nested templates and the parameters of each stack, and
+//! adds their resources to the inventory.
 
 mod assembly;
 mod files;
@@ -24,25 +24,25 @@ use assembly::{Assemblies, MANIFEST, Synthesized};
 use files::{Shelf, Templates};
 use given::GivenParameters;
 
-/// One stack that somebody makes: a template and what it is given.
+/// A separate stack: a template with its parameters.
 struct Stack<'t> {
     path: &'t str,
     template: &'t Arc<CloudTemplate>,
     given: BTreeMap<Arc<str>, Value>,
-    /// The file of its parameters.
+    /// Path of its parameter file.
     parameters: Option<&'t str>,
-    /// What the program that wrote the template says of the stack.
+    /// The generating program's manifest for the stack.
     manifest: Option<String>,
     place: AccountAndRegion,
 }
 
-/// What a stack makes, and the templates that it nests.
+/// The resources of a stack, and its nested templates.
 struct Made {
     resources: Vec<DocResource>,
     nested: BTreeSet<String>,
 }
 
-/// Reads the templates among `candidates`, which look like some; `paths` are all files of the tree.
+/// Reads the templates among `candidates`; `paths` are all files of the tree.
 pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
     let mut reading = TemplateReading::default();
     let mut assemblies = Assemblies::default();
@@ -59,7 +59,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
         }
     }
     let made: Vec<Made> = stacks.iter().map(|stack| stack.make(sources, &templates)).collect();
-    // What another template nests is made with what that one gives it, and not by itself.
+    // A nested template is created with the parameters of its parent, and not by itself.
     let nested: BTreeSet<&str> = made.iter().flat_map(|it| &it.nested).map(String::as_str).collect();
     for (stack, made) in stacks.iter().zip(&made).filter(|(stack, _)| !nested.contains(stack.path)) {
         stack.add(made, options, &mut reading);
@@ -68,7 +68,7 @@ pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options:
     reading
 }
 
-/// A template is made once with each file of parameters that is for it, or once with its defaults.
+/// Returns one stack for each parameter file of a template, or one with its defaults.
 fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [GivenParameters]) -> Vec<Stack<'t>> {
     let stack = |given: Option<&'t GivenParameters>| Stack {
         path,
@@ -86,7 +86,7 @@ fn stacks_of<'t>(path: &'t str, template: &'t Arc<CloudTemplate>, given: &'t [Gi
 }
 
 impl<'t> Stack<'t> {
-    /// As a program says it.
+    /// Returns the stack with the settings of its manifest.
     fn synthesized(path: &'t str, template: &'t Arc<CloudTemplate>, synthesized: &Synthesized) -> Self {
         let Synthesized { place, parameters, .. } = synthesized.clone();
         let manifest = join(parent(path), MANIFEST);

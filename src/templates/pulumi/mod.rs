@@ -1,7 +1,7 @@
-//! Programs of Pulumi in YAML, and what Pulumi wrote of those in other languages → inventory.
+//! Front end for Pulumi: reads YAML programs, and Pulumi's output for programs in other languages.
 //!
-//! Providers of Pulumi are mostly made of those of Terraform: a type is called by the same words in another order, and so
-//! are attributes, lists of which have a plural. So their names follow without a table.
+//! Most Pulumi providers are generated from those of Terraform. A type has the same words in another order. Attributes
+//! have the same words too, and lists have a plural. Therefore the names need no table.
 
 mod names;
 
@@ -18,7 +18,7 @@ use crate::source::{Sources, Span, file_name, join, parent};
 use super::reading::{TemplateOptions, TemplateReading};
 use super::resources::Applied;
 
-/// Reads projects and what Pulumi wrote, among `candidates`; `paths` are all files of the tree.
+/// Reads projects and Pulumi's output among `candidates`; `paths` are all files of the tree.
 pub fn read(sources: &Sources, candidates: &[String], paths: &[String], options: &TemplateOptions) -> TemplateReading {
     let mut reading = TemplateReading::default();
     for path in candidates {
@@ -58,14 +58,14 @@ fn root(sources: &Sources, path: &str) -> Option<(Node, Vec<Span>)> {
     Some((stream.documents.first()?.root.clone(), stream.comments))
 }
 
-/// The program of a project that keeps it in another folder.
+/// Returns the program of a project that has it in another folder.
 fn main_of(sources: &Sources, path: &str, project: &Node) -> Option<(Node, Vec<Span>)> {
     let folder = project.text_at("main").map_or("", |it| it);
     let folder = join(parent(path), folder)?;
     ["Main.yaml", "main.yaml"].iter().find_map(|name| root(sources, &join(&folder, name)?))
 }
 
-/// The stacks of a project, each with its file; one without configuration where there is none.
+/// Returns the stacks of a project, each with its file; one without configuration if there is none.
 fn stacks<'p>(
     sources: &Sources,
     project: &str,
@@ -95,7 +95,7 @@ fn stacks<'p>(
 fn configured(node: &Node) -> Value {
     use crate::languages::hcl::value::{Data, Entries, Number};
     match (node.entries(), node.items()) {
-        ([only], _) if &*only.key == "secure" => Value::unknown("a secret, which is kept sealed", node.span),
+        ([only], _) if &*only.key == "secure" => Value::unknown("the value is an encrypted secret", node.span),
         (entries @ [_, ..], _) => {
             let known = entries.iter().map(|entry| (entry.key.clone(), configured(&entry.value))).collect();
             Value::new(Data::Object(Arc::new(Entries { known, rest: None })), node.span)
@@ -112,7 +112,7 @@ fn configured(node: &Node) -> Value {
     }
 }
 
-/// A stack and what it is made of.
+/// A stack and its inputs.
 struct Made<'m> {
     path: &'m str,
     variant: String,

@@ -1,4 +1,4 @@
-//! What types of Pulumi are called in rows.
+//! Maps Pulumi types to resource definitions.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use crate::languages::document::DocResource;
 use crate::templates::names::{AZURE, CLOUDFORMATION, TypeNames, TypeNaming, small};
 
-/// The names of Pulumi, which follow from those of the rows.
+/// The names of Pulumi, which are derived from those of resource definitions.
 pub(super) struct Pulumi;
 
-/// Packages whose types begin otherwise in Terraform (registry of Pulumi, 2026-11). All others begin alike.
+/// Packages whose types have another prefix in Terraform (Pulumi registry, 2026-11). All others have the same.
 const PREFIXES: [(&str, &str); 5] = [
     ("gcp", "google"),
     ("azure", "azurerm"),
@@ -19,7 +19,7 @@ const PREFIXES: [(&str, &str); 5] = [
     ("google-native", "google"),
 ];
 
-/// The types of rows by their letters alone.
+/// Types of resource definitions by their letters alone.
 static TYPES: LazyLock<HashMap<String, &'static str>> =
     LazyLock::new(|| crate::terraform::types().map(|it| (letters(it), it)).collect());
 
@@ -27,12 +27,12 @@ fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// `aws` of `aws:ec2/instance:Instance`.
+/// Returns `aws` for `aws:ec2/instance:Instance`.
 pub(super) fn package(kind: &str) -> &str {
     kind.split(':').next().unwrap_or(kind)
 }
 
-/// What Terraform calls a provider. Of a package that no row is about it does not matter.
+/// Returns Terraform's name of a provider. For packages without a definition, any name is fine.
 pub(super) fn provider(package: &str) -> &'static str {
     let renamed = PREFIXES.iter().find(|(name, _)| *name == package).map(|(_, prefix)| *prefix);
     renamed.unwrap_or_else(|| {

@@ -262,7 +262,7 @@ mod tests {
         for (row, why) in [
             ("machin = \"a\"", "`machin` is neither a word of a row nor a fact"),
             ("machine = { att = \"a\" }", "unknown field `att`"),
-            ("machine = \"a..b\"", "no step of a path"),
+            ("machine = \"a..b\"", "not a step of a path"),
             ("count = { wanted = \"a\" }", "unknown field `wanted`"),
             ("like = \"y\"", "no row like `y`"),
             ("role = \"owned\"", "unknown variant `owned`"),

@@ -60,7 +60,7 @@ pub(super) fn under_other_names(pair: &mut Pair, choice: &mut Choice) {
         }
         2 => {
             pair.head[at].1 = POINTER.into();
-            pair.tell("a pointer of Git LFS");
+            pair.tell("a Git LFS pointer");
         }
         3 if !is_named => {
             pair.head[at].0 = format!("-\u{202e}\u{1b}[2K$(x);{name}");

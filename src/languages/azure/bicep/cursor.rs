@@ -1,9 +1,9 @@
-//! A place in a text of Bicep, and what stands there.
+//! A position in a Bicep file, with functions that read from it.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, Span};
 
-/// What does not parse, and where.
+/// A syntax error and its place.
 pub(super) struct Unparsed {
     pub(super) why: String,
     pub(super) at: usize,
@@ -15,15 +15,15 @@ pub(super) struct Cursor<'t> {
     pub(super) file: FileId,
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// Where the last thing ended that was no space.
+    /// End of the last token before spaces.
     pub(super) end: usize,
-    /// Brackets around this place.
+    /// Number of open brackets at this position.
     pub(super) depth: usize,
     pub(super) comments: Vec<Span>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// Brackets inside each other.
+/// Limit on nested brackets.
 const DEEPEST: usize = 64;
 
 impl<'t> Cursor<'t> {
@@ -44,7 +44,7 @@ impl<'t> Cursor<'t> {
         Err(Unparsed { why: why.to_owned(), at: self.at })
     }
 
-    /// Goes over space and comments, also over ends of lines where these mean nothing.
+    /// Skips spaces and comments, and also ends of lines where they have no meaning.
     pub(super) fn skip(&mut self, lines: bool) {
         loop {
             let rest = self.rest();
@@ -59,11 +59,11 @@ impl<'t> Cursor<'t> {
             let length = match () {
                 () if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
                 () if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |it| it + 2),
-                // Words to the compiler.
+                // Skips compiler directives.
                 () if rest.starts_with('#') && begins_line() => rest.find('\n').unwrap_or(rest.len()),
                 () => return,
             };
-            // What is read twice has its comments once.
+            // A part that is parsed twice must record its comments once.
             if self.comments.last().is_none_or(|it| it.end as usize <= self.at) {
                 self.comments.push(Span::new(self.file, self.at, self.at + length));
             }
@@ -71,13 +71,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Takes a mark that stands here, on this line.
+    /// Consumes a mark at this position, on this line.
     pub(super) fn eat(&mut self, mark: &str) -> bool {
         self.skip(false);
         self.take(mark)
     }
 
-    /// Takes a mark that stands here or on a later line.
+    /// Consumes a mark at this position or on a later line.
     pub(super) fn eat_below(&mut self, mark: &str) -> bool {
         let before = self.at;
         self.skip(true);
@@ -98,10 +98,10 @@ impl<'t> Cursor<'t> {
     }
 
     pub(super) fn expect(&mut self, mark: &str) -> BicepParsed<()> {
-        if self.eat_below(mark) { Ok(()) } else { self.broken(&format!("`{mark}` is missing")) }
+        if self.eat_below(mark) { Ok(()) } else { self.broken(&format!("expected `{mark}`")) }
     }
 
-    /// A name that stands here; empty where none does.
+    /// Returns the name at this position, or an empty string.
     pub(super) fn name(&mut self) -> &'t str {
         self.skip(false);
         let name = self.peek_name();
@@ -119,7 +119,7 @@ impl<'t> Cursor<'t> {
         if name.starts_with(|it: char| it.is_ascii_digit()) { "" } else { name }
     }
 
-    /// Takes a word that stands here and is no part of a longer one.
+    /// Consumes a word at this position that is not part of a longer one.
     pub(super) fn word(&mut self, word: &str) -> bool {
         self.skip(false);
         let is_there = self.peek_name() == word;
@@ -130,10 +130,10 @@ impl<'t> Cursor<'t> {
         is_there
     }
 
-    /// Reads something that stands in brackets, of which there are only so many inside each other.
+    /// Reads a part in brackets, up to the limit on nesting.
     pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> BicepParsed<T>) -> BicepParsed<T> {
         if self.depth >= DEEPEST {
-            return self.broken(&format!("there are more than {DEEPEST} brackets inside each other"));
+            return self.broken(&format!("brackets are nested more than {DEEPEST} levels deep"));
         }
         self.depth += 1;
         let read = read(self);

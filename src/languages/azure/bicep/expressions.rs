@@ -1,4 +1,4 @@
-//! Expressions of Bicep.
+//! Parses Bicep expressions.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::languages::hcl::value::Number;
 
 use super::cursor::{BicepParsed, Cursor};
 
-/// Operators with two sides, from the loosest; each with the function that it stands for. Longer marks stand first.
+/// Binary operators from the weakest binding, each with its function. Longer marks come first.
 const OPERATORS: [&[(&str, &str)]; 7] = [
     &[("??", "coalesce")],
     &[("||", "or")],
@@ -27,7 +27,7 @@ impl Cursor<'_> {
         self.skip(false);
         let start = self.at;
         let condition = self.operation(0)?;
-        // `?` may stand on the next line, and begins nothing else there.
+        // `?` may begin the next line, where it has no other meaning.
         if !self.eat_below("?") {
             return Ok(condition);
         }
@@ -65,10 +65,10 @@ impl Cursor<'_> {
         let on_this_line = !self.rest().starts_with('\n');
         self.skip(true);
         for (mark, name) in operators {
-            // On a line of its own a sign or a comparison may begin the next thing.
+            // At the start of a line, a sign or a comparison may begin the next statement.
             let may_begin = *mark == "-";
             let is_there = self.rest().starts_with(mark) && (on_this_line || !may_begin);
-            // `a ? b : c` after `a ??` is another operator, and `//` a comment.
+            // The `?` of `a ? b : c` is not part of `??`, and `//` starts a comment.
             if is_there {
                 self.at += mark.len();
                 self.end = self.at;
@@ -100,7 +100,7 @@ impl Cursor<'_> {
         self.steps()
     }
 
-    /// A value, and what of it is meant: `.name`, `[0]`, `.?name`, `::child`.
+    /// Parses a value with its accesses: `.name`, `[0]`, `.?name`, `::child`.
     fn steps(&mut self) -> BicepParsed<AzureExpr> {
         let start = self.at;
         let mut of = self.primary()?;
@@ -115,7 +115,7 @@ impl Cursor<'_> {
                 () if !self.rest().starts_with("...") && self.eat(".") => (true, false),
                 () if self.eat("[?") => (false, true),
                 () if self.eat("[") => (false, false),
-                // That something is there is said, and changes nothing.
+                // The non-null assertion `!` does not change the value.
                 () if !self.rest().starts_with("!=") && !self.rest().starts_with("!~") && self.eat("!") => continue,
                 () => return Ok(of),
             };
@@ -141,7 +141,7 @@ impl Cursor<'_> {
         let at = self.at;
         let name = self.name();
         if name.is_empty() {
-            return self.broken("a name is missing behind the dot");
+            return self.broken("expected a name after the dot");
         }
         let key = AzureExpr::text(self.span(at), name);
         if !self.rest().starts_with('(') {
@@ -155,7 +155,7 @@ impl Cursor<'_> {
         let lower = name.to_ascii_lowercase();
         let called = match &*space {
             "az" | "sys" | "" => lower,
-            // What Azure says of a resource has no meaning without it.
+            // These functions of a resource have no meaning without the resource.
             _ if lower.starts_with("list") || lower == "getsecret" => lower,
             space => format!("{space}.{lower}"),
         };
@@ -194,11 +194,11 @@ impl Cursor<'_> {
                 self.end = self.at;
                 match rest.get(..end).and_then(Number::parse) {
                     Some(number) => Ok(AzureExpr::new(self.span(start), AzureKind::Number(number))),
-                    None => self.broken("a number is written wrong"),
+                    None => self.broken("this number is malformed"),
                 }
             }
             Some(first) if first.is_alphabetic() || first == '_' => self.named(start),
-            _ => self.broken("a value is missing"),
+            _ => self.broken("expected a value"),
         }
     }
 
@@ -231,7 +231,7 @@ impl Cursor<'_> {
         Ok(AzureExpr::new(self.span(start), kind))
     }
 
-    /// `(a, b) => …`; none where the brackets hold something else.
+    /// Parses `(a, b) => …`; `None` if the brackets contain something else.
     fn lambda_of_many(&mut self) -> BicepParsed<Option<AzureExpr>> {
         let start = self.at;
         let inside = self.rest().get(1..).and_then(|it| it.split_once(')'));
@@ -263,7 +263,7 @@ impl Cursor<'_> {
         Ok(AzureExpr::new(self.span(start), AzureKind::List(items)))
     }
 
-    /// A member, or all members of another one: `...others`.
+    /// Parses a member, or all members of another collection: `...others`.
     fn item(&mut self) -> BicepParsed<AzureExpr> {
         let start = self.at;
         if self.eat("...") {
@@ -285,7 +285,7 @@ impl Cursor<'_> {
         Ok(AzureExpr::new(self.span(start), AzureKind::Loop(Arc::new(header), Box::new(body))))
     }
 
-    /// `for item in list:`, or `for (item, index) in list:`.
+    /// Parses `for item in list:` or `for (item, index) in list:`.
     pub(super) fn loop_header(&mut self) -> BicepParsed<AzureLoop> {
         self.word("for");
         let (item, index) = match self.eat("(") {
@@ -299,7 +299,7 @@ impl Cursor<'_> {
             false => (self.name(), None),
         };
         if !self.word("in") {
-            return self.broken("`in` is missing in a loop");
+            return self.broken("expected `in` in this loop");
         }
         let over = self.expression()?;
         self.expect(":")?;
@@ -334,7 +334,7 @@ impl Cursor<'_> {
             }
         };
         if !self.eat(":") {
-            return self.broken("`:` is missing behind a key");
+            return self.broken("expected `:` after the key");
         }
         self.skip(true);
         Ok(AzureEntry { key, value: self.expression()? })

@@ -1,7 +1,7 @@
-//! Bicep: text → what it declares, the same as a template.
+//! Parses Bicep to the same declarations as a template.
 //!
-//! Statements that declare nothing that is deployed (types, metadata, targets) are read over. What does not parse is left
-//! out with a message, and reading goes on at the next statement.
+//! Statements that deploy nothing (types, metadata, targets) are skipped. A statement with a syntax error is reported
+//! and skipped, and parsing continues at the next statement.
 
 mod cursor;
 mod expressions;
@@ -15,10 +15,10 @@ use crate::source::{FileId, Span};
 use super::model::AzureTemplate;
 use cursor::Cursor;
 
-/// A file of Bicep, or of values for its parameters.
+/// A Bicep file or a Bicep parameter file.
 pub(super) struct BicepFile {
     pub(super) template: AzureTemplate,
-    /// Whose parameters it gives values to.
+    /// The template whose parameters the file sets.
     pub(super) using: Option<Value>,
     pub(super) comments: Vec<Span>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -31,7 +31,7 @@ pub(super) fn read(file: FileId, text: &str) -> BicepFile {
 }
 
 impl AzureTemplate {
-    /// What a file of Bicep declares, its comments, and what of it does not parse.
+    /// Returns the declarations of a Bicep file, its comments, and its syntax errors.
     pub(crate) fn of_bicep(file: FileId, text: &str) -> (Self, Vec<Span>, Vec<Diagnostic>) {
         let BicepFile { template, comments, diagnostics, .. } = read(file, text);
         (template, comments, diagnostics)

@@ -1,4 +1,4 @@
-//! Statements of Bicep.
+//! Parses Bicep statements.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::source::Span;
 
 use super::cursor::{BicepParsed, Cursor, Unparsed};
 
-/// What stands before a statement: `@allowed(['a', 'b'])`.
+/// Decorators before a statement: `@allowed(['a', 'b'])`.
 #[derive(Default)]
 struct Decorators {
     allowed: Option<AzureExpr>,
     is_secret: bool,
 }
 
-/// Words that begin statements.
+/// Keywords that begin statements.
 const STATEMENTS: [&str; 15] = [
     "param",
     "var",
@@ -39,7 +39,7 @@ const STATEMENTS: [&str; 15] = [
     "extends",
 ];
 
-/// What stands behind the `=` of a resource.
+/// The part of a resource after the `=`.
 struct DeclaredBody {
     body: AzureExpr,
     turns: Option<Arc<AzureLoop>>,
@@ -48,7 +48,7 @@ struct DeclaredBody {
 }
 
 impl<'t> Cursor<'t> {
-    /// All statements; with the file whose parameters this one gives values to.
+    /// Parses all statements; also returns the template whose parameters a parameter file sets.
     pub(super) fn file(&mut self) -> (AzureTemplate, Option<Value>) {
         let mut template = AzureTemplate {
             parameters: Vec::new(),
@@ -71,14 +71,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes on at the next statement, and says what was left out.
+    /// Continues at the next statement and reports what was skipped.
     fn recover(&mut self, start: usize, broken: &Unparsed) {
         self.depth = 0;
         let at = broken.at.min(self.text.len());
-        let message = format!("this is not read: {}", broken.why);
+        let message = format!("gpulint does not support this statement: {}", broken.why);
         let diagnostic = Diagnostic::note(message, Span::new(self.file, at, at))
-            .with_help("check what Bicep makes of it: `az bicep build`")
-            .skipping(SkipKind::Statement, "a statement of Bicep that is not read");
+            .with_help("check what Bicep compiles from this statement: `az bicep build`")
+            .skipping(SkipKind::Statement, "unsupported Bicep statement");
         self.diagnostics.push(diagnostic);
         self.at = at.max(start);
         loop {
@@ -119,12 +119,12 @@ impl<'t> Cursor<'t> {
                 self.kind()?;
             }
             "targetScope" | "extends" | "extension" | "provider" => self.rest_of_statement(),
-            _ => return self.broken("no statement begins so"),
+            _ => return self.broken("no Bicep statement begins like this"),
         }
         self.skip(false);
         match self.rest().chars().next() {
             None | Some('\n') => Ok(()),
-            Some(_) => self.broken("something stands behind a statement"),
+            Some(_) => self.broken("unexpected characters after the statement"),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'t> Cursor<'t> {
         self.expression()
     }
 
-    /// What stands before a statement.
+    /// Parses decorators.
     fn decorators(&mut self) -> BicepParsed<Decorators> {
         let mut all = Decorators::default();
         while self.eat_below("@") {
@@ -164,7 +164,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Goes over a type, to the `=` or the end of its line.
+    /// Skips a type up to `=` or the end of its line.
     fn kind(&mut self) -> BicepParsed<&'t str> {
         self.skip(false);
         let (start, mut depth) = (self.at, 0usize);
@@ -175,7 +175,7 @@ impl<'t> Cursor<'t> {
                 '\n' if depth == 0 => {
                     let before = self.at;
                     self.skip(true);
-                    // A list of alternatives goes on with the next line.
+                    // A list of alternatives continues on the next line.
                     if !self.rest().starts_with('|') {
                         self.at = before;
                         break;
@@ -218,7 +218,7 @@ impl<'t> Cursor<'t> {
         let rest = self.rest();
         match rest.find("=>") {
             Some(arrow) => self.at += arrow + 2,
-            None => return self.broken("`=>` is missing in a function"),
+            None => return self.broken("expected `=>` in this function"),
         }
         Ok(DeclaredFunction { name, parameters, body: self.value()? })
     }
@@ -236,7 +236,7 @@ impl<'t> Cursor<'t> {
                 Some('{' | '[' | '(') => depth += 1,
                 Some('}' | ']' | ')') => depth = depth.saturating_sub(1),
                 Some(_) => {}
-                None => return self.broken("a function does not end"),
+                None => return self.broken("the function has no end"),
             }
             self.at += self.rest().chars().next().map_or(1, char::len_utf8);
         }
@@ -264,7 +264,7 @@ impl<'t> Cursor<'t> {
                     false => self.name().into(),
                 };
                 if name.is_empty() {
-                    return self.broken("a name is missing");
+                    return self.broken("expected a name");
                 }
                 let own = if self.word("as") { self.name().into() } else { name.clone() };
                 names.push((name, own));
@@ -272,7 +272,7 @@ impl<'t> Cursor<'t> {
             }
         }
         if !self.word("from") {
-            return self.broken("`from` is missing");
+            return self.broken("expected `from`");
         }
         let path = self.value()?;
         for (name, own) in names.into_iter().filter(|(_, own)| !own.is_empty()) {
@@ -283,7 +283,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// `resource name 'type@version' = …`; inside of another one its type goes on with that one's.
+    /// Parses `resource name 'type@version' = …`. A nested resource adds to the type of its parent.
     fn resource(&mut self, start: usize, around: Option<(&str, &Arc<str>)>) -> BicepParsed<DeclaredResource> {
         let symbol: Arc<str> = self.name().into();
         self.skip(false);
@@ -342,7 +342,7 @@ impl<'t> Cursor<'t> {
     }
 
     fn string_here(&mut self) -> BicepParsed<AzureExpr> {
-        if self.rest().starts_with('\'') { self.string() } else { self.broken("a text is missing") }
+        if self.rest().starts_with('\'') { self.string() } else { self.broken("expected a string") }
     }
 
     /// `{ … }`, `if (…) { … }`, or `[for … : …]`.
@@ -382,7 +382,7 @@ impl<'t> Cursor<'t> {
         Ok(DeclaredBody { body, turns: None, condition: None, inner })
     }
 
-    /// A resource stands inside of another one as a statement.
+    /// Whether a nested resource begins here.
     fn begins_resource(&self) -> bool {
         let behind = self.rest().strip_prefix("resource").map(str::trim_start);
         let is_named = |rest: &str| rest.starts_with(|it: char| it.is_alphabetic() || it == '_');
@@ -390,7 +390,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// `'a' | 'b'`: all that a parameter may be.
+/// `'a' | 'b'`: all values that a parameter can have.
 fn literals(kind: &str, at: Span) -> Option<AzureExpr> {
     let each = kind.split('|').map(str::trim).filter(|it| !it.is_empty());
     let texts: Option<Vec<&str>> = each.map(|it| it.strip_prefix('\'')?.strip_suffix('\'')).collect();

@@ -1,4 +1,4 @@
-//! Texts of Bicep: `'vm-${name}'`, and those of many lines.
+//! Parses Bicep strings: `'vm-${name}'`, and multi-line strings.
 
 use crate::languages::azure::syntax::{AzureExpr, AzureKind};
 use crate::source::Span;
@@ -6,7 +6,7 @@ use crate::source::Span;
 use super::cursor::{BicepParsed, Cursor};
 
 impl Cursor<'_> {
-    /// A text that begins here.
+    /// Parses the string that begins here.
     pub(super) fn string(&mut self) -> BicepParsed<AzureExpr> {
         let start = self.at;
         let marks = self.rest().bytes().take_while(|it| *it == b'$').count();
@@ -23,7 +23,7 @@ impl Cursor<'_> {
         loop {
             let rest = self.rest();
             let Some(letter) = rest.chars().next().filter(|it| *it != '\n') else {
-                return self.broken("a text does not end");
+                return self.broken("the string has no closing quote");
             };
             match letter {
                 '\'' => {
@@ -46,7 +46,7 @@ impl Cursor<'_> {
         Ok(whole(parts, text, tail, self.span(start)))
     }
 
-    /// `'''` to `'''`, as it stands there. With marks before it so many open what is filled in.
+    /// Parses a string from `'''` to `'''`, without escapes. With marks in front, as many marks open an interpolation.
     fn long_string(&mut self, start: usize, marks: usize) -> BicepParsed<AzureExpr> {
         self.at += 3;
         if let Some(rest) = self.rest().strip_prefix('\r').or(Some(self.rest())).and_then(|it| it.strip_prefix('\n')) {
@@ -56,9 +56,9 @@ impl Cursor<'_> {
         let opening = format!("{}{{", "$".repeat(marks));
         loop {
             let rest = self.rest();
-            let Some(letter) = rest.chars().next() else { return self.broken("a text does not end") };
+            let Some(letter) = rest.chars().next() else { return self.broken("the string has no closing quote") };
             if rest.starts_with("'''") {
-                // Quotes before the last three belong to the text.
+                // Quotes before the last three belong to the string.
                 let quotes = rest.bytes().take_while(|it| *it == b'\'').count();
                 text.extend(std::iter::repeat_n('\'', quotes - 3));
                 self.at += quotes;
@@ -77,7 +77,7 @@ impl Cursor<'_> {
         Ok(whole(parts, text, tail, self.span(start)))
     }
 
-    /// What is filled in.
+    /// Parses an interpolation.
     fn hole(&mut self, parts: &mut Vec<AzureExpr>, text: &mut String, from: usize, opening: usize) -> BicepParsed<()> {
         let before = Span::new(self.file, from, self.at);
         parts.push(AzureExpr::text(before, std::mem::take(text)));
@@ -103,10 +103,10 @@ impl Cursor<'_> {
                 let letter = code.and_then(|it| u32::from_str_radix(it, 16).ok()).and_then(char::from_u32);
                 match letter.zip(code) {
                     Some((letter, code)) => (letter, code.len() + 4),
-                    None => return self.broken("a letter is written wrong"),
+                    None => return self.broken("this escape is malformed"),
                 }
             }
-            _ => return self.broken("a letter is written wrong"),
+            _ => return self.broken("this escape is malformed"),
         };
         text.push(letter);
         self.at += length;

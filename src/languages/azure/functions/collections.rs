@@ -11,7 +11,7 @@ use super::super::syntax::AzureExpr;
 use super::texts::{plain, value_of};
 use super::{MOST_CANDIDATES, Made, is_lambda, is_list, same, unknown};
 
-/// What stands at a key, in any letters; none where nothing does.
+/// Returns the member at a key, regardless of case; `None` if it does not exist.
 pub(in super::super) fn member(of: &Value, key: &Value, at: Span) -> Option<Value> {
     if let Some(cause) = of.cause() {
         return Some(of_candidates(cause, &|of| member(of, key, at), at));
@@ -36,7 +36,7 @@ pub(in super::super) fn member(of: &Value, key: &Value, at: Span) -> Option<Valu
     }
 }
 
-/// What is made of each of those that a value may be.
+/// Applies a function to each candidate of an unknown value.
 fn of_candidates(cause: &Arc<Cause>, make: &dyn Fn(&Value) -> Option<Value>, at: Span) -> Value {
     let each = cause.candidates.iter().map(make).collect::<Option<Vec<_>>>();
     let mut candidates = each.filter(|it| it.len() <= MOST_CANDIDATES).unwrap_or_default();
@@ -45,12 +45,12 @@ fn of_candidates(cause: &Arc<Cause>, make: &dyn Fn(&Value) -> Option<Value>, at:
     Value::because(&Arc::new(Cause { candidates, outline, ..Cause::clone(cause) }), at)
 }
 
-/// Lists, one behind the other; none where one of them is not known.
+/// Concatenates lists; `None` if one of them is unknown.
 pub(super) fn concatenated(lists: &[Value], at: Span) -> Option<Value> {
     lists.iter().all(is_list).then(|| Value::tuple(lists.iter().flat_map(|it| it.items().to_vec()).collect(), at))
 }
 
-/// Functions of which something is known although members are not.
+/// Evaluates functions whose result is partly known although members are unknown.
 pub(super) fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
     let first = arguments.first();
     if first.is_some_and(Value::is_unknown) && !matches!(name, "createarray" | "createobject" | "union") {
@@ -152,7 +152,7 @@ fn created(arguments: &[Value], at: Span) -> Option<Value> {
     Some(Value::object(entries, at))
 }
 
-/// Objects with later members in the place of earlier ones, or lists without what is there twice.
+/// Merges objects, where later members win, or lists without duplicates.
 fn united(all: &[Value], at: Span, is_deep: bool) -> Option<Value> {
     if all.iter().all(is_list) {
         let mut items: Vec<Value> = Vec::new();
@@ -170,7 +170,7 @@ fn united(all: &[Value], at: Span, is_deep: bool) -> Option<Value> {
                 entries.iter().for_each(|(key, member)| put(&mut united, key, member, is_deep, at));
                 united.rest = united.rest.take().or_else(|| entries.rest.clone());
             }
-            // It may have any member, also those that are known of others.
+            // An unknown object may override any member, even a known one.
             None => {
                 let cause = value.cause()?.clone();
                 united.known = std::mem::take(&mut united.known)
@@ -212,7 +212,7 @@ fn part_of(name: &str, of: &Value, count: i64, at: Span) -> Option<Value> {
     Some(Value::text(text, at))
 }
 
-/// By name, in any letters, as Azure sorts them.
+/// Sorts by name regardless of case, as Azure does.
 fn sorted(entries: &Entries) -> Vec<(&Arc<str>, &Value)> {
     let mut all: Vec<_> = entries.iter().collect();
     all.sort_by_key(|(key, _)| key.to_lowercase());
@@ -244,7 +244,7 @@ fn intersection(all: &[Value], at: Span) -> Option<Value> {
 }
 
 impl AzureDeployment<'_> {
-    /// Functions that are given functions.
+    /// Evaluates functions that take lambda functions.
     pub(super) fn of_function(&self, name: &str, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
         let Some(first) = arguments.first().map(|it| self.value(it, names)) else { return unknown(&[], at) };
         if first.is_unknown() {
@@ -291,7 +291,7 @@ impl AzureDeployment<'_> {
         }
     }
 
-    /// `toObject` and `groupBy`: an object by what a function says of each.
+    /// Evaluates `toObject` and `groupBy`: the lambda function returns the key of each entry.
     fn keyed(&self, name: &str, list: &Value, lambdas: &[&AzureExpr], at: Span, names: &AzureNames) -> Value {
         let mut all = Entries::default();
         for item in list.items() {
@@ -315,7 +315,7 @@ impl AzureDeployment<'_> {
         Value::object(all, at)
     }
 
-    /// By whether one of two stands before the other.
+    /// Sorts a list; the lambda function returns whether one entry comes before another.
     fn sorted(&self, list: &Value, lambda: &AzureExpr, at: Span, names: &AzureNames) -> Value {
         let mut sorted: Vec<Value> = Vec::new();
         for item in list.items() {
@@ -334,24 +334,26 @@ impl AzureDeployment<'_> {
         Value::tuple(sorted, at)
     }
 
-    /// What a file holds that is named beside this one.
+    /// Returns the content of a file, relative to this one.
     pub(super) fn loaded(&self, name: &str, path: Option<Value>, within: Option<Value>, at: Span) -> Value {
         let Some(path) = path else { return unknown(&[], at) };
         let Some(text) = self.library.text(&path) else {
             let shown = path.as_text().unwrap_or_default().into_owned();
-            return Value::unknown(format!("the file `{shown}` is not here"), at);
+            return Value::unknown(format!("the file `{shown}` is not in this repository"), at);
         };
         match name {
             "loadtextcontent" => Value::text(text, at),
             "loadfileasbase64" => Value::text(crate::source::to_base64(text.as_bytes()), at),
             "loadjsoncontent" => {
-                let Ok(json) = serde_json::from_str(&text) else { return Value::refused("that file is no JSON", at) };
+                let Ok(json) = serde_json::from_str(&text) else {
+                    return Value::refused("the loaded file is not valid JSON", at);
+                };
                 let steps = within.as_ref().and_then(Value::as_text).unwrap_or_default().into_owned();
                 let mut steps = steps.trim_start_matches('$').split('.').filter(|it| !it.is_empty());
                 let found = steps.try_fold(value_of(&json, at), |of, key| member(&of, &Value::text(key, at), at));
-                found.unwrap_or_else(|| Value::unknown("a part of that file is named in a way that is not read", at))
+                found.unwrap_or_else(|| Value::unknown("gpulint does not support this path into the loaded file", at))
             }
-            _ => Value::unknown("a file of YAML says it", at),
+            _ => Value::unknown("the value is in a YAML file, which gpulint does not load here", at),
         }
     }
 }

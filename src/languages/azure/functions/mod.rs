@@ -1,7 +1,7 @@
-//! The functions of templates and of Bicep.
+//! Functions of templates and of Bicep.
 //!
-//! Most only look at values: of what is not known they make something that is not known, and of what may be one of several
-//! all that they would make of these.
+//! Most depend only on their arguments. If an argument is unknown, the result is unknown. If an argument has
+//! candidates, the result has a candidate for each.
 
 mod collections;
 mod numbers;
@@ -20,10 +20,10 @@ use super::syntax::{AzureExpr, AzureKind};
 
 pub(super) use collections::member;
 
-/// Alternatives, beyond which nothing is gained by naming them.
+/// Limit on candidates, beyond which they are of no use.
 const MOST_CANDIDATES: usize = 16;
 
-/// What a function makes of values; none where it does not take them.
+/// Result of a function; `None` if the arguments are invalid.
 type Made = Option<Value>;
 
 impl AzureDeployment<'_> {
@@ -73,21 +73,23 @@ impl AzureDeployment<'_> {
             "variables" => self.variable(&text, at),
             _ => names.get(&text).cloned(),
         };
-        found.unwrap_or_else(|| Value::refused(format!("nothing is called `{text}` in `{how}`"), at))
+        found.unwrap_or_else(|| Value::refused(format!("`{how}` refers to `{text}`, which is not defined"), at))
     }
 
-    /// The number of a turn, of the loop that is named or of the nearest, and how much to add to it.
+    /// Returns the index of the named or closest loop, plus an offset.
     fn turn_number(&self, arguments: &[AzureExpr], at: Span, names: &AzureNames) -> Value {
         let arguments: Vec<Value> = arguments.iter().map(|it| self.value(it, names)).collect();
         let (name, offset) = match arguments.as_slice() {
             [Value { data: Data::Text(name), .. }, rest @ ..] => (Some(&**name), rest.first()),
             rest => (None, rest.first()),
         };
-        let Some(number) = names.turn(name) else { return Value::refused("this is in no such loop", at) };
+        let Some(number) = names.turn(name) else {
+            return Value::refused("the function refers to a loop that does not contain it", at);
+        };
         match (number.as_number(), offset.map_or(Some(Number::integer(0)), Value::as_number)) {
             (Some(number), Some(offset)) => number
                 .plus(&offset)
-                .map_or_else(|| Value::refused("a number is too large", at), |it| Value::number(it, at)),
+                .map_or_else(|| Value::refused("the number is too large", at), |it| Value::number(it, at)),
             _ => unknown(std::slice::from_ref(number), at),
         }
     }
@@ -109,7 +111,7 @@ impl AzureDeployment<'_> {
     }
 }
 
-/// Functions that only look at values.
+/// Evaluates functions that depend only on their arguments.
 pub(super) fn of_values(name: &str, arguments: &[Value], at: Span) -> Value {
     if let Some(value) = in_part(name, arguments, at) {
         return value;
@@ -136,7 +138,7 @@ pub(super) fn of_values(name: &str, arguments: &[Value], at: Span) -> Value {
     Value::because(&Arc::new(cause), at)
 }
 
-/// Functions of which something is known although they are given what is not.
+/// Evaluates functions whose result is partly known although an argument is unknown.
 fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
     match (name, arguments) {
         ("concat", [Value { data: Data::List(_) | Data::Tuple(_) | Data::Set(_), .. }, ..]) => {
@@ -159,21 +161,23 @@ fn in_part(name: &str, arguments: &[Value], at: Span) -> Option<Value> {
         ("null", []) => Some(Value::null(at)),
         ("true", []) => Some(Value::bool(true, at)),
         ("false", []) => Some(Value::bool(false, at)),
-        ("utcnow" | "newguid", _) => Some(Value::unknown("it is known when it is deployed", at)),
-        // Names that Azure makes of what it is given: the same each time, and nobody's choice.
+        ("utcnow" | "newguid", _) => Some(Value::unknown("the value is unknown before deployment", at)),
+        // Azure derives these names from the arguments: they are stable, and no user chooses them.
         ("uniquestring" | "guid", _) => {
             let given: Vec<String> = arguments.iter().map(super::placed::shape_of).collect();
             let outline = Some(format!("${{{name}({})}}", given.join(", ")).into());
-            let cause = Cause { outline, ..Cause::new("Azure makes a name of it when it is deployed", at) };
+            let cause = Cause { outline, ..Cause::new("Azure generates this name during deployment", at) };
             Some(Value::because(&Arc::new(cause), at))
         }
         ("environment" | "tenant" | "managementgroup" | "deployer" | "pickzones" | "getsecret" | "providers", _) => {
-            Some(Value::unknown("it is known where it is deployed", at))
+            Some(Value::unknown("the value depends on where it is deployed", at))
         }
-        (name, _) if name.starts_with("list") => Some(Value::unknown("Azure says it once it is deployed", at)),
+        (name, _) if name.starts_with("list") => Some(Value::unknown("Azure sets this value during deployment", at)),
         ("readenvironmentvariable", [_, default]) => Some(default.clone()),
-        ("readenvironmentvariable", [_]) => Some(Value::unknown("a variable of the environment says it", at)),
-        ("externalinput" | "readclioption", _) => Some(Value::unknown("whoever deploys it says it", at)),
+        ("readenvironmentvariable", [_]) => Some(Value::unknown("the value comes from an environment variable", at)),
+        ("externalinput" | "readclioption", _) => {
+            Some(Value::unknown("the identity that deploys it determines this value", at))
+        }
         ("secure" | "any" | "nullable", [value]) => Some(value.clone()),
         _ => None,
     }
@@ -204,7 +208,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Texts are the same in the same letters; a number is never a text.
+/// Compares strings with case; a number never equals a string.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     match (&one.data, &other.data) {
         (Data::Null, Data::Null) => true,
@@ -226,7 +230,7 @@ pub(super) fn is_list(value: &Value) -> bool {
     matches!(value.data, Data::List(_) | Data::Set(_) | Data::Tuple(_))
 }
 
-/// Whether one of several is what decides; else what is not known decides, else they are all the other.
+/// Returns the deciding value if any operand has it, else unknown if any is unknown, else the other value.
 fn all(each: impl Iterator<Item = Value>, deciding: bool, at: Span) -> Value {
     let mut doubt = None;
     for value in each {
@@ -234,7 +238,7 @@ fn all(each: impl Iterator<Item = Value>, deciding: bool, at: Span) -> Value {
             (Some(holds), _) if holds == deciding => return Value::bool(deciding, at),
             (Some(_), _) => {}
             (None, Some(cause)) => doubt = doubt.or(Some(cause.clone())),
-            (None, None) => return Value::refused("this is no condition", at),
+            (None, None) => return Value::refused("this is not a condition", at),
         }
     }
     doubt.map_or_else(
@@ -243,13 +247,13 @@ fn all(each: impl Iterator<Item = Value>, deciding: bool, at: Span) -> Value {
     )
 }
 
-/// As .NET writes it into a text.
+/// Formats a value as .NET does.
 pub(super) fn shown(value: Value) -> Value {
     match &value.data {
         Data::Bool(flag) => value.with(Data::Text(if *flag { "True" } else { "False" }.into())),
         Data::Null => value.with(Data::Text("".into())),
         Data::List(_) | Data::Set(_) | Data::Tuple(_) | Data::Map(_) | Data::Object(_) => match as_json(&value) {
-            // In a text objects stand with single quotes, as Azure writes them there.
+            // Azure writes objects in strings with single quotes.
             Some(json) => value.with(Data::Text(json.to_string().replace('"', "'").into())),
             None => unknown(std::slice::from_ref(&value), value.span),
         },
@@ -257,19 +261,19 @@ pub(super) fn shown(value: Value) -> Value {
     }
 }
 
-/// Why nothing can be made of values.
+/// Returns the cause that makes the result unknown.
 fn unknown(values: &[Value], at: Span) -> Value {
     match values.iter().find_map(Value::any_cause) {
         Some(cause) => Value::because(&Arc::new(Cause { candidates: Vec::new(), ..Cause::clone(cause) }), at),
-        None => Value::refused("this function is given what it does not take", at),
+        None => Value::refused("the arguments of this function are invalid", at),
     }
 }
 
 fn refused(name: &str, at: Span) -> Value {
-    Value::refused(format!("the function `{name}` is not known, or is given what it does not take"), at)
+    Value::refused(format!("the function `{name}` is not supported, or its arguments are invalid"), at)
 }
 
-/// Whether an expression is a function of names.
+/// Whether an expression is a lambda function.
 fn is_lambda(expr: &AzureExpr) -> bool {
     matches!(expr.kind, AzureKind::Lambda(..))
 }

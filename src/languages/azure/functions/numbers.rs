@@ -1,11 +1,11 @@
-//! Functions of numbers. Numbers of templates are whole.
+//! Functions of numbers, which are integers in templates.
 
 use crate::languages::hcl::value::{Data, Number, Value};
 use crate::source::Span;
 
 use super::{Made, is_list};
 
-/// More members than a range may have.
+/// Limit on the members of a range.
 const MOST: i64 = 10_000;
 
 pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
@@ -54,7 +54,7 @@ fn order(one: &Value, other: &Value) -> Option<std::cmp::Ordering> {
     }
 }
 
-/// The largest or the smallest of numbers, which may stand in a list.
+/// Returns the largest or smallest number of the arguments or of a list.
 fn most(arguments: &[Value], largest: bool) -> Option<Number> {
     let all = match arguments {
         [only] if is_list(only) => only.items(),

@@ -1,4 +1,4 @@
-//! Functions that say something of resources and of where they are deployed.
+//! Functions of resources and their location.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ impl AzureDeployment<'_> {
             "reference" => match arguments.first() {
                 Some(named) => match self.meant(named.clone()) {
                     Some(placed) => self.computed(&placed.address, "", at),
-                    None => Value::unknown("Azure says it once it is deployed", at),
+                    None => Value::unknown("Azure sets this value during deployment", at),
                 },
                 None => Value::refused("`reference` takes a resource", at),
             },
@@ -28,27 +28,27 @@ impl AzureDeployment<'_> {
     fn group(&self, at: Span) -> Value {
         let location =
             self.place.location.clone().unwrap_or_else(|| {
-                Value::unknown("the location of the resource group is known where it is deployed", at)
+                Value::unknown("the location of the resource group is unknown before deployment", at)
             });
         let cause = Arc::new(Cause {
             outline: Some("${resourceGroup}".into()),
-            ..Cause::new("the resource group is known where it is deployed", at)
+            ..Cause::new("the resource group is unknown before deployment", at)
         });
         let known = [("location", location), ("id", Value::because(&cause, at)), ("name", Value::because(&cause, at))];
         let known = known.into_iter().map(|(name, value)| (Arc::from(name), value)).collect();
         Value::object(Entries { known, rest: Some(cause) }, at)
     }
 
-    /// The id of a resource of this deployment, else what is known of one that stands elsewhere.
+    /// Returns the ID of a resource in this deployment, or the known part of another resource's ID.
     fn id(&self, arguments: &[Value], at: Span) -> Value {
-        // Where it lies may stand before its type, which alone has a dot in its first part.
+        // A scope may precede the type. Only a type has a dot in its first part.
         let is_type =
             |it: &Value| it.as_text().is_some_and(|it| it.split_once('/').is_some_and(|(it, _)| it.contains('.')));
         let Some(place) = arguments.iter().position(is_type) else {
-            return Value::unknown("the id of a resource is known where it is deployed", at);
+            return Value::unknown("the ID of a resource is unknown before deployment", at);
         };
         let (Some(kind), names) = (arguments.get(place), arguments.get(place + 1..).unwrap_or_default()) else {
-            return Value::refused("an id takes a type and names", at);
+            return Value::refused("a resource ID takes a type and names", at);
         };
         let kind = kind.as_text().unwrap_or_default();
         let names: Vec<String> = names.iter().map(shape_of).collect();
@@ -59,13 +59,13 @@ impl AzureDeployment<'_> {
         let provider = steps.next().unwrap_or_default();
         let pairs: Vec<String> = steps.zip(&names).map(|(kind, name)| format!("/{kind}/{name}")).collect();
         let outline = format!("${{resourceGroup}}/providers/{provider}{}", pairs.concat());
-        let why = "the id of a resource is known where it is deployed";
+        let why = "the ID of a resource is unknown before deployment";
         Value::because(&Arc::new(Cause { outline: Some(outline.into()), ..Cause::new(why, at) }), at)
     }
 }
 
 fn known_later(what: &str, outline: &str, at: Span) -> Value {
     let cause =
-        Cause { outline: Some(outline.into()), ..Cause::new(format!("{what} is known where it is deployed"), at) };
+        Cause { outline: Some(outline.into()), ..Cause::new(format!("{what} is unknown before deployment"), at) };
     Value::because(&Arc::new(cause), at)
 }

@@ -1,4 +1,4 @@
-//! Functions of texts.
+//! Functions of strings.
 
 use serde_json::Value as Json;
 
@@ -62,10 +62,10 @@ pub(super) fn made(name: &str, arguments: &[Value], at: Span) -> Made {
     }
 }
 
-/// No name is longer.
+/// Limit on padding: no real name is longer.
 const MOST_PADDING: usize = 10_000;
 
-/// A value that is a text, and nothing that only can be written as one.
+/// Returns the string, but not a value that can only be converted to one.
 pub(super) fn plain(value: &Value) -> Option<&str> {
     match &value.data {
         Data::Text(text) => Some(text),
@@ -81,7 +81,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(from_base64(text.bytes())?).ok()
 }
 
-/// By one text, or by each of several.
+/// Splits by one string, or by each of several.
 fn split(text: &str, by: &Value, at: Span) -> Made {
     let one = [by.clone()];
     let marks = if is_list(by) { by.items() } else { &one };
@@ -93,7 +93,7 @@ fn split(text: &str, by: &Value, at: Span) -> Made {
     Some(Value::tuple(parts.into_iter().map(|part| Value::text(part, at)).collect(), at))
 }
 
-/// Letters that an address may hold as they are (RFC 3986, as .NET has them).
+/// Escapes a URI component by RFC 3986, as .NET does.
 fn escaped(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     text.bytes()
@@ -101,7 +101,7 @@ fn escaped(text: &str) -> String {
         .collect()
 }
 
-/// A path beside or below an address.
+/// Resolves a path against a URI.
 fn address(base: &str, path: &str) -> String {
     if path.contains("://") {
         return path.to_owned();
@@ -121,7 +121,7 @@ fn address(base: &str, path: &str) -> String {
     format!("{folder}{}", path.trim_start_matches('/'))
 }
 
-/// `{0}` and the like, also `{0:D2}`.
+/// Replaces `{0}`, also with a format such as `{0:D2}`.
 pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<Value> {
     let pattern = plain(pattern)?;
     let mut parts = Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn formatted(pattern: &Value, values: &[Value], at: Span) -> Option<V
     Some(joined(&parts, "", at))
 }
 
-/// `D2` is at least two digits.
+/// `D2` means at least two digits.
 fn in_form(value: &Value, form: &str) -> Value {
     let width = form.strip_prefix(['D', 'd']).and_then(|it| it.parse::<usize>().ok());
     let zeros = (!form.is_empty() && form.bytes().all(|it| it == b'0')).then_some(form.len());
@@ -162,7 +162,7 @@ pub(super) fn value_of(json: &Json, at: Span) -> Value {
         Json::Bool(flag) => Value::bool(*flag, at),
         Json::Number(number) => match Number::parse(&number.to_string()) {
             Some(number) => Value::number(number, at),
-            None => Value::refused("a number is too large", at),
+            None => Value::refused("the number is too large", at),
         },
         Json::String(text) => Value::text(text.as_str(), at),
         Json::Array(items) => Value::tuple(items.iter().map(|it| value_of(it, at)).collect(), at),

@@ -1,4 +1,4 @@
-//! Calls: which function is meant by a name and what it is given.
+//! Resolves calls to functions and checks their arguments.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         Ok((ProgramNode { what, at }, if self.scope.unchecked { Type::Any } else { gives }))
     }
 
-    /// Texts that are written out as arguments of a function that the host knows.
+    /// Records literal strings that are arguments of a host function.
     fn note_arguments(&mut self, candidates: &[&'static Function], nodes: &[ProgramNode]) {
         let Some(function) = candidates.first().filter(|it| it.is_of_host()) else { return };
         for (place, node) in nodes.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Why a function fails on what is written out: it will never do anything else.
+    /// Returns why a function always fails on literal arguments.
     fn wrong_constants(&self, candidates: &[&'static Function], nodes: &[ProgramNode]) -> Option<Problem> {
         if self.scope.unchecked {
             return None;
@@ -85,14 +85,14 @@ impl Lowering<'_> {
         let problem = Problem::new(at, format!("`{}` always fails on {}: {why}", function.name, written.join(", ")));
         Some(match function.name {
             "timestamp" => {
-                problem.with_help("write a day or a moment: timestamp('2026-11-21'), timestamp('2026-11-21T08:00:00Z')")
+                problem.with_help("write a date or a time: timestamp('2026-11-21'), timestamp('2026-11-21T08:00:00Z')")
             }
             "duration" => problem.with_help("write hours, minutes and seconds: duration('72h'), duration('1h30m')"),
             _ => problem,
         })
     }
 
-    /// `math.greatest`, where `math` is no variable.
+    /// Returns `math.greatest` if `math` is not a variable.
     fn namespace(&self, of: &Expr, name: &ExprName) -> Option<String> {
         let prefix = qualified(of)?;
         let first = prefix.split('.').next()?;
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         let mut candidates = fits(holds);
         let given: Vec<String> = holds.iter().map(Type::to_string).collect();
         if candidates.is_empty() {
-            // a whole number that is written where a double is wanted
+            // An integer literal is converted if the function needs a double.
             for (node, kind) in nodes.iter_mut().zip(holds.iter_mut()) {
                 adapt(node, kind, &Type::Double);
             }
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         let Some(first) = candidates.first() else {
             let ways: Vec<String> = named.iter().map(|function| function.signature()).collect();
             let problem = Problem::new(name.at.clone(), format!("`{full_name}` does not take ({})", given.join(", ")));
-            return Err(problem.with_help(format!("it is {}", ways.join(" or "))));
+            return Err(problem.with_help(format!("valid calls: {}", ways.join(" or "))));
         };
         let gives = first.result(holds);
         let agree = candidates.iter().all(|function| function.result(holds) == gives);
@@ -158,7 +158,7 @@ fn written_pattern(
 fn unknown_function(full_name: &str, is_method: bool, name: &ExprName, added: &'static [Function]) -> Problem {
     let problem = Problem::new(name.at.clone(), format!("there is no function `{full_name}`"));
     if let Some(other) = functions::all(added).find(|f| f.name == full_name && f.is_method != is_method) {
-        return problem.with_help(format!("it is {}", other.signature()));
+        return problem.with_help(format!("write {}", other.signature()));
     }
     let names = functions::all(added).map(|f| f.name).chain(functions::MACROS.iter().map(|(name, _)| *name));
     match nearest(full_name, names) {

@@ -1,4 +1,4 @@
-//! Checks an expression against a vocabulary and lowers it to what is evaluated.
+//! Checks an expression against a vocabulary and lowers it to a program.
 
 mod calls;
 mod names;
@@ -26,21 +26,21 @@ pub(super) fn lower(
     Ok((node, holds, lowering.said))
 }
 
-/// A text that is written where names are wanted of which the language does not know the list.
+/// A string literal that is compared with a list of names which only the host knows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub(crate) to: SaidTo,
     pub(crate) text: Arc<str>,
-    /// Bytes of the expression.
+    /// Byte range in the expression.
     pub(crate) at: Range<usize>,
 }
 
-/// What a text is compared with, or given to.
+/// The use of a string literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SaidTo {
-    /// A field of a record, by the names of both.
+    /// Compared with a field of a record, by both names.
     Fact(&'static str, &'static str),
-    /// An argument of a function of the host, by its place.
+    /// Passed as this argument of a host function.
     Argument(&'static str, usize),
 }
 
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         Ok((ProgramNode { what, at }, holds))
     }
 
-    /// Lowers what must be of a type.
+    /// Lowers an expression that must have a type.
     pub(super) fn expect(&mut self, expression: &Expr, wanted: &Type, by: &str) -> Result<ProgramNode, Problem> {
         let (node, holds) = self.lower(expression)?;
         let (node, holds) = if wanted.is_number() { as_number(node, holds) } else { (node, holds) };
@@ -90,7 +90,7 @@ impl Lowering<'_> {
             true => Ok(node),
             false => Err(Problem::new(
                 expression.at.clone(),
-                format!("{by} wants {}, and this is {}", with_article(wanted), with_article(&holds)),
+                format!("{by} needs {}, and this is {}", with_article(wanted), with_article(&holds)),
             )),
         }
     }
@@ -111,11 +111,11 @@ impl Lowering<'_> {
             Type::List(value) if key_holds.suits(&Type::Integer) || key_holds.is_number() => *value,
             Type::Any => Type::Any,
             Type::Map(wanted, _) => {
-                let message = format!("the keys are {wanted}, and this is {}", with_article(&key_holds));
+                let message = format!("the keys of this map are {wanted}, and this is {}", with_article(&key_holds));
                 return Err(Problem::new(key.at.clone(), message));
             }
             Type::List(_) => {
-                let message = format!("a list is indexed by int, and this is {}", with_article(&key_holds));
+                let message = format!("the index of a list is an int, and this is {}", with_article(&key_holds));
                 return Err(Problem::new(key.at.clone(), message));
             }
             other => {
@@ -168,7 +168,7 @@ impl Lowering<'_> {
         match holds {
             Type::Integer | Type::Double | Type::Any => Ok((What::Negative(Box::new(node)), holds)),
             other => {
-                Err(Problem::new(of.at.clone(), format!("`-` wants a number, and this is {}", with_article(&other))))
+                Err(Problem::new(of.at.clone(), format!("`-` needs a number, and this is {}", with_article(&other))))
             }
         }
     }
@@ -178,14 +178,18 @@ impl Lowering<'_> {
         let (yes_node, yes_holds) = self.lower(yes)?;
         let (no_node, no_holds) = self.lower(no)?;
         if !yes_holds.may_equal(&no_holds) {
-            let message = format!("one branch is {}, the other {}", with_article(&yes_holds), with_article(&no_holds));
+            let message = format!(
+                "the two branches have different types: {} and {}",
+                with_article(&yes_holds),
+                with_article(&no_holds)
+            );
             return Err(Problem::new(no.at.clone(), message));
         }
         Ok((What::Conditional(Box::new((test, yes_node, no_node))), yes_holds.join(no_holds)))
     }
 }
 
-/// A record that stands for a number, read as that number.
+/// Reads a record as the number that it stands for.
 pub(super) fn as_number(node: ProgramNode, holds: Type) -> (ProgramNode, Type) {
     if let Type::Record(RecordSchema { number: Some(field), fields, .. }) = holds {
         let at = node.at.clone();
@@ -195,7 +199,7 @@ pub(super) fn as_number(node: ProgramNode, holds: Type) -> (ProgramNode, Type) {
     (node, holds)
 }
 
-/// The type of a value that is known.
+/// Returns the type of a known value.
 pub(crate) fn type_of(value: &CelValue) -> Type {
     match value {
         CelValue::Null | CelValue::Absent => Type::Null,
@@ -225,7 +229,7 @@ pub(super) fn with_article(holds: &Type) -> String {
     }
 }
 
-/// Whether two values that are written out can be equal; used by the page loader.
+/// Whether two literals can be equal; used by the rule-file loader.
 pub(crate) fn same(left: &CelValue, right: &CelValue) -> bool {
     let mut budget = super::CelBudget::standard();
     matches!(operators::equal(left, right, &mut budget), Ok(CelValue::Flag(true)))

@@ -1,4 +1,4 @@
-//! What may be named in an expression, and what a name stands for.
+//! Resolves the names in an expression.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use super::super::{Map, MapKey, Problem};
 use super::{Lowered, Lowering, type_of, with_article};
 use crate::languages::cel::nearest;
 
-/// What may be named in an expression.
+/// The names that an expression can use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExpressionScope<'a> {
     pub(crate) variables: Vec<ScopeVariable<'a>>,
-    /// The variable whose fields may be named without it, and what they are.
+    /// The variable whose fields can be used without a prefix, with its schema.
     pub(crate) implied: Option<(usize, &'static RecordSchema)>,
-    /// What may be called beside the functions of the language.
+    /// Functions in addition to those of the language.
     pub(crate) functions: &'static [Function],
-    /// Types are only known when evaluated; for tests of the language itself.
+    /// Disables type checks; for tests of the language.
     pub(crate) unchecked: bool,
-    /// Patterns are known to be right: they are compiled when they are first matched.
+    /// Patterns are valid already, so they are compiled at their first use.
     pub(crate) proven: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct ScopeVariable<'a> {
 
 #[derive(Debug, Clone)]
 pub(crate) enum VariableMeaning {
-    /// The host knows it by this number.
+    /// The host identifies it by this number.
     Host(usize),
     Constant(CelValue),
 }
@@ -76,8 +76,8 @@ impl Lowering<'_> {
         let locals = self.locals.iter().map(|(local, _)| &**local);
         let variables = self.scope.variables.iter().map(|variable| variable.name);
         let facts = self.scope.implied.iter().flat_map(|(_, schema)| schema.fields.iter().map(|field| field.name));
-        let problem = Problem::new(at, format!("there is no fact called `{name}`"));
-        // a fact of a resource, in a rule that looks at all of them
+        let problem = Problem::new(at, format!("there is no fact `{name}`"));
+        // The name is a fact of a resource, but the rule is about all resources.
         let list = self.scope.variables.iter().find(|variable| match &variable.holds {
             Type::List(of) => matches!(&**of, Type::Record(schema) if schema.field(name).is_some()),
             _ => false,
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         }
         match nearest(name, locals.chain(variables).chain(facts)) {
             Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-            None => problem.with_help("`gpulint facts` lists what there is"),
+            None => problem.with_help("`gpulint facts` lists all facts"),
         }
     }
 
@@ -111,7 +111,7 @@ impl Lowering<'_> {
             let holds = schema.fields[place].holds.clone();
             return Ok((ProgramNode { what: What::Field(Box::new(node), place), at }, holds));
         }
-        // constant records, such as the parameters of a page, are looked up here
+        // Constant records, such as the parameters of a rule, are looked up here.
         if let What::Constant(CelValue::Map(map)) = &node.what
             && !self.scope.unchecked
             && !optional
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         Ok((ProgramNode { what: What::Select(Box::new(node), field.text.clone(), lookup), at }, holds))
     }
 
-    /// The schema of the record whose field a node reads.
+    /// Returns the schema of the record whose field a node reads.
     pub(super) fn schema_of(&self, node: &ProgramNode) -> Option<&'static RecordSchema> {
         let What::Field(of, _) = &node.what else { return None };
         match &of.what {
@@ -176,7 +176,7 @@ fn constant_field(map: &Map, field: &ExprName, at: Range<usize>) -> Lowered {
             _ => None,
         })
         .collect();
-    let problem = Problem::new(field.at.clone(), format!("the page declares no parameter `{}`", field.text));
+    let problem = Problem::new(field.at.clone(), format!("the rule file declares no parameter `{}`", field.text));
     Err(match nearest(&field.text, names.iter().map(|name| &**name)) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
         None => problem.with_help("declare it under `params`"),
@@ -189,13 +189,13 @@ fn no_field(schema: &RecordSchema, field: &ExprName) -> Problem {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
         None if schema.fields.len() <= 8 => {
             let names: Vec<&str> = schema.fields.iter().map(|field| field.name).collect();
-            problem.with_help(format!("it has {}", names.join(", ")))
+            problem.with_help(format!("its fields are {}", names.join(", ")))
         }
-        None => problem.with_help("`gpulint facts` lists what there is"),
+        None => problem.with_help("`gpulint facts` lists all facts"),
     }
 }
 
-/// `a.b.c`, where the expression is nothing but names.
+/// Returns `a.b.c` if the expression consists only of names.
 pub(super) fn qualified(expression: &Expr) -> Option<String> {
     match &expression.kind {
         ExprKind::Name { name, .. } => Some(name.to_string()),

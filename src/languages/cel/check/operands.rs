@@ -1,4 +1,4 @@
-//! Operators: which operands go together, and what comes of them.
+//! Checks the operands of operators and computes result types.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Lowering<'_> {
         let Some(holds) = result(operator, &left_holds, &right_holds) else {
             let at = left.at.start..right.at.end;
             let (l, r) = (with_article(&left_holds), with_article(&right_holds));
-            let problem = Problem::new(at, format!("`{}` does not go with {l} and {r}", operator.sign()));
+            let problem = Problem::new(at, format!("`{}` cannot combine {l} and {r}", operator.sign()));
             return Err(match self.conversion(operator, (left, &left_holds), (right, &right_holds)) {
                 Some(help) => problem.with_help(help),
                 None => problem,
@@ -38,7 +38,8 @@ impl Lowering<'_> {
         Ok((What::Binary(operator, Box::new((left_node, right_node))), holds))
     }
 
-    /// A fact that is compared with a value which it never has. Names of which the list is not known here are noted.
+    /// Refuses to compare a fact with a value that it never has. A name from a list that only the host knows is
+    /// recorded.
     fn possible(&mut self, fact: &ProgramNode, holds: &Type, other: &ProgramNode) -> Result<(), Problem> {
         let What::Field(_, place) = &fact.what else { return Ok(()) };
         let Some(schema) = self.schema_of(fact) else { return Ok(()) };
@@ -52,7 +53,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A comparison that comes out the same whatever is looked at, or that compares letters where numbers are meant.
+    /// Refuses a comparison whose result never changes, or that compares strings instead of numbers.
     fn decidable(
         &self,
         operator: Operator,
@@ -64,11 +65,12 @@ impl Lowering<'_> {
         }
         for (holds, other) in [(left_holds, right_node), (right_holds, left_node)] {
             if let (Type::Any, Some(number)) = (holds, quoted_number(other)) {
-                let message = format!("`{}` compares letters with a text, and '10' comes before '4'", operator.sign());
-                return Err(Problem::new(other.at.clone(), message).with_help(format!("drop the quotes: {number}")));
+                let message =
+                    format!("`{}` compares strings letter by letter, and '10' comes before '4'", operator.sign());
+                return Err(Problem::new(other.at.clone(), message).with_help(format!("remove the quotes: {number}")));
             }
         }
-        // `fact >= 0` and `0 <= fact`
+        // Handles `fact >= 0` and `0 <= fact`.
         let (fact, zero, forwards) = match (&left_node.what, &right_node.what) {
             (What::Field(..), What::Constant(_)) => (left_node, right_node, operator),
             (What::Constant(_), What::Field(..)) => (right_node, left_node, operator.mirrored()),
@@ -79,17 +81,17 @@ impl Lowering<'_> {
         let is_zero = matches!(&zero.what, What::Constant(CelValue::Integer(0)))
             || matches!(&zero.what, What::Constant(CelValue::Double(n)) if *n == 0.0);
         let Some(field) = field.filter(|field| field.is_never_negative && is_zero) else { return Ok(()) };
-        // `< 0` is never true, but undetermined where the number is not known: some pages ask just that
+        // `< 0` is never true, but undetermined if the number is unknown. Some rules test exactly that.
         if forwards != Operator::GreaterOrEqual {
             return Ok(());
         }
         let message = format!("this is always true: `{}` is never below 0", field.name);
         let problem = Problem::new(left.at.start..right.at.end, message);
         Err(problem
-            .with_help(format!("write `{} > 0`, or has({}) where it only has to be known", field.name, field.name)))
+            .with_help(format!("write `{} > 0`, or has({}) to test only that it is known", field.name, field.name)))
     }
 
-    /// What a fact is, where it is no text as somebody thought.
+    /// Returns the meaning of a fact that the author mistook for a string.
     fn meaning_of(&self, fact: &Expr) -> Option<String> {
         let path = qualified(fact)?;
         let name = path.rsplit('.').next()?;
@@ -102,13 +104,13 @@ impl Lowering<'_> {
         let help = format!("`{name}` is a number: {}", field.meaning);
         Some(match name.strip_suffix("_types").or_else(|| name.strip_suffix("_count")) {
             Some(one) if implied.is_some_and(|schema| schema.field(one).is_some()) => {
-                format!("{help} Its name is `{one}`")
+                format!("{help} Its name is in `{one}`")
             }
             _ => help,
         })
     }
 
-    /// What to write so that two operands go together.
+    /// Returns the conversion that makes two operands compatible.
     fn conversion(
         &self,
         operator: Operator,
@@ -121,9 +123,9 @@ impl Lowering<'_> {
                 && number.is_number()
                 && operator.is_comparison()
             {
-                // '10' comes before '4': a number is never to be made a text to be compared
+                // As strings, '10' comes before '4', so a number must not be converted to a string for a comparison.
                 return Some(match written.trim().parse::<f64>() {
-                    Ok(_) => format!("drop the quotes: {written}"),
+                    Ok(_) => format!("remove the quotes: {written}"),
                     Err(_) => {
                         let other = if std::ptr::eq(text, left) { right } else { left };
                         self.meaning_of(other)?
@@ -141,7 +143,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The texts that are written out, alone or in a list.
+/// Returns literal strings, single or in a list.
 fn texts_of(node: &ProgramNode) -> Vec<(Arc<str>, Range<usize>)> {
     let texts = |values: &[CelValue]| -> Vec<(Arc<str>, Range<usize>)> {
         let texts = values.iter().filter_map(|value| match value {
@@ -158,7 +160,7 @@ fn texts_of(node: &ProgramNode) -> Vec<(Arc<str>, Range<usize>)> {
     }
 }
 
-/// A text that holds a number and nothing else.
+/// Returns a string that contains only a number.
 fn quoted_number(node: &ProgramNode) -> Option<Arc<str>> {
     match &node.what {
         What::Constant(CelValue::Text(text)) => text.trim().parse::<f64>().ok().map(|_| text.clone()),
@@ -166,7 +168,7 @@ fn quoted_number(node: &ProgramNode) -> Option<Arc<str>> {
     }
 }
 
-/// A whole number that is written beside a double is meant as one: `usd * 2`.
+/// Converts an integer literal next to a double to a double: `usd * 2`.
 pub(super) fn adapt(node: &mut ProgramNode, holds: &mut Type, other: &Type) {
     if let (What::Constant(CelValue::Integer(n)), Type::Double) = (&node.what, other) {
         node.what = What::Constant(CelValue::Double(*n as f64));
@@ -174,7 +176,7 @@ pub(super) fn adapt(node: &mut ProgramNode, holds: &mut Type, other: &Type) {
     }
 }
 
-/// The type of an operation; `None` where the operands do not go together.
+/// Returns the type of an operation; `None` if the operands are incompatible.
 fn result(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
     match operator {
         Operator::Equal | Operator::NotEqual => left.may_equal(right).then_some(Type::Flag),
@@ -210,11 +212,11 @@ fn sum(operator: Operator, left: &Type, right: &Type) -> Option<Type> {
     })
 }
 
-/// Refuses a value that a fact never has.
+/// Returns the error for a value that a fact never has.
 pub(crate) fn never(fact: &str, text: &str, values: &[&'static str], at: Range<usize>) -> Problem {
     let problem = Problem::new(at, format!("`{fact}` is never `{text}`"));
     match nearest(text, values.iter().copied()) {
         Some(near) => problem.with_help(format!("did you mean `{near}`?")),
-        None => problem.with_help(format!("it is {}", values.join(", "))),
+        None => problem.with_help(format!("valid values: {}", values.join(", "))),
     }
 }

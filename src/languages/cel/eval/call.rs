@@ -1,4 +1,4 @@
-//! Calls of functions.
+//! Evaluates function calls.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Evaluator<'_> {
                 FunctionBody::Own(run) => run(self.budget, values),
                 FunctionBody::Host => self.host.ask(function.name, values, self.budget),
             },
-            // what is not known among the members of a list is of no type
+            // An unknown member of a list has no type.
             None if values.iter().any(|value| unknown_member(value).is_some()) => {
                 let unknown = values.iter().find_map(unknown_member);
                 Ok(unknown.map_or(CelValue::Absent, |unknown| CelValue::Unknown(unknown.derived())))
@@ -56,7 +56,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A test of something that can only be one of a few values.
+    /// Evaluates a test of a value with a few candidates.
     fn call_with_candidates(
         &mut self,
         candidates: &[&'static Function],
@@ -107,7 +107,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What the beginning of a text is enough to tell.
+/// Decides a test from the known beginning of a string.
 fn by_beginning(candidates: &[&'static Function], values: &[CelValue]) -> Option<bool> {
     let [CelValue::Unknown(unknown), CelValue::Text(other)] = values else { return None };
     let beginning = unknown.beginning.as_deref()?;

@@ -1,4 +1,4 @@
-//! Fields, keys and indices of what was evaluated.
+//! Evaluates fields, keys and indexes.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What the host knows of a map under a name that is none of its keys.
+    /// Returns the host's value for a name that is not a key of the map.
     fn fact_of(
         &mut self,
         node: &ProgramNode,
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn has(&mut self, of: &ProgramNode) -> Evaluated {
-        // whether a key is there does not depend on its value
+        // Whether a key exists does not depend on its value.
         if let What::Select(inner, name, Lookup::Must) = &of.what {
             let container = self.eval(inner)?;
             if let CelValue::Map(map) = &container
@@ -134,7 +134,7 @@ pub(super) fn wrap(value: CelValue, lookup: Lookup) -> CelValue {
 fn is_there(value: CelValue) -> CelValue {
     match value {
         CelValue::Absent | CelValue::Optional(None) => CelValue::Flag(false),
-        // whatever it is, the text says it
+        // The value is unknown, but it is set.
         CelValue::Unknown(unknown) if unknown.candidates.is_empty() => CelValue::Unknown(unknown),
         _ => CelValue::Flag(true),
     }

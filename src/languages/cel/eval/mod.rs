@@ -1,4 +1,4 @@
-//! Evaluates what was checked: three-valued, bounded by a budget, and with the facts that decided.
+//! Evaluates a program: with three-valued logic, within a budget, and with the facts that decided.
 
 mod call;
 mod lookup;
@@ -15,19 +15,19 @@ use super::syntax::Operator;
 use super::value::{CelValue, Handle, UnknownValue};
 use lookup::wrap;
 
-/// What an expression is evaluated against.
+/// The source of facts for an evaluation.
 pub(crate) trait CelHost {
     fn variable(&self, number: usize) -> CelValue;
     fn field(&self, record: Handle, field: usize) -> CelValue;
 
-    /// A function of the host, which knows it by its name.
+    /// Calls a function of the host by its name.
     fn ask(&self, function: &str, given: &[CelValue], budget: &mut CelBudget) -> Result<CelValue, Fault> {
         let _ = (function, given, budget);
         Ok(CelValue::Absent)
     }
 }
 
-/// A fact that an evaluation depends on.
+/// A fact that the result depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Read {
     pub(crate) record: Handle,
@@ -38,14 +38,14 @@ pub(crate) struct Read {
 pub(crate) struct EvaluationFailure {
     pub(crate) at: Range<usize>,
     pub(crate) message: String,
-    /// The budget is used up.
+    /// Whether the budget is exhausted.
     pub(crate) is_exhausted: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct Evaluation {
     pub(crate) result: Result<CelValue, EvaluationFailure>,
-    /// The facts that decided: of `a || b`, where only `b` is true, those of `b`.
+    /// The facts that decided. If only `b` of `a || b` is true, these are the facts of `b`.
     pub(crate) reads: Vec<Read>,
 }
 
@@ -55,12 +55,12 @@ pub(super) fn evaluate(node: &ProgramNode, host: &dyn CelHost, budget: &mut CelB
     Evaluation { result, reads: run.reads }
 }
 
-/// Each leaf of `&&`, `||` and `!` that decides, with its value.
+/// Returns each deciding leaf of `&&`, `||` and `!`, with its value.
 pub(super) fn deciding(node: &ProgramNode, host: &dyn CelHost, budget: &CelBudget) -> Vec<(Range<usize>, CelValue)> {
     let value = |node: &ProgramNode| evaluate(node, host, &mut budget.clone()).result.ok();
     let is = |value: &CelValue, flag: bool| match value {
         CelValue::Flag(it) => *it == flag,
-        // of what the text does not say, every test is false
+        // Every test of a value that is not set is false.
         CelValue::Absent => !flag,
         _ => false,
     };
@@ -71,7 +71,7 @@ pub(super) fn deciding(node: &ProgramNode, host: &dyn CelHost, budget: &CelBudge
             let first = all.iter().find(|(_, value)| is(value, decisive));
             return first.map_or_else(Vec::new, |(part, _)| deciding(part, host, budget));
         }
-        // what is unknown leaves all of it unknown
+        // An unknown part makes the whole value unknown.
         let is_unknown = matches!(whole, CelValue::Unknown(_));
         let decide = all.iter().filter(|(_, value)| !is_unknown || matches!(value, CelValue::Unknown(_)));
         decide.flat_map(|(part, _)| deciding(part, host, budget)).collect()
@@ -154,7 +154,7 @@ impl Evaluator<'_> {
                 }
                 other @ (CelValue::Optional(None) | CelValue::Unknown(_)) => Ok(other),
                 CelValue::Absent => Ok(CelValue::Optional(None)),
-                other => Err(failed(node, format!("no matching overload: {} is no optional", other.kind()))),
+                other => Err(failed(node, format!("no matching overload: {} is not an optional", other.kind()))),
             },
             What::Bind(parts) => {
                 let value = self.eval(&parts.0)?;
@@ -208,7 +208,7 @@ impl Evaluator<'_> {
         let right = self.eval(right);
         let (left, right) = match (left, right) {
             (Ok(left), Ok(right)) => (left, right),
-            // what is unknown weighs more than what fails beside it
+            // An unknown operand takes precedence over a failed one.
             (Ok(CelValue::Unknown(unknown)), Err(failure)) | (Err(failure), Ok(CelValue::Unknown(unknown))) => {
                 return if failure.is_exhausted { Err(failure) } else { Ok(CelValue::Unknown(unknown.derived())) };
             }
@@ -217,8 +217,8 @@ impl Evaluator<'_> {
         operators::binary(operator, &left, &right, self.budget).map_err(|fault| fail(node, fault))
     }
 
-    /// Asks for each item until one decides; it makes up for others that are unknown or fail. `open` is why there may be
-    /// more items, and `complaint` is about a value that is no truth.
+    /// Evaluates items until one decides the result, whatever the others are. `open` is the reason why there may be
+    /// more items. `complaint` is the error for a value that is not a bool.
     fn decide<T>(
         &mut self,
         items: &[T],
@@ -253,7 +253,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `&&` and `||`, whose operands may stand in any order.
+    /// Evaluates `&&` and `||`, whose operands may be in any order.
     fn connected(&mut self, sign: &str, operands: &[ProgramNode], decisive: bool) -> Evaluated {
         let complaint = |operand: &ProgramNode, value: CelValue| {
             failed(operand, format!("no matching overload: {sign} {}", value.kind()))
@@ -261,7 +261,7 @@ impl Evaluator<'_> {
         self.decide(operands, None, decisive, |run, operand| run.eval(operand), complaint)
     }
 
-    /// The facts read between `start` and `before` did not decide.
+    /// Drops the facts between `start` and `before`, which did not decide.
     fn decided(&mut self, start: usize, before: usize, flag: bool) -> CelValue {
         self.reads.drain(start..before);
         CelValue::Flag(flag)
@@ -318,7 +318,7 @@ fn failed(node: &ProgramNode, message: impl Into<String>) -> EvaluationFailure {
 }
 
 fn exhausted(node: &ProgramNode) -> EvaluationFailure {
-    let message = "the expression takes more steps or memory than it may".to_owned();
+    let message = "the expression exceeds the limit on steps or memory".to_owned();
     EvaluationFailure { at: node.at.clone(), message, is_exhausted: true }
 }
 

@@ -1,4 +1,4 @@
-//! Macros that go through the members of a list or a map.
+//! Macros over the members of a list or a map.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates a part of a walk for one member.
+    /// Evaluates a part of a macro for one member.
     fn with_member(&mut self, walk: &Walk, (key, value): &(CelValue, CelValue), part: &ProgramNode) -> Evaluated {
         let before = self.locals.len();
         if walk.is_keyed {
@@ -47,10 +47,10 @@ impl Evaluator<'_> {
     ) -> Evaluated {
         let Some(test) = &walk.test else { return Ok(CelValue::Flag(!decisive)) };
         let complaint =
-            |_: &_, value: CelValue| failed(test, format!("no matching overload: {} is no bool", value.kind()));
+            |_: &_, value: CelValue| failed(test, format!("no matching overload: {} is not a bool", value.kind()));
         let ask = |run: &mut Self, member: &(CelValue, CelValue)| {
             let answer = run.with_member(walk, member, test)?;
-            // what may not be there decides nothing
+            // A member that may not exist decides nothing.
             Ok(match (member.1.if_there().1, &answer) {
                 (Some(why), CelValue::Flag(flag)) if *flag == decisive => CelValue::Unknown(why.clone()),
                 (Some(why), CelValue::Absent) if !decisive => CelValue::Unknown(why.clone()),
@@ -77,7 +77,7 @@ impl Evaluator<'_> {
                 CelValue::Flag(flag) => found += usize::from(flag),
                 CelValue::Absent => {}
                 CelValue::Unknown(why) => unknown = Some(UnknownValue::or_weightier(unknown, why)),
-                other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
+                other => return Err(failed(test, format!("no matching overload: {} is not a bool", other.kind()))),
             }
         }
         Ok(match unknown {
@@ -103,7 +103,7 @@ impl Evaluator<'_> {
                     CelValue::Flag(true) => {}
                     CelValue::Flag(false) | CelValue::Absent => continue,
                     CelValue::Unknown(unknown) => return Ok(CelValue::Unknown(unknown.derived())),
-                    other => return Err(failed(test, format!("no matching overload: {} is no bool", other.kind()))),
+                    other => return Err(failed(test, format!("no matching overload: {} is not a bool", other.kind()))),
                 }
             }
             let made = match &walk.gives {
@@ -124,7 +124,7 @@ impl Evaluator<'_> {
                     }
                 }
                 (Goal::Entries, CelValue::Unknown(unknown)) => return Ok(CelValue::Unknown(unknown)),
-                (Goal::Entries, other) => return Err(failed(node, format!("{} is no map", other.kind()))),
+                (Goal::Entries, other) => return Err(failed(node, format!("{} is not a map", other.kind()))),
                 (_, made) => list.push(made),
             }
         }
@@ -139,7 +139,7 @@ fn list_members(items: &[CelValue]) -> Vec<(CelValue, CelValue)> {
     items.iter().enumerate().map(|(place, value)| (CelValue::Integer(place as i64), value.clone())).collect()
 }
 
-/// The one variable of a walk over a map is the key.
+/// With one variable, a macro over a map uses the keys.
 fn map_members(map: &Map, is_keyed: bool) -> Vec<(CelValue, CelValue)> {
     map.iter().map(|(key, value)| (key.clone(), if is_keyed { value.clone() } else { key.clone() })).collect()
 }

@@ -1,4 +1,4 @@
-//! Sizes, conversions and types.
+//! Functions for sizes, conversions and types.
 
 use super::Gives as G;
 use super::Takes as T;
@@ -9,7 +9,7 @@ use crate::languages::cel::time::{Duration, Timestamp};
 use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
-    let size_of = "the number of members, keys, characters or bytes";
+    let size_of = "number of members, keys, characters or bytes";
     vec![
         function("size", &[T::Text], G::Integer, size, size_of),
         function("size", &[T::Bytes], G::Integer, size, size_of),
@@ -19,32 +19,26 @@ pub(super) fn functions() -> Vec<Function> {
         method("size", &[T::Bytes], G::Integer, size, size_of),
         method("size", &[T::List], G::Integer, size, size_of),
         method("size", &[T::Map], G::Integer, size, size_of),
-        function("int", &[T::Number], G::Integer, to_integer, "as a whole number; a fraction is cut off"),
-        function("int", &[T::Text], G::Integer, to_integer, "the whole number that the text spells"),
+        function("int", &[T::Number], G::Integer, to_integer, "converts to a whole number and cuts off the fraction"),
+        function("int", &[T::Text], G::Integer, to_integer, "parses a whole number"),
         function("int", &[T::Timestamp], G::Integer, to_integer, "seconds since 1970"),
-        function("int", &[T::Duration], G::Integer, to_integer, "whole seconds"),
-        function("uint", &[T::Number], G::Unsigned, to_unsigned, "as a whole number that is not negative"),
-        function("uint", &[T::Text], G::Unsigned, to_unsigned, "the whole number that the text spells"),
-        function("double", &[T::Number], G::Double, to_double, "as a number with a fraction"),
-        function("double", &[T::Text], G::Double, to_double, "the number that the text spells"),
-        function("bool", &[T::Flag], G::Flag, to_flag, "the same"),
-        function("bool", &[T::Text], G::Flag, to_flag, "of true, false, 1, 0, t or f"),
-        function("string", &[T::Any], G::Text, to_text, "the value as text"),
-        function("bytes", &[T::Text], G::Bytes, to_bytes, "the bytes of a text"),
-        function("bytes", &[T::Bytes], G::Bytes, to_bytes, "the same"),
-        function("dyn", &[T::Any], G::Any, |_, given| first(given), "the value, without its type being checked"),
-        function(
-            "type",
-            &[T::Any],
-            G::Kind,
-            |_, given| Ok(CelValue::Kind(first(given)?.kind())),
-            "the type of a value",
-        ),
-        function("duration", &[T::Text], G::Duration, to_duration, "a length of time: '1h30m'"),
-        function("duration", &[T::Duration], G::Duration, to_duration, "the same"),
-        function("timestamp", &[T::Text], G::Timestamp, to_timestamp, "a point in time: '2026-11-21T10:00:00Z'"),
-        function("timestamp", &[T::Integer], G::Timestamp, to_timestamp, "a point in time, in seconds since 1970"),
-        function("timestamp", &[T::Timestamp], G::Timestamp, to_timestamp, "the same"),
+        function("int", &[T::Duration], G::Integer, to_integer, "whole seconds of a duration"),
+        function("uint", &[T::Number], G::Unsigned, to_unsigned, "converts to a whole number that is not negative"),
+        function("uint", &[T::Text], G::Unsigned, to_unsigned, "parses a whole number that is not negative"),
+        function("double", &[T::Number], G::Double, to_double, "converts to a floating-point number"),
+        function("double", &[T::Text], G::Double, to_double, "parses a floating-point number"),
+        function("bool", &[T::Flag], G::Flag, to_flag, "returns its argument"),
+        function("bool", &[T::Text], G::Flag, to_flag, "parses true, false, 1, 0, t or f"),
+        function("string", &[T::Any], G::Text, to_text, "converts a value to a string"),
+        function("bytes", &[T::Text], G::Bytes, to_bytes, "bytes of a string"),
+        function("bytes", &[T::Bytes], G::Bytes, to_bytes, "returns its argument"),
+        function("dyn", &[T::Any], G::Any, |_, given| first(given), "the value without a type check"),
+        function("type", &[T::Any], G::Kind, |_, given| Ok(CelValue::Kind(first(given)?.kind())), "type of a value"),
+        function("duration", &[T::Text], G::Duration, to_duration, "parses a duration: '1h30m'"),
+        function("duration", &[T::Duration], G::Duration, to_duration, "returns its argument"),
+        function("timestamp", &[T::Text], G::Timestamp, to_timestamp, "parses a point in time: '2026-11-21T10:00:00Z'"),
+        function("timestamp", &[T::Integer], G::Timestamp, to_timestamp, "point in time from seconds since 1970"),
+        function("timestamp", &[T::Timestamp], G::Timestamp, to_timestamp, "returns its argument"),
     ]
 }
 
@@ -73,20 +67,20 @@ fn to_integer(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> 
     let value = match given {
         [CelValue::Integer(n)] => Some(*n),
         [CelValue::Unsigned(n)] => i64::try_from(*n).ok(),
-        // the bounds themselves cannot be told from what lies beyond them
+        // As doubles, the limits are equal to numbers beyond them, so they are excluded.
         [CelValue::Double(n)] if n.abs() < 9_223_372_036_854_775_808.0 => Some(*n as i64),
         [CelValue::Double(_)] => None,
         [CelValue::Text(text)] => {
             return match text.parse() {
                 Ok(n) => Ok(CelValue::Integer(n)),
-                Err(_) => Err(format!("`{}` is no int", cut(text)).into()),
+                Err(_) => Err(format!("`{}` is not an int", cut(text)).into()),
             };
         }
         [CelValue::Timestamp(time)] => Some(time.seconds),
         [CelValue::Duration(time)] => Some(time.seconds),
         _ => return Err(wrong()),
     };
-    value.map(CelValue::Integer).ok_or_else(|| "the number is out of the range of int".into())
+    value.map(CelValue::Integer).ok_or_else(|| "the number is out of range for int".into())
 }
 
 fn to_unsigned(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
@@ -98,19 +92,19 @@ fn to_unsigned(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault>
         [CelValue::Text(text)] => {
             return match text.parse() {
                 Ok(n) => Ok(CelValue::Unsigned(n)),
-                Err(_) => Err(format!("`{}` is no uint", cut(text)).into()),
+                Err(_) => Err(format!("`{}` is not a uint", cut(text)).into()),
             };
         }
         _ => return Err(wrong()),
     };
-    value.map(CelValue::Unsigned).ok_or_else(|| "the number is out of the range of uint".into())
+    value.map(CelValue::Unsigned).ok_or_else(|| "the number is out of range for uint".into())
 }
 
 fn to_double(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
     match given {
         [CelValue::Text(text)] => match text.parse() {
             Ok(n) => Ok(CelValue::Double(n)),
-            Err(_) => Err(format!("`{}` is no double", cut(text)).into()),
+            Err(_) => Err(format!("`{}` is not a double", cut(text)).into()),
         },
         [number] => number.as_number().map(CelValue::Double).ok_or_else(wrong),
         _ => Err(wrong()),
@@ -123,7 +117,7 @@ fn to_flag(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
         [CelValue::Text(text)] => match &**text {
             "true" | "TRUE" | "True" | "t" | "T" | "1" => Ok(CelValue::Flag(true)),
             "false" | "FALSE" | "False" | "f" | "F" | "0" => Ok(CelValue::Flag(false)),
-            _ => Err(format!("`{}` is no bool", cut(text)).into()),
+            _ => Err(format!("`{}` is not a bool", cut(text)).into()),
         },
         _ => Err(wrong()),
     }
@@ -151,7 +145,7 @@ fn to_text(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault
     Ok(CelValue::text(text))
 }
 
-/// The shortest text that reads back as the same number, with an exponent where it is very large or small.
+/// Returns the shortest string that parses to the same number, with an exponent for very large or small numbers.
 pub(super) fn text_of_double(n: f64) -> String {
     if n.is_nan() {
         return "NaN".to_owned();
@@ -184,7 +178,7 @@ fn to_duration(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault>
         [CelValue::Duration(time)] => Ok(CelValue::Duration(*time)),
         [CelValue::Text(text)] => match Duration::parse(text) {
             Some(time) => Ok(CelValue::Duration(time)),
-            None => Err(format!("`{}` is no duration in the range of ten thousand years", cut(text)).into()),
+            None => Err(format!("`{}` is not a duration of up to ten thousand years", cut(text)).into()),
         },
         _ => Err(wrong()),
     }
@@ -199,13 +193,13 @@ fn to_timestamp(_: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault
         },
         [CelValue::Text(text)] => match Timestamp::parse(text) {
             Some(time) => Ok(CelValue::Timestamp(time)),
-            None => Err(format!("`{}` is no timestamp in the range of the years 1 to 9999", cut(text)).into()),
+            None => Err(format!("`{}` is not a timestamp between the years 1 and 9999", cut(text)).into()),
         },
         _ => Err(wrong()),
     }
 }
 
-/// Text as a message may show it.
+/// Shortens a string for a message.
 pub(super) fn cut(text: &str) -> String {
     text.chars().take(40).collect()
 }

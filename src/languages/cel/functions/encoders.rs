@@ -10,8 +10,8 @@ use crate::source::{from_base64, to_base64};
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        function("base64.encode", &[T::Bytes], G::Text, encode, "bytes as base64"),
-        function("base64.decode", &[T::Text], G::Bytes, decode, "the bytes of base64"),
+        function("base64.encode", &[T::Bytes], G::Text, encode, "encodes bytes as base64"),
+        function("base64.decode", &[T::Text], G::Bytes, decode, "decodes base64 to bytes"),
     ]
 }
 
@@ -26,5 +26,5 @@ fn decode(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault>
     budget.build(text.len())?;
     let body = text.trim_end_matches('=');
     let bytes = (body.len() % 4 != 1).then(|| from_base64(body.bytes())).flatten();
-    Ok(CelValue::Bytes(bytes.ok_or("this is no base64")?.into()))
+    Ok(CelValue::Bytes(bytes.ok_or("the string is not valid base64")?.into()))
 }

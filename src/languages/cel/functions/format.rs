@@ -10,10 +10,10 @@ use crate::languages::go::{radix, scientific};
 use crate::source::to_hex;
 
 pub(super) fn functions() -> Vec<Function> {
-    vec![method("format", &[T::Text, T::List], G::Text, format, "its %s, %d, %f, %e, %b, %o, %x replaced by values")]
+    vec![method("format", &[T::Text, T::List], G::Text, format, "replaces %s, %d, %f, %e, %b, %o and %x by the values")]
 }
 
-/// Digits behind the point that are written where none are asked for, and at most.
+/// Default and maximum number of decimals.
 const DIGITS: usize = 6;
 const MOST_DIGITS: usize = 100;
 
@@ -31,9 +31,9 @@ fn format(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault>
             continue;
         }
         let (digits, after) = precision(after)?;
-        let Some(letter) = after.chars().next() else { return Err("the text ends inside of a clause".into()) };
+        let Some(letter) = after.chars().next() else { return Err("the format string ends within a clause".into()) };
         rest = after.get(letter.len_utf8()..).unwrap_or_default();
-        let Some((_, value)) = values.next() else { return Err(format!("index {used} out of range").into()) };
+        let Some((_, value)) = values.next() else { return Err(format!("index {used} is out of range").into()) };
         used += 1;
         if let CelValue::Unknown(unknown) = value {
             return Ok(CelValue::Unknown(unknown.clone()));
@@ -49,18 +49,18 @@ fn format(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault>
     Ok(CelValue::text(out))
 }
 
-/// `.3` before the letter of a clause.
+/// Parses the precision of a clause, such as `.3`.
 fn precision(text: &str) -> Result<(Option<usize>, &str), Fault> {
     let Some(rest) = text.strip_prefix('.') else { return Ok((None, text)) };
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (digits, rest) = rest.split_at(end);
     match digits.parse() {
         Ok(digits) if digits <= MOST_DIGITS => Ok((Some(digits), rest)),
-        _ => Err("a precision is a number up to 100".into()),
+        _ => Err("the precision must be a number up to 100".into()),
     }
 }
 
-/// Writes a value; an unknown inside of it makes all of it unknown.
+/// Formats a value; an unknown part makes the whole value unknown.
 fn clause(
     letter: char,
     digits: Option<usize>,
@@ -90,9 +90,9 @@ fn clause(
             Some(text) => out.push_str(&text),
             None if letter == 'b' => return Err(refused("a whole number or a bool")),
             None if letter == 'o' => return Err(refused("a whole number")),
-            None => return Err(refused("a whole number, a text or bytes")),
+            None => return Err(refused("a whole number, a string or bytes")),
         },
-        _ => return Err(format!("there is no clause `%{}`", letter.escape_default()).into()),
+        _ => return Err(format!("there is no format clause `%{}`", letter.escape_default()).into()),
     }
     Ok(None)
 }

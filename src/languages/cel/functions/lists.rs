@@ -1,4 +1,4 @@
-//! Lists, and lists as sets.
+//! Functions of lists, also as sets.
 
 use std::cmp::Ordering;
 
@@ -12,23 +12,53 @@ use crate::languages::cel::value::{CelValue, UnknownValue};
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        method("sum", &[T::List], G::Member, sum, "the members added"),
-        method("min", &[T::List], G::Member, |b, v| extreme(b, v, Ordering::Less), "the smallest member"),
-        method("max", &[T::List], G::Member, |b, v| extreme(b, v, Ordering::Greater), "the largest member"),
-        method("indexOf", &[T::List, T::Any], G::Integer, index_of, "where a value first is, or -1"),
-        method("lastIndexOf", &[T::List, T::Any], G::Integer, last_index_of, "where a value last is, or -1"),
-        method("isSorted", &[T::List], G::Flag, is_sorted, "each member is at least the one before it"),
-        method("first", &[T::List], G::OptionalMember, |_, v| end(v, true), "the first member as an optional"),
-        method("last", &[T::List], G::OptionalMember, |_, v| end(v, false), "the last member as an optional"),
-        method("distinct", &[T::List], G::Same, distinct, "each value once"),
-        method("reverse", &[T::List], G::Same, reverse, "backwards"),
-        method("slice", &[T::List, T::Integer, T::Integer], G::Same, slice, "the members from a place up to another"),
-        method("sort", &[T::List], G::Same, sort, "in order"),
-        method("flatten", &[T::List], G::Any, flatten, "the members of the members"),
-        function("lists.range", &[T::Integer], G::Integers, range, "0 up to the number, without it"),
-        function("sets.contains", &[T::List, T::List], G::Flag, sets_contains, "the first has all that the second has"),
-        function("sets.intersects", &[T::List, T::List], G::Flag, sets_intersects, "both have something"),
-        function("sets.equivalent", &[T::List, T::List], G::Flag, sets_equivalent, "both have the same"),
+        method("sum", &[T::List], G::Member, sum, "sum of the members"),
+        method("min", &[T::List], G::Member, |b, v| extreme(b, v, Ordering::Less), "smallest member"),
+        method("max", &[T::List], G::Member, |b, v| extreme(b, v, Ordering::Greater), "largest member"),
+        method("indexOf", &[T::List, T::Any], G::Integer, index_of, "index of the first member with this value, or -1"),
+        method(
+            "lastIndexOf",
+            &[T::List, T::Any],
+            G::Integer,
+            last_index_of,
+            "index of the last member with this value, or -1",
+        ),
+        method("isSorted", &[T::List], G::Flag, is_sorted, "true if no member is smaller than the one before it"),
+        method("first", &[T::List], G::OptionalMember, |_, v| end(v, true), "the first member, as an optional"),
+        method("last", &[T::List], G::OptionalMember, |_, v| end(v, false), "the last member, as an optional"),
+        method("distinct", &[T::List], G::Same, distinct, "the list without duplicates"),
+        method("reverse", &[T::List], G::Same, reverse, "members or characters in reverse order"),
+        method(
+            "slice",
+            &[T::List, T::Integer, T::Integer],
+            G::Same,
+            slice,
+            "members from the first index up to the second, exclusive",
+        ),
+        method("sort", &[T::List], G::Same, sort, "members in ascending order"),
+        method("flatten", &[T::List], G::Any, flatten, "one list with the members of all inner lists"),
+        function(
+            "lists.range",
+            &[T::Integer],
+            G::Integers,
+            range,
+            "whole numbers from 0 up to the given number, exclusive",
+        ),
+        function(
+            "sets.contains",
+            &[T::List, T::List],
+            G::Flag,
+            sets_contains,
+            "true if the first list contains all members of the second",
+        ),
+        function("sets.intersects", &[T::List, T::List], G::Flag, sets_intersects, "true if the lists share a member"),
+        function(
+            "sets.equivalent",
+            &[T::List, T::List],
+            G::Flag,
+            sets_equivalent,
+            "true if both lists have the same members",
+        ),
     ]
 }
 
@@ -60,7 +90,7 @@ fn extreme(budget: &mut CelBudget, given: &[CelValue], wanted: Ordering) -> Resu
     best.cloned().ok_or_else(|| "the list is empty".into())
 }
 
-/// The places of the members that equal a value.
+/// Returns the indexes of the members that equal a value.
 fn places(budget: &mut CelBudget, given: &[CelValue]) -> Result<Result<Vec<i64>, CelValue>, Fault> {
     let [CelValue::List(items), value] = given else { return Err(wrong()) };
     let mut places = Vec::new();
@@ -178,7 +208,7 @@ fn range(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> 
     Ok(CelValue::list((0..*end.max(&0)).map(CelValue::Integer)))
 }
 
-/// How many of the second the first has: all, some, none; or an unknown that it depends on.
+/// Returns whether the first list has all, some or none of the second, or the unknown value that decides it.
 fn compare(budget: &mut CelBudget, all: &[CelValue], wanted: &[CelValue], for_each: bool) -> Result<CelValue, Fault> {
     let whole = CelValue::List(all.into());
     let mut unknown = None;

@@ -1,4 +1,4 @@
-//! Numbers.
+//! Functions of numbers.
 
 use std::cmp::Ordering;
 
@@ -11,51 +11,69 @@ use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     let mut all = vec![
-        function("math.ceil", &[T::Double], G::Double, |_, v| rounded(v, f64::ceil), "the next whole number up"),
-        function("math.floor", &[T::Double], G::Double, |_, v| rounded(v, f64::floor), "the next whole number down"),
-        function("math.round", &[T::Double], G::Double, |_, v| rounded(v, f64::round), "the nearest whole number"),
-        function("math.trunc", &[T::Double], G::Double, |_, v| rounded(v, f64::trunc), "without its fraction"),
-        function("math.sqrt", &[T::Number], G::Double, |_, v| root(v), "its square root"),
-        function("math.abs", &[T::Number], G::Same, |_, v| abs(v), "without its sign"),
+        function("math.ceil", &[T::Double], G::Double, |_, v| rounded(v, f64::ceil), "rounds up"),
+        function("math.floor", &[T::Double], G::Double, |_, v| rounded(v, f64::floor), "rounds down"),
+        function(
+            "math.round",
+            &[T::Double],
+            G::Double,
+            |_, v| rounded(v, f64::round),
+            "rounds to the nearest whole number",
+        ),
+        function("math.trunc", &[T::Double], G::Double, |_, v| rounded(v, f64::trunc), "cuts off the fraction"),
+        function("math.sqrt", &[T::Number], G::Double, |_, v| root(v), "square root"),
+        function("math.abs", &[T::Number], G::Same, |_, v| abs(v), "absolute value"),
         function("math.sign", &[T::Number], G::Same, |_, v| sign(v), "1, 0 or -1"),
     ];
     let of_two: [(&'static str, Plain, &'static str); 3] = [
-        ("math.bitAnd", |_, v| bits(v, |a, b| a & b), "bits of both"),
-        ("math.bitOr", |_, v| bits(v, |a, b| a | b), "bits of either"),
-        ("math.bitXor", |_, v| bits(v, |a, b| a ^ b), "bits of one"),
+        ("math.bitAnd", |_, v| bits(v, |a, b| a & b), "bits set in both numbers"),
+        ("math.bitOr", |_, v| bits(v, |a, b| a | b), "bits set in either number"),
+        ("math.bitXor", |_, v| bits(v, |a, b| a ^ b), "bits set in exactly one number"),
     ];
     for (name, run, meaning) in of_two {
         all.push(function(name, &[T::Integer, T::Integer], G::Integer, run, meaning));
         all.push(function(name, &[T::Unsigned, T::Unsigned], G::Unsigned, run, meaning));
     }
     all.extend([
-        function("math.bitNot", &[T::Integer], G::Integer, |_, v| bits(v, |a, _| !a), "the other bits"),
-        function("math.bitNot", &[T::Unsigned], G::Unsigned, |_, v| bits(v, |a, _| !a), "the other bits"),
+        function("math.bitNot", &[T::Integer], G::Integer, |_, v| bits(v, |a, _| !a), "inverts all bits"),
+        function("math.bitNot", &[T::Unsigned], G::Unsigned, |_, v| bits(v, |a, _| !a), "inverts all bits"),
     ]);
     let shifts: [(&'static str, Plain, &'static str); 2] = [
-        ("math.bitShiftLeft", |_, v| shifted(v, true), "bits moved up"),
-        ("math.bitShiftRight", |_, v| shifted(v, false), "bits moved down"),
+        ("math.bitShiftLeft", |_, v| shifted(v, true), "shifts the bits left"),
+        ("math.bitShiftRight", |_, v| shifted(v, false), "shifts the bits right"),
     ];
     for (name, run, meaning) in shifts {
         all.push(function(name, &[T::Integer, T::Integer], G::Integer, run, meaning));
         all.push(function(name, &[T::Unsigned, T::Integer], G::Unsigned, run, meaning));
     }
     all.extend([
-        function("math.isNaN", &[T::Double], G::Flag, |_, v| test(v, f64::is_nan), "it is not a number"),
-        function("math.isInf", &[T::Double], G::Flag, |_, v| test(v, f64::is_infinite), "it is infinite"),
-        function("math.isFinite", &[T::Double], G::Flag, |_, v| test(v, f64::is_finite), "it is neither"),
+        function("math.isNaN", &[T::Double], G::Flag, |_, v| test(v, f64::is_nan), "true if the value is not a number"),
+        function(
+            "math.isInf",
+            &[T::Double],
+            G::Flag,
+            |_, v| test(v, f64::is_infinite),
+            "true if the value is infinite",
+        ),
+        function(
+            "math.isFinite",
+            &[T::Double],
+            G::Flag,
+            |_, v| test(v, f64::is_finite),
+            "true if the value is neither infinite nor not-a-number",
+        ),
     ]);
     for takes in
         [&[T::List] as &[T], &[T::Number], &NUMBERS[..2], &NUMBERS[..3], &NUMBERS[..4], &NUMBERS[..5], &NUMBERS]
     {
-        let (greatest, least) = ("the largest of some numbers", "the smallest of some numbers");
+        let (greatest, least) = ("largest of several numbers", "smallest of several numbers");
         all.push(function("math.greatest", takes, G::Any, |b, v| extreme(b, v, Ordering::Greater), greatest));
         all.push(function("math.least", takes, G::Any, |b, v| extreme(b, v, Ordering::Less), least));
     }
     all
 }
 
-/// As many as anybody compares.
+/// Enough arguments for real comparisons.
 const NUMBERS: [T; 6] = [T::Number; 6];
 
 fn extreme(budget: &mut CelBudget, given: &[CelValue], wanted: Ordering) -> Result<CelValue, Fault> {
@@ -116,7 +134,7 @@ fn test(given: &[CelValue], holds: fn(f64) -> bool) -> Result<CelValue, Fault> {
     }
 }
 
-/// An operation on the bits of numbers, with or without a sign.
+/// Applies an operation to the bits of numbers, signed or unsigned.
 fn bits(given: &[CelValue], change: fn(u64, u64) -> u64) -> Result<CelValue, Fault> {
     match given {
         [CelValue::Integer(a), CelValue::Integer(b)] => Ok(CelValue::Integer(change(*a as u64, *b as u64) as i64)),
@@ -127,10 +145,10 @@ fn bits(given: &[CelValue], change: fn(u64, u64) -> u64) -> Result<CelValue, Fau
     }
 }
 
-/// Bits that are moved out are lost, and those that come in are zero.
+/// Shifts in zeros and drops the bits beyond the end.
 fn shifted(given: &[CelValue], up: bool) -> Result<CelValue, Fault> {
     let [value, CelValue::Integer(by)] = given else { return Err(wrong()) };
-    let Ok(by) = u32::try_from(*by) else { return Err("a negative offset".into()) };
+    let Ok(by) = u32::try_from(*by) else { return Err("the offset is negative".into()) };
     let shift = |n: u64| if up { n.checked_shl(by) } else { n.checked_shr(by) }.unwrap_or(0);
     match value {
         CelValue::Integer(n) => Ok(CelValue::Integer(shift(*n as u64) as i64)),

@@ -1,4 +1,4 @@
-//! The functions of the language: one table, which checks calls, runs them and documents itself.
+//! The functions of the language: one table that checks calls, runs them and documents itself.
 
 mod convert;
 mod encoders;
@@ -20,12 +20,12 @@ use super::operators::Fault;
 use super::types::Type;
 use super::value::CelValue;
 
-/// A function, in one of the ways in which it can be called.
+/// One signature of a function.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// `x.f(y)` instead of `f(x, y)`.
+    /// Whether it is called as `x.f(y)` instead of `f(x, y)`.
     pub(crate) is_method: bool,
-    /// The receiver first.
+    /// Types of the arguments, with the receiver first.
     pub(crate) takes: &'static [Takes],
     pub(crate) gives: Gives,
     pub(crate) meaning: &'static str,
@@ -33,12 +33,12 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Whoever evaluates answers it.
+    /// Whether the host evaluates it.
     pub(super) fn is_of_host(&self) -> bool {
         matches!(self.run, FunctionBody::Host)
     }
 
-    /// Why it fails on these values, where it needs nothing else and does.
+    /// Returns why it fails on these values, if it depends on nothing else.
     pub(super) fn fails_on(&self, given: &[CelValue]) -> Option<String> {
         let FunctionBody::Own(run) = self.run else { return None };
         match run(&mut CelBudget::standard(), given) {
@@ -56,11 +56,11 @@ impl std::fmt::Debug for Function {
 
 pub(crate) type Plain = fn(&mut CelBudget, &[CelValue]) -> Result<CelValue, Fault>;
 
-/// Who runs a function.
+/// The implementation of a function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::languages::cel) enum FunctionBody {
     Own(Plain),
-    /// Whoever evaluates knows it by its name.
+    /// The host evaluates it by name.
     Host,
 }
 
@@ -102,17 +102,17 @@ pub(crate) enum Gives {
     Timestamp,
     Kind,
     Opaque(Opaque),
-    /// What the first argument is.
+    /// The type of the first argument.
     Same,
-    /// A member of the first argument.
+    /// The type of a member of the first argument.
     Member,
-    /// The first argument, or nothing.
+    /// An optional of the first argument's type.
     OptionalSame,
     OptionalMember,
     OptionalAny,
 }
 
-/// The names of types, which are values themselves.
+/// The names of types, which are values too.
 pub(super) const TYPE_NAMES: &[&str] = &[
     "int",
     "uint",
@@ -134,22 +134,26 @@ pub(super) const TYPE_NAMES: &[&str] = &[
     "kubernetes.Semver",
 ];
 
-/// The forms that are no functions, with what they mean.
+/// The macros, with their meanings.
 pub(crate) const MACROS: &[(&str, &str)] = &[
-    ("has", "has(a.b): the text says it"),
-    ("known", "known(x): it is not unknown"),
-    ("possible", "possible(x): all that it may be: itself where it is known, nothing where the text does not say it"),
-    ("all", "list.all(x, condition): it holds for each member; for a map, x is the key"),
-    ("exists", "list.exists(x, condition): it holds for at least one"),
-    ("exists_one", "list.exists_one(x, condition): it holds for exactly one"),
-    ("filter", "list.filter(x, condition): the members for which it holds"),
-    ("map", "list.map(x, value): what is made of each member; list.map(x, condition, value) of some"),
-    ("transformList", "list.transformList(i, x, value): with the index, or the key of a map"),
-    ("transformMap", "map.transformMap(k, v, value): a map with the same keys"),
-    ("transformMapEntry", "map.transformMapEntry(k, v, {key: value}): a map with other keys"),
-    ("optMap", "optional.optMap(x, value): what is made of its value, where it has one"),
-    ("optFlatMap", "optional.optFlatMap(x, optional): the same, where an optional is made"),
-    ("cel.bind", "cel.bind(x, value, expression): the expression with a name for a value"),
+    ("has", "has(a.b): true if the value is set"),
+    ("known", "known(x): true if the value is not unknown"),
+    ("possible", "possible(x): list of all values that x can have: one if x is known, none if x is not set"),
+    ("all", "list.all(x, condition): true if the condition holds for every member; for a map, x is the key"),
+    ("exists", "list.exists(x, condition): true if the condition holds for at least one member"),
+    ("exists_one", "list.exists_one(x, condition): true if the condition holds for exactly one member"),
+    ("filter", "list.filter(x, condition): members for which the condition holds"),
+    (
+        "map",
+        "list.map(x, value): list with one computed value for each member; list.map(x, condition, value) uses only the members for \
+     which the condition holds",
+    ),
+    ("transformList", "list.transformList(i, x, value): as map, where i is the index, or the key of a map"),
+    ("transformMap", "map.transformMap(k, v, value): map with the same keys and computed values"),
+    ("transformMapEntry", "map.transformMapEntry(k, v, {key: value}): map with computed keys and values"),
+    ("optMap", "optional.optMap(x, value): optional with a computed value, or empty if the optional is empty"),
+    ("optFlatMap", "optional.optFlatMap(x, optional): as optMap, where the computed value is an optional itself"),
+    ("cel.bind", "cel.bind(x, value, expression): the expression, in which x names the value"),
 ];
 
 pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
@@ -166,7 +170,7 @@ pub(crate) static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     all
 });
 
-/// The functions of the language, and then those that a host adds.
+/// Returns the functions of the language and those that a host adds.
 pub(super) fn all(added: &'static [Function]) -> impl Iterator<Item = &'static Function> {
     FUNCTIONS.iter().chain(added)
 }
@@ -175,7 +179,7 @@ pub(super) fn is_namespace(prefix: &str, added: &'static [Function]) -> bool {
     all(added).any(|f| f.name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// A row of the table.
+/// Defines an entry of the table.
 pub(crate) const fn function(
     name: &'static str,
     takes: &'static [Takes],
@@ -196,7 +200,7 @@ pub(crate) const fn method(
     Function { name, is_method: true, takes, gives, meaning, run: FunctionBody::Own(run) }
 }
 
-/// A function that only the host can answer.
+/// Defines a function that only the host can evaluate.
 pub(crate) const fn of_host(
     name: &'static str,
     takes: &'static [Takes],
@@ -206,7 +210,7 @@ pub(crate) const fn of_host(
     Function { name, is_method: false, takes, gives, meaning, run: FunctionBody::Host }
 }
 
-/// The same, called as `x.f(y)`.
+/// Defines the same as a method: `x.f(y)`.
 pub(crate) const fn method_of_host(
     name: &'static str,
     takes: &'static [Takes],
@@ -254,7 +258,7 @@ impl Function {
         }
     }
 
-    /// What a call with an absent argument yields: a test is false, anything else is absent too.
+    /// Returns the result for an absent argument: false for a test, else absent.
     pub(super) fn when_absent(&self) -> CelValue {
         match self.gives {
             Gives::Flag => CelValue::Flag(false),
@@ -263,7 +267,7 @@ impl Function {
         }
     }
 
-    /// Members of a list that may not be there are the same in what it gives.
+    /// Whether its result keeps the list's members that may not exist.
     pub(super) fn keeps_members(&self) -> bool {
         matches!((self.run, self.gives), (FunctionBody::Host, Gives::Same))
     }
@@ -349,16 +353,16 @@ impl Takes {
     }
 }
 
-/// Patterns are bounded in size when compiled; matching takes linear time.
+/// Compiles a regular expression of limited size; matching takes linear time.
 pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(text).size_limit(1 << 20).nest_limit(64).build().map_err(|error| {
         let last = error.to_string();
         let why = last.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        format!("the pattern cannot be read: {why}")
+        format!("the regular expression is invalid: {why}")
     })
 }
 
-/// Arguments that the table should have kept out.
+/// Error for arguments that the type check should have refused.
 pub(crate) fn wrong() -> Fault {
     "no matching overload".into()
 }

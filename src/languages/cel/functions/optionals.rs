@@ -1,4 +1,4 @@
-//! Values that may be missing.
+//! Functions of optional values.
 
 use std::sync::Arc;
 
@@ -10,32 +10,32 @@ use crate::languages::cel::value::CelValue;
 
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        function("optional.of", &[T::Any], G::OptionalSame, |_, v| of(v), "an optional that holds a value"),
-        function(
-            "optional.none",
-            &[],
-            G::OptionalAny,
-            |_, _| Ok(CelValue::Optional(None)),
-            "an optional that is empty",
-        ),
+        function("optional.of", &[T::Any], G::OptionalSame, |_, v| of(v), "optional that contains the value"),
+        function("optional.none", &[], G::OptionalAny, |_, _| Ok(CelValue::Optional(None)), "empty optional"),
         function(
             "optional.ofNonZeroValue",
             &[T::Any],
             G::OptionalSame,
             |_, v| of_non_zero(v),
-            "empty for '', 0, [] and the like",
+            "empty optional if the value is '', 0, [] or similar",
         ),
-        function("optional.unwrap", &[T::List], G::Any, |_, v| unwrap(v), "the values of those that are not empty"),
-        method("unwrapOpt", &[T::List], G::Any, |_, v| unwrap(v), "the values of those that are not empty"),
-        method("hasValue", &[T::Optional], G::Flag, |_, v| has_value(v), "it is not empty"),
-        method("value", &[T::Optional], G::Member, |_, v| value(v), "what it holds; an error where it is empty"),
-        method("or", &[T::Optional, T::Optional], G::Same, |_, v| or(v), "it, or the other where it is empty"),
+        function("optional.unwrap", &[T::List], G::Any, |_, v| unwrap(v), "values of the optionals that are not empty"),
+        method("unwrapOpt", &[T::List], G::Any, |_, v| unwrap(v), "values of the optionals that are not empty"),
+        method("hasValue", &[T::Optional], G::Flag, |_, v| has_value(v), "true if the optional is not empty"),
+        method("value", &[T::Optional], G::Member, |_, v| value(v), "value of the optional; an error if it is empty"),
+        method(
+            "or",
+            &[T::Optional, T::Optional],
+            G::Same,
+            |_, v| or(v),
+            "the optional, or the other one if it is empty",
+        ),
         method(
             "orValue",
             &[T::Optional, T::Any],
             G::Member,
             |_, v| or_value(v),
-            "what it holds, or a value where it is empty",
+            "value of the optional, or the given value if it is empty",
         ),
     ]
 }

@@ -1,4 +1,4 @@
-//! Strings.
+//! Functions of strings.
 
 use std::sync::Arc;
 
@@ -16,51 +16,123 @@ pub(super) fn functions() -> Vec<Function> {
             &[T::Text, T::Text],
             G::Flag,
             |b, v| test(b, v, |s, t| s.contains(t)),
-            "the other is part of it",
+            "true if it contains the other string",
         ),
-        method("startsWith", &[T::Text, T::Text], G::Flag, |b, v| test(b, v, |s, t| s.starts_with(t)), "it starts so"),
-        method("endsWith", &[T::Text, T::Text], G::Flag, |b, v| test(b, v, |s, t| s.ends_with(t)), "it ends so"),
-        method("matches", &[T::Text, T::Text], G::Flag, matches, "a regular expression (RE2) is found in it"),
-        function("matches", &[T::Text, T::Text], G::Flag, matches, "a regular expression (RE2) is found in it"),
-        method("find", &[T::Text, T::Text], G::Text, find, "the first part that matches a regular expression, or ''"),
+        method(
+            "startsWith",
+            &[T::Text, T::Text],
+            G::Flag,
+            |b, v| test(b, v, |s, t| s.starts_with(t)),
+            "true if it starts with the other string",
+        ),
+        method(
+            "endsWith",
+            &[T::Text, T::Text],
+            G::Flag,
+            |b, v| test(b, v, |s, t| s.ends_with(t)),
+            "true if it ends with the other string",
+        ),
+        method(
+            "matches",
+            &[T::Text, T::Text],
+            G::Flag,
+            matches,
+            "true if a regular expression (RE2) matches a part of it",
+        ),
+        function(
+            "matches",
+            &[T::Text, T::Text],
+            G::Flag,
+            matches,
+            "true if a regular expression (RE2) matches a part of it",
+        ),
+        method("find", &[T::Text, T::Text], G::Text, find, "first part that matches a regular expression, or ''"),
         method("findAll", &[T::Text, T::Text], G::Texts, find_all, "all parts that match a regular expression"),
-        method("findAll", &[T::Text, T::Text, T::Integer], G::Texts, find_all, "at most so many parts that match"),
-        method("charAt", &[T::Text, T::Integer], G::Text, char_at, "the character there, counted from 0"),
-        method("indexOf", &[T::Text, T::Text], G::Integer, index_of, "where the other first stands in it, or -1"),
-        method("indexOf", &[T::Text, T::Text, T::Integer], G::Integer, index_of, "the same, from a place on"),
+        method(
+            "findAll",
+            &[T::Text, T::Text, T::Integer],
+            G::Texts,
+            find_all,
+            "parts that match, at most the given number",
+        ),
+        method("charAt", &[T::Text, T::Integer], G::Text, char_at, "character at an index that starts at 0"),
+        method(
+            "indexOf",
+            &[T::Text, T::Text],
+            G::Integer,
+            index_of,
+            "index of the first occurrence of the other string, or -1",
+        ),
+        method(
+            "indexOf",
+            &[T::Text, T::Text, T::Integer],
+            G::Integer,
+            index_of,
+            "index of the first occurrence from the given index on, or -1",
+        ),
         method(
             "lastIndexOf",
             &[T::Text, T::Text],
             G::Integer,
             last_index_of,
-            "where the other last stands in it, or -1",
+            "index of the last occurrence of the other string, or -1",
         ),
-        method("lastIndexOf", &[T::Text, T::Text, T::Integer], G::Integer, last_index_of, "the same, up to a place"),
-        method("lowerAscii", &[T::Text], G::Text, |b, v| change(b, v, |s| s.to_ascii_lowercase()), "in small letters"),
         method(
-            "upperAscii",
-            &[T::Text],
-            G::Text,
-            |b, v| change(b, v, |s| s.to_ascii_uppercase()),
-            "in capital letters",
+            "lastIndexOf",
+            &[T::Text, T::Text, T::Integer],
+            G::Integer,
+            last_index_of,
+            "index of the last occurrence up to the given index, or -1",
         ),
+        method("lowerAscii", &[T::Text], G::Text, |b, v| change(b, v, |s| s.to_ascii_lowercase()), "lower-case string"),
+        method("upperAscii", &[T::Text], G::Text, |b, v| change(b, v, |s| s.to_ascii_uppercase()), "upper-case string"),
         method(
             "trim",
             &[T::Text],
             G::Text,
             |b, v| change(b, v, |s| s.trim_matches(is_blank).to_owned()),
-            "without blanks around it",
+            "string without spaces at both ends",
         ),
-        method("reverse", &[T::Text], G::Text, |b, v| change(b, v, |s| s.chars().rev().collect()), "backwards"),
-        method("replace", &[T::Text, T::Text, T::Text], G::Text, replace, "the second replaced by the third"),
-        method("replace", &[T::Text, T::Text, T::Text, T::Integer], G::Text, replace, "the same, at most so often"),
-        method("split", &[T::Text, T::Text], G::Texts, split, "its parts between separators"),
-        method("split", &[T::Text, T::Text, T::Integer], G::Texts, split, "at most so many parts"),
-        method("substring", &[T::Text, T::Integer], G::Text, substring, "from a place on"),
-        method("substring", &[T::Text, T::Integer, T::Integer], G::Text, substring, "from a place up to another"),
-        method("join", &[T::Texts], G::Text, join, "the members one after another"),
-        method("join", &[T::Texts, T::Text], G::Text, join, "the members with a separator between them"),
-        function("strings.quote", &[T::Text], G::Text, |b, v| change(b, v, quote), "in quotes, with escapes"),
+        method(
+            "reverse",
+            &[T::Text],
+            G::Text,
+            |b, v| change(b, v, |s| s.chars().rev().collect()),
+            "members or characters in reverse order",
+        ),
+        method(
+            "replace",
+            &[T::Text, T::Text, T::Text],
+            G::Text,
+            replace,
+            "replaces all occurrences of the first string by the second",
+        ),
+        method(
+            "replace",
+            &[T::Text, T::Text, T::Text, T::Integer],
+            G::Text,
+            replace,
+            "replaces at most the given number of occurrences",
+        ),
+        method("split", &[T::Text, T::Text], G::Texts, split, "parts between separators"),
+        method(
+            "split",
+            &[T::Text, T::Text, T::Integer],
+            G::Texts,
+            split,
+            "parts between separators, at most the given number",
+        ),
+        method("substring", &[T::Text, T::Integer], G::Text, substring, "part from an index to the end"),
+        method(
+            "substring",
+            &[T::Text, T::Integer, T::Integer],
+            G::Text,
+            substring,
+            "part from the first index up to the second, exclusive",
+        ),
+        method("join", &[T::Texts], G::Text, join, "joins the strings"),
+        method("join", &[T::Texts, T::Text], G::Text, join, "joins the strings with a separator"),
+        function("strings.quote", &[T::Text], G::Text, |b, v| change(b, v, quote), "string in quotes, with escapes"),
     ]
 }
 
@@ -84,7 +156,7 @@ fn built(budget: &mut CelBudget, text: String) -> Result<CelValue, Fault> {
     Ok(CelValue::text(text))
 }
 
-/// Compiling a pattern costs about what reading some kilobytes does.
+/// Compiling a pattern costs about as much as reading a few kilobytes.
 const PATTERN_STEPS: usize = 2000;
 
 fn matches(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> {
@@ -120,7 +192,7 @@ fn list_of(budget: &mut CelBudget, items: Vec<CelValue>) -> Result<CelValue, Fau
     Ok(CelValue::List(items.into()))
 }
 
-/// Where the character with this number starts; the end for the number behind the last.
+/// Returns the byte at which a character starts, or the end for the index after the last one.
 fn byte_of(text: &str, place: i64) -> Result<usize, Fault> {
     let out = || Fault::Failed(format!("index out of range: {place}"));
     let place = usize::try_from(place).map_err(|_| out())?;
@@ -153,7 +225,7 @@ fn last_index_of(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue,
     budget.spend(text.len() / 16)?;
     let found = match rest {
         [CelValue::Integer(place)] => {
-            // it may start there, and end wherever it ends
+            // The match must start at or before this index, and may end after it.
             let last = byte_of(text, *place)?;
             let mut end = (last + part.len()).min(text.len());
             while !text.is_char_boundary(end) {
@@ -177,7 +249,7 @@ fn replace(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault
     let [CelValue::Text(text), CelValue::Text(from), CelValue::Text(to), rest @ ..] = given else {
         return Err(wrong());
     };
-    // what it will take, before it is made
+    // The size is checked before the string is created.
     let at_most = if from.is_empty() { text.len() + 1 } else { text.len() / from.len() };
     let times = limit_of(rest).unwrap_or(at_most).min(at_most);
     budget.build(text.len() + times.saturating_mul(to.len()))?;

@@ -1,4 +1,4 @@
-//! What Kubernetes adds to the language: quantities, addresses, URLs, versions, formats of names.
+//! Functions that Kubernetes adds to CEL: quantities, addresses, URLs, versions, formats of names.
 
 use std::sync::Arc;
 
@@ -73,37 +73,73 @@ first!(format, Format, NameFormat);
 fn quantities() -> Vec<Function> {
     let quantity = G::Opaque(Opaque::Quantity);
     vec![
-        function("quantity", &[T::Text], quantity, |_, v| made(Thing::Quantity(quantity_of(v)?)), "an amount: '1.5Gi'"),
-        function("isQuantity", &[T::Text], G::Flag, |_, v| is(v, |t| Quantity::parse(t).is_some()), "it is an amount"),
-        method("isInteger", &[QUANTITY], G::Flag, |_, v| ok(amount(v)?.as_integer().is_some()), "it is a whole number"),
+        function(
+            "quantity",
+            &[T::Text],
+            quantity,
+            |_, v| made(Thing::Quantity(quantity_of(v)?)),
+            "parses a quantity: '1.5Gi'",
+        ),
+        function(
+            "isQuantity",
+            &[T::Text],
+            G::Flag,
+            |_, v| is(v, |t| Quantity::parse(t).is_some()),
+            "true if the string is a quantity",
+        ),
+        method(
+            "isInteger",
+            &[QUANTITY],
+            G::Flag,
+            |_, v| ok(amount(v)?.as_integer().is_some()),
+            "true if the quantity is a whole number",
+        ),
         method(
             "asInteger",
             &[QUANTITY],
             G::Integer,
-            |_, v| ok(amount(v)?.as_integer().ok_or("the amount is no int")?),
-            "as a whole number",
+            |_, v| ok(amount(v)?.as_integer().ok_or("the quantity is not an int")?),
+            "quantity as a whole number",
         ),
         method(
             "asApproximateFloat",
             &[QUANTITY],
             G::Double,
             |_, v| ok(amount(v)?.as_double()),
-            "as a number with a fraction",
+            "quantity as a floating-point number",
         ),
         method("sign", &[QUANTITY], G::Integer, |_, v| ok(amount(v)?.sign()), "1, 0 or -1"),
-        method("add", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, 1), "the sum"),
-        method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "the sum"),
-        method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "the difference"),
-        method("sub", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, -1), "the difference"),
-        method("compareTo", &[QUANTITY, QUANTITY], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
-        method("isGreaterThan", &[QUANTITY, QUANTITY], G::Flag, |_, v| ok(compared(v)?.is_gt()), "it is more"),
-        method("isLessThan", &[QUANTITY, QUANTITY], G::Flag, |_, v| ok(compared(v)?.is_lt()), "it is less"),
+        method("add", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, 1), "sum of both"),
+        method("add", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, 1), "sum of both"),
+        method("sub", &[QUANTITY, QUANTITY], quantity, |_, v| sum(v, -1), "difference of both"),
+        method("sub", &[QUANTITY, T::Integer], quantity, |_, v| sum(v, -1), "difference of both"),
+        method(
+            "compareTo",
+            &[QUANTITY, QUANTITY],
+            G::Integer,
+            |_, v| ok(compared(v)? as i64),
+            "-1 if smaller, 0 if equal, 1 if larger",
+        ),
+        method(
+            "isGreaterThan",
+            &[QUANTITY, QUANTITY],
+            G::Flag,
+            |_, v| ok(compared(v)?.is_gt()),
+            "true if it is more than the other quantity",
+        ),
+        method(
+            "isLessThan",
+            &[QUANTITY, QUANTITY],
+            G::Flag,
+            |_, v| ok(compared(v)?.is_lt()),
+            "true if it is less than the other quantity",
+        ),
     ]
 }
 
 fn quantity_of(given: &[CelValue]) -> Result<Quantity, Fault> {
     let [CelValue::Text(text)] = given else { return Err(wrong()) };
-    Quantity::parse(text).ok_or_else(|| format!("`{}` is no quantity", cut(text)).into())
+    Quantity::parse(text).ok_or_else(|| format!("`{}` is not a quantity", cut(text)).into())
 }
 
 fn sum(given: &[CelValue], sign: i128) -> Result<CelValue, Fault> {
@@ -118,7 +154,7 @@ fn sum(given: &[CelValue], sign: i128) -> Result<CelValue, Fault> {
     }
 }
 
-/// The order of two amounts or two versions.
+/// Compares two quantities or two versions.
 fn compared(given: &[CelValue]) -> Result<std::cmp::Ordering, Fault> {
     let [CelValue::Opaque(a), CelValue::Opaque(b)] = given else { return Err(wrong()) };
     match (&**a, &**b) {
@@ -135,26 +171,48 @@ fn ip_of(text: &str) -> Result<std::net::IpAddr, Fault> {
 fn addresses() -> Vec<Function> {
     let flag = G::Flag;
     vec![
-        function("ip", &[T::Text], G::Opaque(Opaque::Ip), |_, v| made(Thing::Ip(ip_of(text(v)?)?)), "an address"),
-        function("isIP", &[T::Text], flag, |_, v| is(v, |t| address::parse(t).is_ok()), "it is an address"),
+        function(
+            "ip",
+            &[T::Text],
+            G::Opaque(Opaque::Ip),
+            |_, v| made(Thing::Ip(ip_of(text(v)?)?)),
+            "parses an IP address",
+        ),
+        function(
+            "isIP",
+            &[T::Text],
+            flag,
+            |_, v| is(v, |t| address::parse(t).is_ok()),
+            "true if the string is an IP address",
+        ),
         function(
             "ip.isCanonical",
             &[T::Text],
             flag,
             |_, v| ok(ip_of(text(v)?)?.to_string() == text(v)?),
-            "it is an address, written as it is written best",
+            "true if the string is an IP address in canonical form",
         ),
-        method("family", &[IP], G::Integer, |_, v| ok(if ip(v)?.is_ipv4() { 4i64 } else { 6 }), "4 or 6"),
+        method(
+            "family",
+            &[IP],
+            G::Integer,
+            |_, v| ok(if ip(v)?.is_ipv4() { 4i64 } else { 6 }),
+            "version of the address: 4 or 6",
+        ),
     ]
 }
 
 fn address_tests() -> impl Iterator<Item = Function> {
     let tests: [(&'static str, super::Plain, &'static str); 5] = [
-        ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "0.0.0.0 or ::"),
-        ("isLoopback", |_, v| ok(ip(v)?.is_loopback()), "it is the machine itself"),
-        ("isLinkLocalMulticast", |_, v| ok(address::is_link_local_multicast(*ip(v)?)), "for several, on the link"),
-        ("isLinkLocalUnicast", |_, v| ok(address::is_link_local(*ip(v)?)), "for one, on the link"),
-        ("isGlobalUnicast", |_, v| ok(address::is_global_unicast(*ip(v)?)), "for one, anywhere"),
+        ("isUnspecified", |_, v| ok(ip(v)?.is_unspecified()), "true for 0.0.0.0 or ::"),
+        ("isLoopback", |_, v| ok(ip(v)?.is_loopback()), "true for a loopback address"),
+        (
+            "isLinkLocalMulticast",
+            |_, v| ok(address::is_link_local_multicast(*ip(v)?)),
+            "true for a link-local multicast address",
+        ),
+        ("isLinkLocalUnicast", |_, v| ok(address::is_link_local(*ip(v)?)), "true for a link-local unicast address"),
+        ("isGlobalUnicast", |_, v| ok(address::is_global_unicast(*ip(v)?)), "true for a global unicast address"),
     ];
     tests.into_iter().map(|(name, run, meaning)| method(name, &[IP], G::Flag, run, meaning))
 }
@@ -167,22 +225,52 @@ fn networks() -> Vec<Function> {
             &[T::Text],
             G::Opaque(Opaque::Cidr),
             |_, v| made(Thing::Cidr(network_of(text(v)?)?)),
-            "a network: '10.0.0.0/8'",
+            "parses a network: '10.0.0.0/8'",
         ),
-        function("isCIDR", &[T::Text], flag, |_, v| is(v, |t| Network::parse(t).is_ok()), "it is a network"),
-        method("containsIP", &[CIDR, IP], flag, |_, v| contains_ip(v), "the address lies in it"),
-        method("containsIP", &[CIDR, T::Text], flag, |_, v| contains_ip(v), "the address lies in it"),
-        method("containsCIDR", &[CIDR, CIDR], flag, |_, v| contains_network(v), "the other lies in it"),
-        method("containsCIDR", &[CIDR, T::Text], flag, |_, v| contains_network(v), "the other lies in it"),
-        method("ip", &[CIDR], G::Opaque(Opaque::Ip), |_, v| made(Thing::Ip(cidr(v)?.address)), "its address"),
+        function(
+            "isCIDR",
+            &[T::Text],
+            flag,
+            |_, v| is(v, |t| Network::parse(t).is_ok()),
+            "true if the string is a network",
+        ),
+        method("containsIP", &[CIDR, IP], flag, |_, v| contains_ip(v), "true if the network contains the address"),
+        method("containsIP", &[CIDR, T::Text], flag, |_, v| contains_ip(v), "true if the network contains the address"),
+        method(
+            "containsCIDR",
+            &[CIDR, CIDR],
+            flag,
+            |_, v| contains_network(v),
+            "true if the network contains the other one",
+        ),
+        method(
+            "containsCIDR",
+            &[CIDR, T::Text],
+            flag,
+            |_, v| contains_network(v),
+            "true if the network contains the other one",
+        ),
+        method(
+            "ip",
+            &[CIDR],
+            G::Opaque(Opaque::Ip),
+            |_, v| made(Thing::Ip(cidr(v)?.address)),
+            "address of the network",
+        ),
         method(
             "masked",
             &[CIDR],
             G::Opaque(Opaque::Cidr),
             |_, v| made(Thing::Cidr(cidr(v)?.masked())),
-            "with the first address that it holds",
+            "network with the bits of the host set to 0",
         ),
-        method("prefixLength", &[CIDR], G::Integer, |_, v| ok(i64::from(cidr(v)?.prefix)), "how many bits are fixed"),
+        method(
+            "prefixLength",
+            &[CIDR],
+            G::Integer,
+            |_, v| ok(i64::from(cidr(v)?.prefix)),
+            "length of the network's prefix in bits",
+        ),
     ]
 }
 
@@ -221,17 +309,23 @@ fn urls() -> Vec<Function> {
             G::Opaque(Opaque::Url),
             |_, v| match Location::parse(text(v)?) {
                 Some(url) => made(Thing::Url(url)),
-                None => Err(format!("`{}` is no URL", cut(text(v)?)).into()),
+                None => Err(format!("`{}` is not a URL", cut(text(v)?)).into()),
             },
-            "a URL",
+            "parses a URL",
         ),
-        function("isURL", &[T::Text], G::Flag, |_, v| is(v, |t| Location::parse(t).is_some()), "it is a URL"),
-        method("getScheme", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.scheme)), "its scheme, or ''"),
-        method("getHost", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.host)), "its host with the port"),
-        method("getHostname", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.hostname())), "its host"),
-        method("getPort", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.port())), "its port, or ''"),
-        method("getEscapedPath", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.escaped_path())), "its path"),
-        method("getQuery", &[URL], G::Any, query, "what follows its `?`, as a map of lists"),
+        function(
+            "isURL",
+            &[T::Text],
+            G::Flag,
+            |_, v| is(v, |t| Location::parse(t).is_some()),
+            "true if the string is a URL",
+        ),
+        method("getScheme", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.scheme)), "scheme of the URL, or ''"),
+        method("getHost", &[URL], G::Text, |_, v| ok(CelValue::text(&*url(v)?.host)), "host of the URL with its port"),
+        method("getHostname", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.hostname())), "host of the URL"),
+        method("getPort", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.port())), "port of the URL, or ''"),
+        method("getEscapedPath", &[URL], G::Text, |_, v| ok(CelValue::text(url(v)?.escaped_path())), "path of the URL"),
+        method("getQuery", &[URL], G::Any, query, "query parameters as a map of lists"),
     ]
 }
 
@@ -249,22 +343,52 @@ fn query(budget: &mut CelBudget, given: &[CelValue]) -> Result<CelValue, Fault> 
 fn versions() -> Vec<Function> {
     let gives = G::Opaque(Opaque::Version);
     vec![
-        function("semver", &[T::Text], gives, |_, v| version_of(v), "a semantic version: '1.29.3'"),
-        function("semver", &[T::Text, T::Flag], gives, |_, v| version_of(v), "the same; true: `v1.2` too"),
-        function("isSemver", &[T::Text], G::Flag, |_, v| ok(version_of(v).is_ok()), "it is a semantic version"),
+        function("semver", &[T::Text], gives, |_, v| version_of(v), "parses a semantic version: '1.29.3'"),
+        function(
+            "semver",
+            &[T::Text, T::Flag],
+            gives,
+            |_, v| version_of(v),
+            "parses a semantic version; true also accepts `v1.2`",
+        ),
+        function(
+            "isSemver",
+            &[T::Text],
+            G::Flag,
+            |_, v| ok(version_of(v).is_ok()),
+            "true if the string is a semantic version",
+        ),
         function(
             "isSemver",
             &[T::Text, T::Flag],
             G::Flag,
             |_, v| ok(version_of(v).is_ok()),
-            "the same; true: `v1.2` too",
+            "true if the string is a semantic version; true also accepts `v1.2`",
         ),
-        method("major", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[0]), "its first number"),
-        method("minor", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[1]), "its second number"),
-        method("patch", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[2]), "its third number"),
-        method("compareTo", &[VERSION, VERSION], G::Integer, |_, v| ok(compared(v)? as i64), "-1, 0 or 1"),
-        method("isGreaterThan", &[VERSION, VERSION], G::Flag, |_, v| ok(compared(v)?.is_gt()), "it is newer"),
-        method("isLessThan", &[VERSION, VERSION], G::Flag, |_, v| ok(compared(v)?.is_lt()), "it is older"),
+        method("major", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[0]), "major version"),
+        method("minor", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[1]), "minor version"),
+        method("patch", &[VERSION], G::Integer, |_, v| ok(version(v)?.numbers[2]), "patch version"),
+        method(
+            "compareTo",
+            &[VERSION, VERSION],
+            G::Integer,
+            |_, v| ok(compared(v)? as i64),
+            "-1 if smaller, 0 if equal, 1 if larger",
+        ),
+        method(
+            "isGreaterThan",
+            &[VERSION, VERSION],
+            G::Flag,
+            |_, v| ok(compared(v)?.is_gt()),
+            "true if it is newer than the other version",
+        ),
+        method(
+            "isLessThan",
+            &[VERSION, VERSION],
+            G::Flag,
+            |_, v| ok(compared(v)?.is_lt()),
+            "true if it is older than the other version",
+        ),
     ]
 }
 
@@ -276,7 +400,7 @@ fn version_of(given: &[CelValue]) -> Result<CelValue, Fault> {
     };
     match version {
         Some(version) => made(Thing::Version(version)),
-        None => Err(format!("`{}` is no semantic version", cut(written)).into()),
+        None => Err(format!("`{}` is not a semantic version", cut(written)).into()),
     }
 }
 
@@ -298,7 +422,7 @@ fn formats() -> Vec<Function> {
         ("format.datetime", |_, _| named("datetime")),
     ];
     let mut all: Vec<Function> =
-        named.into_iter().map(|(name, run)| function(name, &[], gives, run, "the format of that name")).collect();
+        named.into_iter().map(|(name, run)| function(name, &[], gives, run, "format with this name")).collect();
     all.push(function(
         "format.named",
         &[T::Text],
@@ -307,7 +431,7 @@ fn formats() -> Vec<Function> {
             let found = NameFormat::named(text(v)?);
             Ok(CelValue::Optional(found.map(|it| Arc::new(CelValue::Opaque(Arc::new(Thing::Format(it)))))))
         },
-        "the format of a name, where there is one",
+        "format with the given name, or an empty optional",
     ));
     all.push(method(
         "validate",
@@ -318,7 +442,7 @@ fn formats() -> Vec<Function> {
             let wrong = format(v)?.check(text);
             Ok(CelValue::Optional(wrong.map(|why| Arc::new(CelValue::list([CelValue::text(why)])))))
         },
-        "what is wrong with a text; empty where it has the format",
+        "list of problems, or an empty optional if the string has the format",
     ));
     all
 }

@@ -1,4 +1,4 @@
-//! Parts of timestamps and durations.
+//! Functions for parts of timestamps and durations.
 
 use super::Gives as G;
 use super::Takes as T;
@@ -20,25 +20,43 @@ macro_rules! parts {
 
 pub(super) fn functions() -> Vec<Function> {
     let mut all = parts! {
-        "getFullYear" "the year" |time| time.year;
-        "getMonth" "the month, from 0" |time| time.month - 1;
-        "getDate" "the day of the month, from 1" |time| time.day;
-        "getDayOfMonth" "the day of the month, from 0" |time| time.day - 1;
-        "getDayOfWeek" "the day of the week, Sunday is 0" |time| time.weekday;
-        "getDayOfYear" "the day of the year, from 0" |time| time.day_of_year;
+        "getFullYear" "year" |time| time.year;
+        "getMonth" "month, from 0" |time| time.month - 1;
+        "getDate" "day of the month, from 1" |time| time.day;
+        "getDayOfMonth" "day of the month, from 0" |time| time.day - 1;
+        "getDayOfWeek" "day of the week; Sunday is 0" |time| time.weekday;
+        "getDayOfYear" "day of the year, from 0" |time| time.day_of_year;
     };
     all.extend(parts! {
-        "getHours" "the hour" |time| time.hour;
-        "getMinutes" "the minute" |time| time.minute;
-        "getSeconds" "the second" |time| time.second;
+        "getHours" "hour of the day" |time| time.hour;
+        "getMinutes" "minute of the hour" |time| time.minute;
+        "getSeconds" "second of the minute" |time| time.second;
     });
     all.extend([
-        method("getMilliseconds", &[T::Timestamp], G::Integer, milliseconds, "the milliseconds of its second"),
-        method("getMilliseconds", &[T::Timestamp, T::Text], G::Integer, milliseconds, "the milliseconds of its second"),
-        method("getHours", &[T::Duration], G::Integer, |_, v| total(v, 3_600_000_000_000), "all of it in hours"),
-        method("getMinutes", &[T::Duration], G::Integer, |_, v| total(v, 60_000_000_000), "all of it in minutes"),
-        method("getSeconds", &[T::Duration], G::Integer, |_, v| total(v, 1_000_000_000), "all of it in seconds"),
-        method("getMilliseconds", &[T::Duration], G::Integer, milliseconds, "the milliseconds of its last second"),
+        method("getMilliseconds", &[T::Timestamp], G::Integer, milliseconds, "milliseconds within the second"),
+        method("getMilliseconds", &[T::Timestamp, T::Text], G::Integer, milliseconds, "milliseconds within the second"),
+        method(
+            "getHours",
+            &[T::Duration],
+            G::Integer,
+            |_, v| total(v, 3_600_000_000_000),
+            "whole hours of the duration",
+        ),
+        method(
+            "getMinutes",
+            &[T::Duration],
+            G::Integer,
+            |_, v| total(v, 60_000_000_000),
+            "whole minutes of the duration",
+        ),
+        method(
+            "getSeconds",
+            &[T::Duration],
+            G::Integer,
+            |_, v| total(v, 1_000_000_000),
+            "whole seconds of the duration",
+        ),
+        method("getMilliseconds", &[T::Duration], G::Integer, milliseconds, "milliseconds beyond the whole seconds"),
     ]);
     all
 }
@@ -48,7 +66,7 @@ fn civil(given: &[CelValue], part: fn(Civil) -> i64) -> Result<CelValue, Fault> 
         [CelValue::Timestamp(time)] => (time, 0),
         [CelValue::Timestamp(time), CelValue::Text(zone)] => match offset_seconds(zone) {
             Some(offset) => (time, offset),
-            None => return Err(format!("`{zone}` is no offset from UTC, such as +01:00").into()),
+            None => return Err(format!("`{zone}` is not an offset from UTC, such as +01:00").into()),
         },
         _ => return Err(wrong()),
     };

@@ -1,5 +1,5 @@
-//! The public conformance tests of the language, run where a checkout of google/cel-spec is named:
-//! `CEL_SPEC=<checkout> cargo test cel::tests::conformance -- --nocapture`.
+//! Runs the public conformance tests of the language on a checkout of google/cel-spec: `CEL_SPEC=<checkout> cargo test
+//! cel::tests::conformance -- --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{Fixed, compile_unchecked};
 use crate::languages::cel::time::{Duration, Timestamp};
 use crate::languages::cel::{CelBudget, CelValue, Map, same};
 
-/// What we leave out, and why. A name is a file, a section of it, or one test.
+/// Excluded tests, with the reason. An entry is a file, a section of it, or one test.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("block_ext", "`cel.block` is what an optimizer writes, not a person"),
     ("enums", "no enumerations of protocol buffers"),
@@ -38,7 +38,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 const ZONES: &str = "time zones are offsets; names of places would need a table that grows old";
 
-/// Names of messages of protocol buffers; a test that speaks of one is left out wherever it stands.
+/// Names of protocol buffer messages; tests that use one are excluded.
 const MESSAGES: [&str; 8] = [
     "TestAllTypes",
     "NestedMessage",
@@ -50,10 +50,10 @@ const MESSAGES: [&str; 8] = [
     "Wrapper",
 ];
 
-/// Why a test is left out.
+/// Returns why a test is excluded.
 fn left_out(name: &str, test: &Message) -> Option<&'static str> {
     let listed = LEFT_OUT.iter().find(|(left_out, _)| name == *left_out || name.starts_with(&format!("{left_out}/")));
-    // what passes in a file about messages is told all the same
+    // Tests in files about messages are still reported if they pass.
     let text = format!("{} {test:?}", test.text("expr").unwrap_or_default().split_whitespace().collect::<String>());
     let text = text.replace("//@", "");
     let speaks = MESSAGES.iter().any(|message| text.contains(message)).then_some("no protocol buffers");
@@ -130,7 +130,7 @@ fn run(test: &Message) -> Result<(), String> {
     }
 }
 
-/// Equal and of the same type.
+/// Compares value and type.
 fn is(found: &CelValue, wanted: &CelValue) -> bool {
     match (found, wanted) {
         (CelValue::Double(a), CelValue::Double(b)) => a == b || a.is_nan() && b.is_nan(),

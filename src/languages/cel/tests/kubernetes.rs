@@ -1,4 +1,4 @@
-//! What the documentation of Kubernetes says about its functions, evaluated.
+//! Evaluates examples from the Kubernetes documentation of its functions.
 
 use super::super::{CelBudget, CelValue};
 use super::{Fixed, compile_unchecked};
@@ -57,7 +57,7 @@ fn functions_of_kubernetes_do_what_its_documentation_says() {
         "format.dns1123Label().validate('My_Name').hasValue()",
         "format.qualifiedName().validate('example.com/gpu').hasValue() == false",
         "format.uuid().validate('123e4567-e89b-12d3-a456-426614174000') == optional.none()",
-        // texts, sets, walks with two variables
+        // Strings, sets, and macros with two variables.
         "'%s costs %.2f'.format(['a10', 1.5]) == 'a10 costs 1.50' && 'a,b'.split(',').join('-') == 'a-b'",
         "sets.contains([1, 2, 3], [2]) && sets.equivalent([1], [1, 1]) && sets.intersects([1], [1, 2])",
         "['a', 'b'].all(i, x, i < 2 && x != '') && {'a': 1}.exists(k, v, k == 'a' && v == 1)",

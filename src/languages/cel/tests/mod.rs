@@ -1,4 +1,4 @@
-//! Cases of the expression language.
+//! Tests of the expression language.
 
 mod conformance;
 mod kubernetes;

@@ -1,4 +1,4 @@
-//! What is ours in the language: unknown and absent facts, budgets, and what is refused when a page is loaded.
+//! Tests of the additions to CEL: unknown and absent facts, budgets, and mistakes that a rule file must not contain.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::super::{
     VariableMeaning,
 };
 
-/// Names that stand for a known, an absent or an unknown value.
+/// Names of a known, an absent and an unknown value.
 struct Facts {
     values: Vec<(&'static str, Type, CelValue)>,
 }
@@ -188,26 +188,26 @@ fn numbers_that_are_written_suit_their_neighbours() {
 #[test]
 fn mistakes_are_found_before_anything_is_evaluated() {
     for (text, result) in [
-        ("gibb > 1", "[gibb] there is no fact called `gibb` (did you mean `gib`?)"),
-        ("gib + 'x'", "[gib + 'x'] `+` does not go with a double and a string (write `string(gib)`)"),
-        ("gib - n", "[gib - n] `-` does not go with a double and an int (write `double(n)`)"),
-        ("name == 1", "[name == 1] `==` does not go with a string and an int (write `string(1)`)"),
-        ("name && yes", "[name] `&&` wants a bool, and this is a string ()"),
+        ("gibb > 1", "[gibb] there is no fact `gibb` (did you mean `gib`?)"),
+        ("gib + 'x'", "[gib + 'x'] `+` cannot combine a double and a string (write `string(gib)`)"),
+        ("gib - n", "[gib - n] `-` cannot combine a double and an int (write `double(n)`)"),
+        ("name == 1", "[name == 1] `==` cannot combine a string and an int (write `string(1)`)"),
+        ("name && yes", "[name] `&&` needs a bool, and this is a string ()"),
         ("name.startWith('a')", "[startWith] there is no function `startWith` (did you mean `startsWith`?)"),
-        ("startsWith(name, 'a')", "[startsWith] there is no function `startsWith` (it is `string.startsWith(string)`)"),
+        ("startsWith(name, 'a')", "[startsWith] there is no function `startsWith` (write `string.startsWith(string)`)"),
         (
             "name.startsWith(1)",
-            "[startsWith] `startsWith` does not take (string, int) (it is `string.startsWith(string)`)",
+            "[startsWith] `startsWith` does not take (string, int) (valid calls: `string.startsWith(string)`)",
         ),
         ("n.exists(x, x > 1)", "[n] only lists and maps have members, and this is an int ()"),
-        ("has(n)", "[n] `has` wants a fact or a field (write `has(a.b)`, or `'key' in map` for a key)"),
-        ("n = 3", "[=] `=` has no meaning here (write `==` to compare)"),
+        ("has(n)", "[n] `has` needs a fact or a field (write `has(a.b)`, or `'key' in map` for a key)"),
+        ("n = 3", "[=] `=` has no meaning in an expression (write `==` to compare)"),
         ("n > ", "[] the expression ends where a value is expected ()"),
         ("(n > 1", "[] the expression ends where `)` is expected ()"),
-        ("'a", "['a] the text does not end (close it with ')"),
-        ("name.matches('(')", "['('] the pattern cannot be read: unclosed group ()"),
+        ("'a", "['a] the string has no closing quote (close it with ')"),
+        ("name.matches('(')", "['('] the regular expression is invalid: unclosed group ()"),
         ("if > 1", "[if] `if` is a reserved word ()"),
-        ("Foo{a: 1}", "[Foo] messages cannot be made here (write a map: `{\"key\": value}`)"),
+        ("Foo{a: 1}", "[Foo] an expression cannot create messages (write a map: `{\"key\": value}`)"),
         ("name.size", "[size] a string has no field `size` ()"),
         ("99999999999999999999", "[99999999999999999999] the number does not fit 64 bits ()"),
     ] {

@@ -1,4 +1,4 @@
-//! As much of the protobuf text format as the conformance tests are written in.
+//! Parses the parts of the protobuf text format that the conformance tests use.
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Message {

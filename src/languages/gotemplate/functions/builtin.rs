@@ -1,4 +1,4 @@
-//! The functions that Go's templates have themselves. `and` and `or` stop early, and are the evaluator's.
+//! Built-in functions of Go templates. The evaluator handles `and` and `or`, because they stop early.
 
 use crate::languages::go;
 

@@ -1,4 +1,4 @@
-//! YAML, JSON, TOML, base64, base32 and checksums.
+//! Functions for YAML, JSON, TOML, base64, base32 and checksums.
 
 use crate::source::{from_base64, sha1, sha256, sha512, to_base64, to_hex};
 
@@ -100,7 +100,7 @@ fn from_json(text: &str, heap: &Heap) -> Result<Result<GoValue, String>, Templat
     }
 }
 
-/// What Go's library says of text that is no JSON, where it is plain which of its sentences that is.
+/// Returns the message of Go's JSON library for invalid JSON, if it is clear which one applies.
 fn as_go_says(text: &str, why: &serde_json::Error) -> String {
     if why.is_eof() || text.trim().is_empty() {
         return "unexpected end of JSON input".to_owned();
@@ -146,7 +146,7 @@ fn plain_toml(value: &GoValue, depth: usize) -> Result<serde_json::Value, Templa
     use serde_json::Value as Json;
     const DEEPEST: usize = 64;
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     Ok(match &value.kind {
         Kind::Flag(flag) => Json::Bool(*flag),

@@ -1,4 +1,4 @@
-//! Mappings. As in Go they are shared: what changes one changes it wherever it is held.
+//! Functions of mappings. As in Go, mappings are shared: a change is visible at every reference.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn chosen(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
 
 fn merge_all(c: &mut FunctionCall<'_, '_>, overwrites: bool) -> FunctionOutcome {
     let given = c.map(0)?;
-    // Into nothing something is laid all the same.
+    // A missing destination becomes a new mapping.
     let first = given.clone().unwrap_or_else(|| c.heap().new_map(MapEntries::new()));
     let mut is_any = given.is_some();
     for number in 1..c.arguments.len() {
@@ -139,7 +139,7 @@ fn merge(
     depth: usize,
 ) -> Result<(), TemplateFailure> {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     if into.is_same(from) {
         return Ok(());
@@ -171,10 +171,10 @@ fn merge(
     Ok(())
 }
 
-/// The same value with mappings of its own.
+/// Returns a deep copy with its own mappings.
 pub(crate) fn copied(value: &GoValue, heap: &Heap, depth: usize) -> FunctionOutcome {
     if depth > DEEPEST {
-        return Err(TemplateFailure::Budget("values hold each other deeper than any chart's"));
+        return Err(TemplateFailure::Budget("values are nested too deeply"));
     }
     let copy = match &value.kind {
         Kind::Map(map) => {

@@ -1,4 +1,4 @@
-//! What decides: defaults, choices, templates inside templates, and refusing to go on.
+//! Functions for control flow: defaults, choices, nested templates, and errors.
 
 use super::super::compare::truth;
 use super::super::failure::TemplateFailure;
@@ -34,7 +34,7 @@ pub(super) const TABLE: &[Row] = &[
     ("fail", "s", Careful, |c| Err(TemplateFailure::Refused(c.str(0).to_owned()))),
     ("lookup", "ssss", Careful, |c| {
         let what = [c.str(1), c.str(3)].join(" ");
-        unknown(&format!("lookup {}", what.trim()), "`lookup` asks a cluster")
+        unknown(&format!("lookup {}", what.trim()), "`lookup` reads from a cluster")
     }),
     ("hello", "", Plain, |_| Ok("Hello!".into())),
 ];
@@ -69,7 +69,7 @@ fn every(c: &mut FunctionCall<'_, '_>, wanted: bool) -> FunctionOutcome {
     unknown.map_or(Ok(wanted.into()), |cause| Err(cause.into()))
 }
 
-/// What only a release gives is not known, and Helm refuses to go on without it.
+/// A value that only a release provides is unknown, and Helm refuses to continue without it.
 fn required(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     let value = c.any(1);
     let is_missing = match &value.kind {

@@ -1,4 +1,4 @@
-//! Numbers, and what kind of thing a value is.
+//! Functions for numbers and for the kind of a value.
 
 use super::super::compare::same;
 use super::super::failure::TemplateFailure;
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Row] = &[
             return Err("decimal division by 0".into());
         }
         let quotient = floats(c).into_iter().reduce(|a, b| a / b).unwrap_or(0.0);
-        // So many places behind the point are kept.
+        // The result keeps this many decimals.
         Ok((format!("{quotient:.16}").parse().unwrap_or(quotient) + 0.0).into())
     }),
     ("ceil", "a", Plain, |c| Ok(to_float(&c.any(0)).ceil().into())),
@@ -55,7 +55,7 @@ pub(super) const TABLE: &[Row] = &[
     ("deepEqual", "aa", Careful, |c| Ok(same(&c.any(0), &c.any(1))?.into())),
 ];
 
-/// As the library `cast` converts: what is no number is 0.
+/// Converts like the library `cast`: a value that is not a number is 0.
 pub(super) fn to_int(value: &GoValue) -> i64 {
     match &value.kind {
         Kind::Int(number) | Kind::Int64(number) => *number,
@@ -63,7 +63,7 @@ pub(super) fn to_int(value: &GoValue) -> i64 {
         Kind::Flag(flag) => i64::from(*flag),
         Kind::Text(text) => {
             let text = text.as_str();
-            // `3.0` is a whole number, and `3.5` is none.
+            // `3.0` is a whole number, and `3.5` is not.
             let whole = match text.split_once('.') {
                 Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|digit| digit == b'0') => whole,
                 _ => text,
@@ -92,9 +92,9 @@ fn floats(c: &FunctionCall<'_, '_>) -> Vec<f64> {
     c.arguments.iter().map(to_float).collect()
 }
 
-/// Sums of decimal fractions have none of the dust of binary ones.
+/// Removes the rounding errors of binary fractions, as sums of decimals have none.
 fn decimal(number: f64) -> f64 {
-    // Decimals know no zero below zero.
+    // Decimals have no negative zero.
     format!("{number:.14e}").parse().unwrap_or(number) + 0.0
 }
 

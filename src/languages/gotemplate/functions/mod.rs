@@ -1,4 +1,4 @@
-//! The functions that templates may call: those of Go, of sprig and of Helm, as tables.
+//! The functions that templates can call: tables of those of Go, sprig and Helm.
 
 mod builtin;
 mod codes;
@@ -26,7 +26,7 @@ use super::value::{GoValue, Heap, Kind, Map};
 
 pub(crate) type FunctionOutcome = Result<GoValue, TemplateFailure>;
 
-/// What a function takes in one place.
+/// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
     Any,
@@ -37,18 +37,18 @@ pub(super) enum Parameter {
     Map,
 }
 
-/// How much of its arguments a function goes through. It pays for that, and for what it makes of it, where it is called.
+/// The part of its arguments that a function reads. The call spends steps for this part, and for a result of that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
-    /// It hands on what it is given, or looks at what kind of thing it is.
+    /// Returns its argument unchanged, or reads only its kind.
     Nothing,
-    /// The items of a list or a mapping, which it hands on.
+    /// Reads the items of a list or a mapping and returns them unchanged.
     Items,
-    /// Everything.
+    /// Reads everything.
     All,
 }
 
-/// All that are not named here read all that they are given, and make something new of it.
+/// Functions that return their arguments unchanged. All others read all their arguments and create a new value.
 const HANDING_ON: [&str; 33] = [
     "coalesce",
     "default",
@@ -122,29 +122,29 @@ type Run = fn(&mut FunctionCall<'_, '_>) -> FunctionOutcome;
 pub(super) struct Function {
     name: &'static str,
     parameters: Vec<Parameter>,
-    /// The last parameter may be given any number of times.
+    /// Whether the last parameter can be repeated.
     repeats: bool,
-    /// It deals with values that are not known itself; what others make of these is not known.
+    /// Whether the function handles unknown values itself. The result of other functions is unknown if an argument is.
     pub(super) takes_unknowns: bool,
-    /// Text that is no number would be 0 to it.
+    /// Whether a string that is not a number counts as 0.
     pub(super) makes_numbers: bool,
-    /// What it gives counts as written where its last argument was.
+    /// Whether the result has the origin of the last argument.
     pub(super) keeps_origin: bool,
     pub(super) reads: Reads,
     pub(super) run: Run,
 }
 
-/// One row: the name, what it takes, how it treats what is not known, and what it does. What it takes are letters: `s` text,
-/// `i` int, `f` float, `b` flag, `m` mapping, `a` anything; a star means that the next one may come any number of times.
+/// One entry: name, parameters, handling of unknown values, and implementation. Parameters are letters: `s` string, `i`
+/// int, `f` float, `b` bool, `m` mapping, `a` anything. A star allows repetition of the next one.
 type Row = (&'static str, &'static str, How, Run);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
-    /// Gives something of its own.
+    /// Returns a new value.
     Plain,
-    /// Gives another form of its last argument.
+    /// Returns another form of its last argument.
     Form,
-    /// Deals with what is not known, and with origins.
+    /// Handles unknown values and origins itself.
     Careful,
 }
 
@@ -237,7 +237,7 @@ impl FunctionCall<'_, '_> {
         self.arguments.get(number).and_then(GoValue::as_str).unwrap_or_default()
     }
 
-    /// The text of an argument; an error where it is not known at all.
+    /// Returns the string of an argument; an error if it is completely unknown.
     fn text(&self, number: usize) -> Result<Text, TemplateFailure> {
         match self.arguments.get(number) {
             Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
@@ -246,7 +246,7 @@ impl FunctionCall<'_, '_> {
         }
     }
 
-    /// The same where all of it must be known.
+    /// Returns the same, and requires that all of it is known.
     fn known(&self, number: usize) -> Result<&str, TemplateFailure> {
         match self.arguments.get(number).and_then(GoValue::cause) {
             Some(cause) => Err(cause.clone().into()),
@@ -275,7 +275,7 @@ impl FunctionCall<'_, '_> {
         }
     }
 
-    /// A mapping; nothing where it is empty because there is none.
+    /// Returns a mapping; `None` if the argument is nil.
     fn map(&self, number: usize) -> Result<Option<Map>, TemplateFailure> {
         match self.arguments.get(number) {
             Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
@@ -284,7 +284,7 @@ impl FunctionCall<'_, '_> {
         }
     }
 
-    /// The items of a list, of whatever Go takes for one.
+    /// Returns the items of anything that Go accepts as a list.
     fn items(&self, number: usize, what: &str) -> Result<Vec<GoValue>, TemplateFailure> {
         match self.arguments.get(number) {
             Some(GoValue { kind: Kind::Unknown(cause), .. }) => Err(cause.clone().into()),
@@ -292,7 +292,7 @@ impl FunctionCall<'_, '_> {
                 self.evaluator.step(list.items().len() as u64 / 4)?;
                 Ok(list.items().to_vec())
             }
-            // The interfaces of a cluster are a list with a name.
+            // The API versions of a cluster are a list with its own type name.
             Some(GoValue { kind: Kind::Object(object), .. }) if object.kind_name() == "slice" => {
                 let items: Vec<GoValue> =
                     object.entries().unwrap_or_default().into_iter().map(|(_, item)| item).collect();
@@ -308,7 +308,7 @@ impl FunctionCall<'_, '_> {
         self.heap().list(items)
     }
 
-    /// The texts of a list, or the text of one value.
+    /// Returns the strings of a list, or the string of one value.
     fn texts(&self, number: usize) -> Result<Vec<Text>, TemplateFailure> {
         let value = self.any(number);
         match &value.kind {
@@ -327,7 +327,7 @@ impl FunctionCall<'_, '_> {
         self.heap().spend(bytes)
     }
 
-    /// Asked before it makes so much, where that is more than it reads.
+    /// Checks the budget before a function creates more than it reads.
     fn may_make(&self, bytes: usize) -> Result<(), TemplateFailure> {
         self.evaluator.step(bytes as u64 / BYTES_PER_STEP)?;
         self.heap().fits(bytes)

@@ -7,9 +7,9 @@ use super::super::failure::TemplateFailure;
 use super::How::{Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
-/// How large compiled patterns may be; larger ones are no person's.
+/// Size limits for compiled patterns; real ones are smaller.
 const SIZES: [usize; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Bytes of a pattern and of a text, multiplied, that are a step.
+/// Bytes of a pattern times bytes of a text that count as one step.
 const STATES_PER_STEP: u64 = 1 << 16;
 
 pub(super) const TABLE: &[Row] = &[
@@ -38,7 +38,7 @@ pub(super) const TABLE: &[Row] = &[
     }),
 ];
 
-/// The pattern, paid for with what it is searched in: at worst each byte meets each of its states.
+/// Compiles a pattern and spends steps for the search, in which each byte meets each state in the worst case.
 fn pattern(c: &FunctionCall<'_, '_>) -> Result<Regex, TemplateFailure> {
     let text = c.str(0);
     c.spend(text.len() * 64)?;

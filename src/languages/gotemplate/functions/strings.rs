@@ -1,4 +1,4 @@
-//! Functions about text that keep its origins as far as they can.
+//! Functions of strings that preserve origins as far as possible.
 
 use crate::languages::go;
 
@@ -9,7 +9,7 @@ use super::super::value::{GoValue, Kind};
 use super::How::{Careful, Form, Plain};
 use super::{FunctionCall, FunctionOutcome, Row};
 
-/// Blanks before a line beyond these are no person's.
+/// Limit on the indentation of a line, above any real one.
 const WIDEST: i64 = 4_000;
 
 pub(super) const TABLE: &[Row] = &[
@@ -108,7 +108,7 @@ pub(super) const TABLE: &[Row] = &[
 fn edges(text: &Text, cut: impl Fn(&str) -> &str) -> FunctionOutcome {
     let all = text.as_str();
     let kept = cut(all);
-    // What fills a hole at the edge decides what is cut from it.
+    // An unknown part at the edge decides how much is trimmed.
     let start = kept.as_ptr() as usize - all.as_ptr() as usize;
     Ok(GoValue::from(text.slice(start, start + kept.len())))
 }
@@ -192,7 +192,7 @@ fn replaced(c: &FunctionCall<'_, '_>, text: &Text, old: &str, new: &Text) -> Fun
     c.made(writer.finish())
 }
 
-/// By bytes, as Go counts; what would cut a letter in two is cut before it.
+/// Go counts bytes. An index within a character moves to its start.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -238,7 +238,7 @@ fn substr(c: &mut FunctionCall<'_, '_>) -> FunctionOutcome {
     Ok(GoValue::from(text.slice(from, to)))
 }
 
-/// Each word begins with a small letter.
+/// Each word begins with a lower-case letter.
 fn untitled(text: &str) -> String {
     let mut begins = true;
     let mut out = String::with_capacity(text.len());
@@ -262,7 +262,7 @@ fn titled(text: &str) -> String {
             out.extend(letter.to_uppercase());
         }
         inside = letter.is_alphanumeric() || letter == '_' || letter == '\'';
-        // An apostrophe parts words as other signs do.
+        // An apostrophe separates words, as other punctuation does.
         inside &= letter != '\'';
     }
     out

@@ -1,12 +1,12 @@
-//! Functions whose answer is not in the text: chance, time, the network, and keys that are made.
+//! Functions whose result is not in the files: random values, time, the network, and generated keys.
 
 use super::How::{Careful, Plain};
 use super::{FunctionOutcome, Row, unknown};
 
-const CHANCE: &str = "it is made by chance";
-const TIME: &str = "it is what the clock says";
-const KEYS: &str = "keys and certificates are made by chance";
-const PASSWORDS: &str = "passwords are not computed";
+const CHANCE: &str = "the value is random";
+const TIME: &str = "the value depends on the time";
+const KEYS: &str = "keys and certificates are random";
+const PASSWORDS: &str = "gpulint does not compute passwords";
 
 fn chance(name: &str) -> FunctionOutcome {
     unknown(name, CHANCE)
@@ -32,8 +32,8 @@ pub(super) const TABLE: &[Row] = &[
     ("must_date_modify", "sa", Careful, |_| unknown("date", TIME)),
     ("htmlDate", "a", Careful, |_| unknown("date", TIME)),
     ("htmlDateInZone", "as", Careful, |_| unknown("date", TIME)),
-    ("toDate", "ss", Careful, |_| unknown("date", "dates are not computed")),
-    ("mustToDate", "ss", Careful, |_| unknown("date", "dates are not computed")),
+    ("toDate", "ss", Careful, |_| unknown("date", "gpulint does not compute dates")),
+    ("mustToDate", "ss", Careful, |_| unknown("date", "gpulint does not compute dates")),
     ("unixEpoch", "a", Careful, |_| unknown("date", TIME)),
     ("getHostByName", "s", Plain, |_| Ok("".into())),
     ("bcrypt", "s", Careful, |_| unknown("bcrypt", PASSWORDS)),

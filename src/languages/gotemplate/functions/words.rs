@@ -1,4 +1,4 @@
-//! Functions about words, paths and addresses that are rarely called.
+//! Rarely used functions for words, paths and URLs.
 
 use super::super::evaluate::entries;
 use super::super::value::{GoValue, Kind};
@@ -41,7 +41,7 @@ pub(super) const TABLE: &[Row] = &[
     ("urlParse", "s", Plain, url_parse),
     ("urlJoin", "m", Plain, url_join),
     ("duration", "a", Form, |c| {
-        // A whole number that Go calls `int` is none to it.
+        // The function does not accept Go's `int`.
         let seconds = match &c.any(0).kind {
             Kind::Text(text) => text.as_str().parse().unwrap_or(0),
             Kind::Int64(number) => *number,
@@ -93,7 +93,8 @@ fn is_connector(letter: char) -> bool {
     matches!(letter, '-' | '_') || letter.is_whitespace()
 }
 
-/// Words in small letters: an upper-case letter after a small one begins a word, and so does the last of several.
+/// Splits into lower-case words: an upper-case letter after a lower-case one begins a word, and so does the last of
+/// several.
 fn joined_words(text: &str, connector: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut out = String::new();
@@ -152,7 +153,7 @@ fn camel(text: &str) -> String {
     out
 }
 
-/// Words that are longer than a line are cut, or stay whole beyond its end.
+/// Words longer than a line are cut, or stay whole and exceed it.
 fn wrapped(text: &str, width: i64, end: &str, cuts_words: bool) -> String {
     let width = usize::try_from(width).unwrap_or(1).max(1);
     let letters: Vec<char> = text.chars().collect();
@@ -277,7 +278,7 @@ fn duration(seconds: i64) -> String {
     }
 }
 
-/// The largest unit that fits into a duration of Go.
+/// Returns the largest unit that fits into a Go duration.
 fn rounded_duration(value: &GoValue) -> String {
     let seconds = match value.as_str() {
         Some(text) => seconds(text).unwrap_or(0.0),

@@ -1,5 +1,5 @@
-//! Numbers as Terraform has them: binary floating point of 512 bits, so that integers of any usual size and decimal
-//! fractions come out as they were written.
+//! Terraform's numbers: binary floating point of 512 bits, so that integers of usual size and decimal fractions are
+//! printed as written.
 
 mod natural;
 mod spelling;
@@ -9,26 +9,27 @@ use std::sync::Arc;
 
 use natural::Natural;
 
-/// Terraform parses numbers with 512 bits; lengths and indexes have 64, results of floating-point functions 53.
+/// Terraform parses numbers with 512 bits. Lengths and indexes have 64 bits, and results of floating-point functions
+/// 53.
 const PARSED: u16 = 512;
 const COUNTED: u16 = 64;
 const FLOATING: u16 = 53;
-/// Powers of two beyond this are refused; Terraform goes further, but no infrastructure does.
+/// Limit on powers of two. Terraform's limit is higher, but no real file needs more.
 const LARGEST_EXPONENT: i64 = 20_000;
 const LONGEST_LITERAL: usize = 4_000;
 
-/// A number of Terraform.
+/// A Terraform number.
 #[derive(Debug, Clone)]
 pub struct Number(Form);
 
 #[derive(Debug, Clone)]
 enum Form {
-    /// Every integer that fits.
+    /// An integer that fits.
     Small(i64, u16),
     Large(Arc<Large>),
 }
 
-/// `mantissa × 2^exponent`, the mantissa odd.
+/// `mantissa × 2^exponent` with an odd mantissa.
 #[derive(Debug, Clone)]
 struct Large {
     negative: bool,
@@ -38,7 +39,7 @@ struct Large {
 }
 
 impl Number {
-    /// A length, an index or another number that was counted.
+    /// Returns a length, an index or another count.
     pub fn counted(n: usize) -> Self {
         Number(Form::Small(i64::try_from(n).unwrap_or(i64::MAX), COUNTED))
     }
@@ -47,7 +48,7 @@ impl Number {
         Number(Form::Small(n, PARSED))
     }
 
-    /// Reads a number as Terraform does: digits, a fraction, an exponent.
+    /// Parses a number as Terraform does: digits, a fraction, an exponent.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -97,7 +98,7 @@ impl Number {
         }
     }
 
-    /// The number if it is an integer of 64 bits.
+    /// Returns the number if it is a 64-bit integer.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {
             Form::Small(n, _) => Some(*n),
@@ -134,7 +135,7 @@ impl Number {
         }
     }
 
-    /// Sign, mantissa and exponent.
+    /// Returns sign, mantissa and exponent.
     fn parts(&self) -> (bool, Natural, i64) {
         match &self.0 {
             Form::Small(n, _) => (*n < 0, natural::from_u64(n.unsigned_abs()), 0),
@@ -153,7 +154,7 @@ impl Number {
         }
     }
 
-    /// `None` beyond all reason, here and below.
+    /// Returns `None` if the result exceeds the limit, as do the functions below.
     pub fn plus(&self, other: &Number) -> Option<Number> {
         let precision = self.precision().max(other.precision());
         if let (Form::Small(a, _), Form::Small(b, _)) = (&self.0, &other.0)
@@ -186,7 +187,7 @@ impl Number {
         build(a_negative != b_negative, natural::multiply(&a, &b), a_exponent + b_exponent, false, precision)
     }
 
-    /// `None` also for a division by zero.
+    /// Returns `None` for a division by zero, too.
     pub fn divided_by(&self, other: &Number) -> Option<Number> {
         if other.is_zero() {
             return None;
@@ -201,13 +202,13 @@ impl Number {
         quotient(a_negative != b_negative, &a, &b, a_exponent - b_exponent, precision)
     }
 
-    /// What is left after dividing as often as it goes; it has the sign of the dividend.
+    /// Returns the remainder, which has the sign of the dividend.
     pub fn remainder(&self, other: &Number) -> Option<Number> {
         let whole = self.divided_by(other)?.truncated();
         self.minus(&other.times(&whole)?)
     }
 
-    /// Without its fraction.
+    /// Cuts off the fraction.
     #[must_use]
     pub fn truncated(&self) -> Number {
         match &self.0 {
@@ -234,7 +235,7 @@ impl Number {
     }
 }
 
-/// Both mantissas over the smaller exponent.
+/// Returns both mantissas for the smaller exponent.
 fn aligned(a: &Number, b: &Number) -> (i64, (bool, Natural), (bool, Natural)) {
     let ((a_negative, a, a_exponent), (b_negative, b, b_exponent)) = (a.parts(), b.parts());
     let exponent = a_exponent.min(b_exponent);
@@ -249,7 +250,7 @@ fn quotient(negative: bool, a: &[u32], b: &[u32], exponent: i64, precision: u16)
     build(negative, whole, exponent - i64::from(shift), !rest.is_empty(), precision)
 }
 
-/// Rounds to the precision, half to even. `inexact`: there are more bits, not all zero, below the last one.
+/// Rounds to the precision, half to even. `inexact` means that further bits below the last one are not all zero.
 fn build(negative: bool, mantissa: Natural, exponent: i64, inexact: bool, precision: u16) -> Option<Number> {
     let surplus = natural::bits(&mantissa).saturating_sub(u32::from(precision));
     let (mut mantissa, mut exponent) = (mantissa, exponent);
@@ -332,7 +333,7 @@ mod tests {
     #[test]
     fn arithmetic_is_exact_where_terraform_is() {
         assert_eq!(number("0.1").plus(&number("0.2")).unwrap().to_string(), "0.3");
-        // Not 1.21: Terraform itself shows the rounding of 512 bits.
+        // The result is not 1.21: Terraform itself shows the rounding error of 512 bits.
         let product = number("1.1").times(&number("1.1")).unwrap().to_string();
         assert_eq!(product, format!("1.21{}1", "0".repeat(151)));
         assert_eq!(number("9223372036854775807").plus(&number("1")).unwrap().to_string(), "9223372036854775808");

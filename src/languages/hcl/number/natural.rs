@@ -1,4 +1,4 @@
-//! Natural numbers of any size: limbs of 32 bits, the lowest first, without zeros at the top.
+//! Natural numbers of any size: limbs of 32 bits, the lowest first, without leading zeros.
 
 use std::cmp::Ordering;
 
@@ -86,7 +86,7 @@ pub(super) fn add(a: &[u32], b: &[u32]) -> Natural {
     trimmed(result)
 }
 
-/// `a - b`, where `a` is not smaller.
+/// Returns `a - b`, where `a` must not be smaller.
 pub(super) fn subtract(a: &[u32], b: &[u32]) -> Natural {
     let mut borrow = 0i64;
     let result = a
@@ -116,7 +116,7 @@ pub(super) fn multiply(a: &[u32], b: &[u32]) -> Natural {
     trimmed(result)
 }
 
-/// Quotient and remainder by a divisor of one limb.
+/// Returns quotient and remainder for a divisor of one limb.
 pub(super) fn divide_small(n: &[u32], by: u32) -> (Natural, u32) {
     let mut rest = 0u64;
     let mut quotient = vec![0; n.len()];
@@ -128,7 +128,7 @@ pub(super) fn divide_small(n: &[u32], by: u32) -> (Natural, u32) {
     (trimmed(quotient), rest as u32)
 }
 
-/// Quotient and remainder; the divisor is not zero. Knuth's algorithm D.
+/// Returns quotient and remainder by Knuth's algorithm D; the divisor must not be zero.
 pub(super) fn divide(n: &[u32], by: &[u32]) -> (Natural, Natural) {
     if compare(n, by) == Ordering::Less {
         return (Natural::new(), n.to_vec());
@@ -165,7 +165,7 @@ pub(super) fn divide(n: &[u32], by: &[u32]) -> (Natural, Natural) {
     (trimmed(quotient), shift_right(&trimmed(n), shift))
 }
 
-/// `n -= by * guess`; `true` where the result is negative and wraps.
+/// Computes `n -= by * guess`; returns `true` if the result is negative and wraps.
 fn subtract_multiple(n: &mut [u32], by: &[u32], guess: u64) -> bool {
     let (mut carry, mut borrow) = (0u64, 0i64);
     for (index, limb) in n.iter_mut().enumerate() {
@@ -203,7 +203,7 @@ pub(super) fn power(base: u32, exponent: u32) -> Natural {
     result
 }
 
-/// Decimal digits, without zeros at the front; empty for zero.
+/// Returns decimal digits without leading zeros; empty for zero.
 pub(super) fn to_digits(n: &[u32]) -> Vec<u8> {
     const CHUNK: u32 = 1_000_000_000;
     let mut chunks = Vec::new();

@@ -1,10 +1,10 @@
-//! Numbers as text: the fewest digits from which the same number is read again.
+//! Formats numbers with the fewest digits that parse to the same number.
 
 use std::fmt;
 
 use super::{Form, Large, Number, natural};
 
-/// The shortest decimal that is this number at its precision, without an exponent.
+/// Writes the shortest decimal that equals this number at its precision, without an exponent.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -16,7 +16,7 @@ impl fmt::Display for Number {
 
 impl Large {
     fn shortest(&self) -> String {
-        // One more bit than the precision, so that the last one is half a unit in the last place.
+        // One more bit than the precision, so that it is half a unit in the last place.
         let widen = (u32::from(self.precision) + 1).saturating_sub(natural::bits(&self.mantissa));
         let exact = natural::shift_left(&self.mantissa, widen);
         let exponent = i64::from(self.exponent) - i64::from(widen);
@@ -36,7 +36,8 @@ impl Large {
     }
 }
 
-/// The fewest leading digits of `exact`, cut or rounded up, that lie between the bounds; the others become zero.
+/// Returns the fewest leading digits of `exact`, cut or rounded up, that are between the bounds. The other digits
+/// become zero.
 fn shortest_between(lower: &[u8], exact: &[u8], upper: &[u8], inclusive: bool) -> Vec<u8> {
     for kept in 1..=exact.len() {
         let cut: Vec<u8> = exact.iter().enumerate().map(|(i, d)| if i < kept { *d } else { 0 }).collect();
@@ -55,7 +56,7 @@ fn shortest_between(lower: &[u8], exact: &[u8], upper: &[u8], inclusive: bool) -
     exact.to_vec()
 }
 
-/// One more in the last kept digit; `None` where a digit would be added.
+/// Increases the last remaining digit by one; `None` if this would add a digit.
 fn raise(cut: &[u8], kept: usize) -> Option<Vec<u8>> {
     let mut raised = cut.to_vec();
     for digit in raised[..kept].iter_mut().rev() {
@@ -68,7 +69,7 @@ fn raise(cut: &[u8], kept: usize) -> Option<Vec<u8>> {
     None
 }
 
-/// Digits with so many of them after the point, without needless zeros.
+/// Formats digits with this many decimals, without unnecessary zeros.
 fn plain(negative: bool, digits: &[u8], scale: usize) -> String {
     let mut text: String = digits.iter().map(|d| char::from(d + b'0')).collect();
     if scale > 0 {

@@ -1,4 +1,4 @@
-//! Bodies: attributes and blocks, read on after what does not parse.
+//! Parses bodies: attributes and blocks. After a syntax error, it continues with the next item.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ impl Parser<'_> {
         Parsed { body, errors: self.errors, notes: self.notes, comments: self.comments }
     }
 
-    /// Items up to the end of the file, or up to the closing brace of a block that opened at `open`.
+    /// Parses items up to the end of the file, or to the closing brace of the block that opened at `open`.
     fn parse_items(&mut self, open: Option<usize>) -> Body {
         let start = open.unwrap_or(self.at);
         let mut body = Body::empty(self.span(start));
         self.skip_blank();
-        // `{ a = 1 }` on one line holds one argument and nothing else.
+        // `{ a = 1 }` on one line contains exactly one argument.
         let one_line = open.is_some() && !matches!(self.peek(), b'\n' | b'\r' | b'}');
         loop {
             self.skip_lines();
@@ -53,7 +53,7 @@ impl Parser<'_> {
         if self.peek() == b'=' && self.byte(1) != b'=' {
             self.at += 1;
             if quoted {
-                self.report(format!("the name of an argument is not quoted: write `{}`", name.text), name.span);
+                self.report(format!("an argument name must not be quoted: write `{}`", name.text), name.span);
             }
             return self.parse_attribute(name, body);
         }
@@ -97,7 +97,7 @@ impl Parser<'_> {
         let wanted = if one_line { "`}`" } else { "a new line" };
         let message = format!("expected {wanted} after this {what}, found {}", self.seen());
         if closes || (one_line && self.eat_newline()) {
-            // Terraform refuses it, but nothing is lost.
+            // Terraform refuses this, but no information is lost.
             self.report(message, self.span(self.at));
             return Ok(());
         }
@@ -136,14 +136,14 @@ impl Parser<'_> {
         self.nested(|parser| parser.with_newlines(true, |parser| Ok(parser.parse_items(Some(open)))))
     }
 
-    /// A quoted block label: a string without a template.
+    /// Parses a quoted block label: a string without a template.
     fn parse_label(&mut self) -> Parse<HclName> {
         let start = self.at;
         let text = self.parse_plain_string()?;
         Ok(HclName { text, span: self.span(start) })
     }
 
-    /// Goes to the next item after one did not parse. `false` where this body is over.
+    /// Moves to the next item after a syntax error; returns `false` at the end of this body.
     fn recover(&mut self, in_block: bool) -> bool {
         let from = self.at;
         self.at = self.resume;
@@ -178,7 +178,7 @@ impl Parser<'_> {
         !in_block
     }
 
-    /// A line without indentation that opens a block of Terraform: a sure place to go on.
+    /// Whether a Terraform block begins on this line without indentation, which is a safe place to continue.
     fn at_top_level_block(&self) -> bool {
         const KEYWORDS: [&str; 9] =
             ["resource", "data", "module", "variable", "locals", "output", "provider", "terraform", "moved"];
@@ -204,7 +204,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a quoted string, templates inside included; stops at the end of the line where it has no end.
+    /// Skips a quoted string with its templates. Without a closing quote, it stops at the end of the line.
     fn skip_string(&mut self) {
         self.at += 1;
         let mut depth = 0usize;
@@ -235,7 +235,7 @@ impl Parser<'_> {
     }
 }
 
-/// Notes arguments that are written twice; the first stays.
+/// Reports duplicate arguments; the first one stays.
 fn note_repeated(parser: &mut Parser<'_>, body: &mut Body) {
     if body.attributes.len() < 2 {
         return;
@@ -244,7 +244,7 @@ fn note_repeated(parser: &mut Parser<'_>, body: &mut Body) {
     let repeated: Vec<HclName> =
         body.attributes.iter().filter(|a| !seen.insert(a.name.text.clone())).map(|a| a.name.clone()).collect();
     for name in &repeated {
-        parser.report(format!("the argument `{}` is written twice", name.text), name.span);
+        parser.report(format!("the argument `{}` is set twice", name.text), name.span);
     }
     if !repeated.is_empty() {
         let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! Lists, objects and `for`.
+//! Parses lists, objects and `for`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -93,11 +93,11 @@ impl Parser<'_> {
             })
             .collect();
         for (text, span) in repeated {
-            self.note(format!("the key `{text}` is written twice: the last one counts"), span);
+            self.note(format!("the key `{text}` is set twice: the last one counts"), span);
         }
     }
 
-    /// `for` and all that stands before the closing bracket.
+    /// Parses `for` up to the closing bracket.
     pub(super) fn parse_for(&mut self, object: bool) -> Parse<For> {
         self.at += "for".len();
         let first = self.parse_for_name()?;

@@ -1,4 +1,4 @@
-//! `%{ if }` and `%{ for }` of templates, matched with their ends.
+//! Matches `%{ if }` and `%{ for }` of templates with their ends.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::cursor::{Parse, Parser};
 use super::template::HclToken;
 use super::{Expression, HclKind, HclName, TemplatePart};
 
-/// A directive that waits for its end, and what stands before it.
+/// An open directive, and the parts before it.
 struct Frame {
     open: Open,
     span: Span,
@@ -22,7 +22,7 @@ enum Open {
 }
 
 impl Parser<'_> {
-    /// Matches the directives with their ends.
+    /// Matches directives with their ends.
     pub(super) fn assemble(&mut self, tokens: Vec<HclToken>) -> Parse<Vec<TemplatePart>> {
         let mut stack: Vec<Frame> = Vec::new();
         let mut parts: Vec<TemplatePart> = Vec::new();
@@ -68,7 +68,7 @@ impl Parser<'_> {
         parts: &mut Vec<TemplatePart>,
     ) -> Parse<()> {
         let Some(frame) = stack.pop() else {
-            return self.fail_in("this template directive closes nothing", span);
+            return self.fail_in("no template directive is open here", span);
         };
         let inner = std::mem::replace(parts, frame.before);
         let part = match (frame.open, token) {
@@ -82,7 +82,7 @@ impl Parser<'_> {
             (Open::For { key_name, value_name, collection }, HclToken::EndFor(_)) => {
                 TemplatePart::For { key_name, value_name, collection, body: inner }
             }
-            _ => return self.fail_in("this template directive does not fit the one that is open", span),
+            _ => return self.fail_in("this template directive does not match the open one", span),
         };
         parts.push(part);
         Ok(())
@@ -96,7 +96,7 @@ fn push_literal(parts: &mut Vec<TemplatePart>, literal: &mut String) {
     }
 }
 
-/// Parts as an expression: a plain string where there is nothing to fill in.
+/// Returns the parts as an expression: a plain string if there is no interpolation.
 pub(super) fn template(mut parts: Vec<TemplatePart>) -> HclKind {
     match parts.len() {
         0 => return HclKind::Text(Arc::from("")),
@@ -111,7 +111,7 @@ pub(super) fn template(mut parts: Vec<TemplatePart>) -> HclKind {
     HclKind::Template(parts.into_boxed_slice())
 }
 
-/// `<<-`: removes from each line the blanks that all lines have in common. Lines of nothing but blanks do not count.
+/// `<<-`: removes the common indentation of all lines. Lines with only spaces do not count.
 pub(super) fn remove_indentation(tokens: &mut [HclToken]) {
     let mut common = usize::MAX;
     let mut at_line_start = true;

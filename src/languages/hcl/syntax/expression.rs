@@ -1,4 +1,4 @@
-//! Expressions, from the loosest operator to the tightest.
+//! Parses expressions, from the weakest operator to the strongest.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
     UnaryOperator,
 };
 
-/// Operators from the loosest to the tightest; those of one level are read from left to right.
+/// Operators from the weakest to the strongest binding; those of one level are parsed from left to right.
 const LEVELS: [&[(&str, BinaryOperator)]; 6] = [
     &[("||", BinaryOperator::Or)],
     &[("&&", BinaryOperator::And)],
@@ -36,7 +36,9 @@ impl Parser<'_> {
         match (parsed, self.errors.into_iter().next()) {
             (Ok(expression), None) => Ok(expression),
             (_, Some(error)) => Err(error),
-            (Err(_), None) => Err(SyntaxError { message: "this is no expression".into(), span: self.place.span(0, 0) }),
+            (Err(_), None) => {
+                Err(SyntaxError { message: "this is not an expression".into(), span: self.place.span(0, 0) })
+            }
         }
     }
 
@@ -112,7 +114,7 @@ impl Parser<'_> {
         Ok(steps)
     }
 
-    /// What follows a dot: a name, an index as Terraform 0.11 wrote it, or a star.
+    /// Parses the part after a dot: a name, an index in Terraform 0.11 syntax, or a star.
     fn parse_dot(&mut self, start: usize, steps: &mut Vec<TraversalStep>) -> Parse<()> {
         self.count()?;
         self.skip_blank();
@@ -126,7 +128,7 @@ impl Parser<'_> {
             let digits = self.rest().iter().take_while(|b| b.is_ascii_digit()).count();
             self.at += digits;
             let Some(number) = Number::parse(self.slice(digits_at, self.at)) else {
-                return self.fail("this is no index");
+                return self.fail("this is not an index");
             };
             let span = self.span(digits_at);
             let index = Expression { kind: HclKind::Number(number), span };
@@ -142,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.*` applies the names that follow to each element; a bracket after them is about the whole list.
+    /// `.*` applies the following names to each element; a bracket after them applies to the whole list.
     fn parse_names_of_splat(&mut self) -> Parse<Vec<TraversalStep>> {
         let mut each = Vec::new();
         loop {
@@ -182,7 +184,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The closing bracket of something that opened at `open`.
+    /// Parses the closing bracket for `open`.
     pub(super) fn close(&mut self, token: &str, open: usize, what: &str) -> Parse<()> {
         self.skip_blank();
         if self.eat(token) {

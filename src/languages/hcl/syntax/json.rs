@@ -1,4 +1,4 @@
-//! JSON with spans, and JSON as the other spelling of HCL: `.tf.json`, `.tfvars.json`.
+//! Parses JSON with spans, and HCL in JSON syntax: `.tf.json`, `.tfvars.json`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) enum JsonKind {
     Null,
     Bool(bool),
     Number(Number),
-    /// The text, and whether it stands in the file byte for byte.
+    /// String, and whether the file contains it byte for byte.
     Text(Arc<str>, bool),
     List(Vec<Json>),
     Object(Vec<(HclName, Json)>),
@@ -64,7 +64,7 @@ pub(crate) fn parse_json(file: FileId, text: &str) -> Result<Json, SyntaxError> 
     parse_json_within(file, text, NESTING_LIMIT)
 }
 
-/// The same, with another limit of nesting.
+/// Parses with another limit on nesting.
 pub(crate) fn parse_json_within(file: FileId, text: &str, nesting: u32) -> Result<Json, SyntaxError> {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader { text, at, file, depth: 0, deepest: nesting.min(NESTING_LIMIT), nodes: 0 };
@@ -96,7 +96,7 @@ impl Reader<'_> {
         }
     }
 
-    /// At the next letter, or at the end.
+    /// Returns an error at the next letter, or at the end.
     fn error(&self, message: &str) -> SyntaxError {
         let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         SyntaxError { message: message.into(), span: Span::new(self.file, self.at, self.at + width) }
@@ -110,7 +110,7 @@ impl Reader<'_> {
         self.skip_blank();
         self.nodes += 1;
         if self.nodes > MOST_NODES {
-            return Err(self.error(&format!("this file holds more than {MOST_NODES} values")));
+            return Err(self.error(&format!("this file contains more than {MOST_NODES} values")));
         }
         let start = self.at;
         let kind = match self.peek() {
@@ -198,7 +198,7 @@ impl Reader<'_> {
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
         let Some(number) = Number::parse(&self.text[self.at..self.at + length]) else {
-            return Err(self.error("this is no number"));
+            return Err(self.error("this is not a number"));
         };
         self.at += length;
         Ok(JsonKind::Number(number))
@@ -208,7 +208,7 @@ impl Reader<'_> {
         let start = self.at + 1;
         let rest = &self.text.as_bytes()[start..];
         let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
-            return Err(self.error("this string has no end"));
+            return Err(self.error("this string has no closing quote"));
         };
         if rest[length] == b'"' {
             self.at = start + length + 1;
@@ -219,7 +219,7 @@ impl Reader<'_> {
         loop {
             let rest = &self.text[self.at..];
             let Some(length) = memchr::memchr2(b'"', b'\\', rest.as_bytes()) else {
-                return Err(self.error("this string has no end"));
+                return Err(self.error("this string has no closing quote"));
             };
             text.push_str(&rest[..length]);
             self.at += length + 1;
@@ -239,7 +239,7 @@ impl Reader<'_> {
             b'f' => Some('\u{c}'),
             itself @ (b'"' | b'\\' | b'/') => Some(char::from(itself)),
             b'u' => None,
-            _ => return Err(self.error("this is no escape of JSON")),
+            _ => return Err(self.error("this is not a valid JSON escape")),
         };
         self.at += 1;
         if let Some(one) = one {
@@ -279,7 +279,7 @@ pub(crate) fn parse_json_body(file: FileId, text: &str, nesting: u32) -> Parsed 
     Parsed { body, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
-/// Parses a file of another program: the blocks of this table, with the number of labels that they have.
+/// Parses a file of another program. `labels` returns the number of labels of each kind of block.
 pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl Fn(&str) -> Option<usize>) -> Parsed {
     let mut errors = Vec::new();
     let mut result = Body::empty(Span::new(file, 0, text.len()));
@@ -303,7 +303,7 @@ pub(crate) fn parse_json_as(file: FileId, text: &str, nesting: u32, labels: impl
     Parsed { body: result, errors, notes: Vec::new(), comments: Vec::new() }
 }
 
-/// How many labels the blocks of Terraform have.
+/// Returns the number of labels of a Terraform block.
 fn label_count(keyword: &str) -> Option<usize> {
     Some(match keyword {
         "resource" | "data" | "ephemeral" => 2,
@@ -315,12 +315,12 @@ fn label_count(keyword: &str) -> Option<usize> {
 
 fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut body = Body::empty(json.span);
-    // An array holds bodies, as it does for a block.
+    // An array contains several bodies of a block.
     let bodies = std::slice::from_ref(json).iter().chain(json.items());
     let is_body = |it: &&Json| matches!(it.kind, JsonKind::Object(_));
     let is_array = matches!(json.kind, JsonKind::List(_));
     for misplaced in bodies.clone().skip(usize::from(is_array)).filter(|it| !is_body(it)) {
-        let message = "what a file holds is an object, or an array of objects".to_owned();
+        let message = "the file must contain an object or an array of objects".to_owned();
         errors.push(SyntaxError { message, span: misplaced.span });
     }
     for (keyword, value) in bodies.flat_map(Json::entries) {
@@ -328,7 +328,7 @@ fn top_level(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
             Some(labels) => blocks(keyword, value, labels, &mut Vec::new(), &mut body.blocks, errors),
             None if &*keyword.text == "//" => {}
             None => errors.push(SyntaxError {
-                message: format!("`{}` is no block of Terraform", keyword.text),
+                message: format!("`{}` is not a Terraform block", keyword.text),
                 span: keyword.span,
             }),
         }
@@ -359,7 +359,8 @@ fn blocks(
     }
 }
 
-/// The body of a block. JSON does not tell a nested block from an argument that is an object: it becomes both.
+/// Parses the body of a block. JSON does not distinguish a nested block from an argument with an object, so it becomes
+/// both.
 fn body(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     let mut result = Body::empty(json.span);
     for (name, value) in json.entries() {
@@ -380,12 +381,12 @@ fn body(json: &Json, errors: &mut Vec<SyntaxError>) -> Body {
     result
 }
 
-/// A value as an expression: its strings are templates.
+/// Converts a value to an expression; its strings are templates.
 pub(crate) fn expression(json: &Json, errors: &mut Vec<SyntaxError>) -> Expression {
     convert(json, &mut |text, verbatim, span| template(text, verbatim, span, errors))
 }
 
-/// A value as an expression: its strings are what they are, as in `.tfvars.json`.
+/// Converts a value to an expression; its strings are literals, as in `.tfvars.json`.
 pub(crate) fn literal(json: &Json) -> Expression {
     convert(json, &mut |text, _, _| HclKind::Text(text.clone()))
 }

@@ -1,7 +1,7 @@
-//! HCL as Terraform accepts it: text → tree with byte spans.
+//! Parses HCL, as Terraform accepts it, to a tree with byte spans.
 //!
-//! The parser never gives up on a file: it notes the first thing that it does not understand and goes on with the next
-//! item of the body. It knows nothing of what blocks and expressions mean.
+//! The parser never gives up on a file: it records the first error of an item and continues with the next item of the
+//! body. It does not know the meaning of blocks and expressions.
 
 mod body;
 mod collection;
@@ -18,16 +18,16 @@ use crate::source::{FileId, Limits, Span};
 
 use super::number::Number;
 
-/// Brackets, blocks and operators may be nested so deep; the deepest of 5,709 public files has 21 levels.
+/// Limit on nested brackets, blocks and operators; the deepest of 5,709 public files has 21 levels.
 pub(crate) const NESTING_LIMIT: u32 = Limits::DEEPEST;
 
-/// A file, parsed.
+/// A parsed file.
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed {
     pub(crate) body: Body,
-    /// What Terraform would refuse; the first of a file is the one to tell.
+    /// Errors by which Terraform would refuse the file; the first is the one to report.
     pub(crate) errors: Vec<SyntaxError>,
-    /// What Terraform accepts but nobody means: a key written twice.
+    /// Notes on syntax that Terraform accepts but that is a mistake: a duplicate key.
     pub(crate) notes: Vec<SyntaxError>,
     pub(crate) comments: Vec<Span>,
 }
@@ -38,11 +38,11 @@ pub(crate) struct SyntaxError {
     pub(crate) span: Span,
 }
 
-/// What other programs write in their templates, and Terraform nowhere outside of texts.
+/// Marks of other template languages, which Terraform has only in strings.
 const OF_TEMPLATES: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
 
 impl SyntaxError {
-    /// Nobody gives this text to Terraform as it is: another program fills in first what stands at the error.
+    /// Whether another program fills in this file before Terraform reads it: the error is at a template mark.
     pub(crate) fn is_of_template(&self, text: &str) -> bool {
         let at = self.span.range().start.min(text.len());
         let before = text.get(..at).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(crate) struct Body {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) blocks: Vec<BlockNode>,
     pub(crate) span: Span,
-    /// Something in this body did not parse: what it does not say is not known.
+    /// Whether a part of this body has a syntax error, so that missing values are unknown.
     pub(crate) incomplete: bool,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct BlockNode {
     pub(crate) keyword: HclName,
     pub(crate) labels: Vec<HclName>,
     pub(crate) body: Body,
-    /// Keyword and labels.
+    /// Place of keyword and labels.
     pub(crate) header: Span,
 }
 
@@ -130,7 +130,7 @@ pub(crate) enum HclKind {
     Template(Box<[TemplatePart]>),
     /// The first name of a reference: `var`, `local`, `aws_instance`, or a variable of a `for`.
     Name(Arc<str>),
-    /// What comes before the dots and brackets, and these.
+    /// An expression followed by dots and brackets.
     Traversal(Box<Expression>, Box<[TraversalStep]>),
     Call(Box<Call>),
     List(Box<[Expression]>),
@@ -141,7 +141,7 @@ pub(crate) enum HclKind {
     Binary(Box<Expression>, Box<[(BinaryOperator, Expression)]>),
     Conditional(Box<Conditional>),
     Parentheses(Box<Expression>),
-    /// It did not parse, and the body knows why.
+    /// A syntax error, which the body reports.
     Invalid,
 }
 
@@ -155,16 +155,16 @@ pub(crate) struct TraversalStep {
 pub(crate) enum StepKind {
     Attribute(Arc<str>),
     Index(Box<Expression>),
-    /// `.*` or `[*]` with what applies to each element.
+    /// `.*` or `[*]`, with the steps for each element.
     Splat(Box<[TraversalStep]>),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    /// `lookup`, or `provider::aws::arn_parse`.
+    /// Function name: `lookup`, or `provider::aws::arn_parse`.
     pub(crate) name: HclName,
     pub(crate) arguments: Vec<Expression>,
-    /// The last argument ends with `...`.
+    /// Whether the last argument ends with `...`.
     pub(crate) expand: bool,
 }
 
@@ -179,11 +179,11 @@ pub(crate) struct For {
     pub(crate) key_name: Option<HclName>,
     pub(crate) value_name: HclName,
     pub(crate) collection: Expression,
-    /// With a key it makes an object.
+    /// Key; with one, the result is an object.
     pub(crate) key: Option<Expression>,
     pub(crate) value: Expression,
     pub(crate) condition: Option<Expression>,
-    /// `...` after the value: values of one key make a list.
+    /// Whether `...` follows the value, so that values with the same key form a list.
     pub(crate) group: bool,
 }
 
@@ -226,7 +226,7 @@ pub(crate) enum BinaryOperator {
 }
 
 impl Expression {
-    /// Written out in full: no reference, no function.
+    /// Whether it is a literal without references and functions.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
             HclKind::Null | HclKind::Bool(_) | HclKind::Number(_) | HclKind::Text(_) => true,
@@ -249,22 +249,22 @@ pub(crate) fn parse_body(file: FileId, text: &str, nesting: u32) -> Parsed {
     cursor::Parser { deepest: nesting.min(NESTING_LIMIT), ..parser }.parse_file()
 }
 
-/// Parses one expression that fills the whole text, such as the value of `--var`.
+/// Parses one expression that is the whole text, such as the value of `--var`.
 pub(crate) fn parse_expression(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::CursorPlace::file(file, 0)).parse_whole_expression()
 }
 
-/// Parses one expression that stands for one place as a whole.
+/// Parses one expression whose spans all are one place.
 pub(crate) fn parse_expression_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::CursorPlace::Whole(place)).parse_whole_expression()
 }
 
-/// Parses text as the inside of a template: a file for `templatefile`.
+/// Parses text as the content of a template: a file for `templatefile`.
 pub(crate) fn parse_template(file: FileId, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::CursorPlace::file(file, 0)).parse_whole_template()
 }
 
-/// Parses a template that stands for one place as a whole.
+/// Parses a template whose spans all are one place.
 pub(crate) fn parse_template_at(place: Span, text: &str) -> Result<Expression, SyntaxError> {
     cursor::Parser::new(text, cursor::CursorPlace::Whole(place)).parse_whole_template()
 }

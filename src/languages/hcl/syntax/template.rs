@@ -1,4 +1,4 @@
-//! Templates: quoted strings and heredocs with `${ }` and `%{ }`.
+//! Parses templates: quoted strings and heredocs with `${ }` and `%{ }`.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use super::cursor::{Failed, Parse, Parser};
 use super::directives::{remove_indentation, template};
 use super::{Expression, HclKind, HclName, SyntaxError};
 
-/// Each heredoc without an end costs a look through the rest of the file; a file has one, unless it is hostile.
+/// Limit on heredocs without an end, each of which costs a scan of the rest of the file. Only a hostile file has
+/// several.
 const LOST_HEREDOCS: u32 = 16;
 
-/// What a template consists of before `%{ if }` and `%{ for }` are matched with their ends. Literals are cut at line
-/// breaks, as Terraform cuts them: `~` trims no further than to the end of a line, and `<<-` counts blanks by line.
+/// Parts of a template before `%{ if }` and `%{ for }` are matched with their ends. Literals are split at line breaks
+/// as in Terraform: `~` trims only to the end of a line, and `<<-` counts spaces per line.
 pub(super) enum HclToken {
     Literal(String),
     Interpolation(Expression),
@@ -26,17 +27,17 @@ pub(super) enum HclToken {
 #[derive(Clone, Copy, PartialEq)]
 enum End<'m> {
     Quote,
-    /// The line that consists of this word.
+    /// A line that contains only this word.
     Marker(&'m str),
     Text,
 }
 
-/// The extent of a heredoc.
+/// Extent of a heredoc.
 pub(super) struct Heredoc {
     marker: (usize, usize),
     indented: bool,
     body: usize,
-    /// The first byte after the closing word.
+    /// First byte after the closing word.
     pub(super) after: usize,
 }
 
@@ -47,11 +48,13 @@ impl Parser<'_> {
         match (parsed, self.errors.into_iter().next()) {
             (Ok(expression), None) => Ok(expression),
             (_, Some(error)) => Err(error),
-            (Err(_), None) => Err(SyntaxError { message: "this is no template".into(), span: self.place.span(0, 0) }),
+            (Err(_), None) => {
+                Err(SyntaxError { message: "this is not a template".into(), span: self.place.span(0, 0) })
+            }
         }
     }
 
-    /// A string in quotes.
+    /// Parses a quoted string.
     pub(super) fn parse_quoted(&mut self) -> Parse<Expression> {
         let start = self.at;
         let plain = self.rest().iter().skip(1).position(|b| matches!(b, b'"' | b'\\' | b'$' | b'%' | b'\n'));
@@ -66,13 +69,13 @@ impl Parser<'_> {
         self.nested(|parser| parser.parse_template_until(End::Quote, start, false))
     }
 
-    /// A quoted string without templates, for labels.
+    /// Parses a quoted string without templates, for labels.
     pub(super) fn parse_plain_string(&mut self) -> Parse<Arc<str>> {
         let start = self.at;
         let expression = self.parse_quoted()?;
         match expression.kind {
             HclKind::Text(text) => Ok(text),
-            _ => self.fail_at("a template is not possible here", start, self.at),
+            _ => self.fail_at("a template is not allowed here", start, self.at),
         }
     }
 
@@ -87,7 +90,7 @@ impl Parser<'_> {
         self.nested(|parser| parser.parse_template_until(End::Marker(marker), start, heredoc.indented))
     }
 
-    /// Finds where the heredoc that begins here ends, if it has an end.
+    /// Finds the end of the heredoc that begins here; `None` without an end.
     pub(super) fn heredoc(&mut self) -> Option<Heredoc> {
         if self.lost_heredocs > LOST_HEREDOCS {
             return None;
@@ -177,7 +180,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Literal text up to a template, the end of a line (which it includes) or the end of all (then `true`).
+    /// Parses literal text up to a template, to the end of a line (inclusive), or to the end of the template (then
+    /// `true`).
     fn parse_literal(&mut self, end: End<'_>, start: usize) -> Parse<(String, bool)> {
         let mut text = String::new();
         if let End::Marker(marker) = end
@@ -194,7 +198,7 @@ impl Parser<'_> {
                 if end == End::Text {
                     return Ok((text, true));
                 }
-                return self.fail_at("this string has no end", start, start + 1);
+                return self.fail_at("this string has no closing quote", start, start + 1);
             }
             match self.peek() {
                 b'"' if end == End::Quote => {
@@ -203,7 +207,7 @@ impl Parser<'_> {
                     return Ok((text, true));
                 }
                 b'\n' if end == End::Quote => {
-                    return self.fail_at("this string does not end on its line", start, self.at);
+                    return self.fail_at("this string has no closing quote on its line", start, self.at);
                 }
                 b'\n' => {
                     self.at += 1;
@@ -230,7 +234,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this line closes the heredoc; then it is read up to the end of the word.
+    /// Whether this line closes the heredoc; if so, it consumes the word.
     fn eat_marker(&mut self, marker: &str) -> bool {
         let blanks = self.rest().iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\r')).count();
         let rest = self.rest().get(blanks..).unwrap_or_default();
@@ -258,11 +262,7 @@ impl Parser<'_> {
             Some(b'u') => 4,
             Some(b'U') => 8,
             _ => {
-                return self.fail_at(
-                    "this escape is none of \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN",
-                    start,
-                    start + 1,
-                );
+                return self.fail_at("invalid escape: use \\n \\r \\t \\\" \\\\ \\uNNNN \\UNNNNNNNN", start, start + 1);
             }
         };
         let hex = self.slice(self.at, self.at + digits);
@@ -272,7 +272,7 @@ impl Parser<'_> {
                 self.at += digits;
                 Ok(c)
             }
-            None => self.fail_at("this escape names no character", start, start + 2),
+            None => self.fail_at("this escape does not name a character", start, start + 2),
         }
     }
 
@@ -300,7 +300,7 @@ impl Parser<'_> {
                 HclToken::For { key_name, value_name, collection, span: self.span(opened) }
             }
             other => {
-                let message = format!("`{other}` is none of `if`, `else`, `endif`, `for`, `endfor`");
+                let message = format!("`{other}` is not a directive: use `if`, `else`, `endif`, `for` or `endfor`");
                 return self.fail_in(message, keyword.span);
             }
         })

@@ -1,10 +1,10 @@
-//! Every reference in an expression or a body.
+//! Visits every reference in an expression or a body.
 
 use crate::source::Span;
 
 use super::{Body, Expression, HclKind, StepKind, TemplatePart, TraversalStep};
 
-/// What is told of a reference: its first name, the steps after it, and where it stands.
+/// Called for each reference with its first name, its steps and its place.
 pub(crate) type Visit<'v> = dyn FnMut(&str, &[TraversalStep], Span) + 'v;
 
 impl Body {
@@ -19,7 +19,7 @@ impl Body {
 }
 
 impl Expression {
-    /// This expression and every one inside it.
+    /// Visits this expression and every nested one.
     pub(crate) fn each(&self, visit: &mut dyn FnMut(&Expression)) {
         visit(self);
         match &self.kind {

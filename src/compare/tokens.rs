@@ -12,7 +12,7 @@ pub(super) fn note_token_costs(delta: &mut Delta, before: &Analysis, after: &Ana
         let of = |analysis, id| unit_costs(analysis, id).unwrap_or_default();
         let (earlier, later) = (of(before, change.before), of(after, change.after));
         let kinds = [
-            ("$/M tokens at the traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
+            ("$/M tokens at your traffic", earlier.per_million_at_traffic, later.per_million_at_traffic),
             ("$/M tokens at full load", earlier.per_million_at_full_load, later.per_million_at_full_load),
         ];
         // Full load is no load of anybody: it is told where the traffic is not known.

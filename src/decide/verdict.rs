@@ -43,6 +43,14 @@ impl Verdict {
             Verdict::Fail => "fail",
         }
     }
+
+    /// The verdict in reports for people; programs read [`Verdict::name`].
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Verdict::NotJudged => "incomplete",
+            verdict => verdict.name(),
+        }
+    }
 }
 
 /// A call of a module whose text is not at hand, with what it is given.

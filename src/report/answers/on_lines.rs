@@ -115,7 +115,7 @@ pub fn finding_in_place(report: &Report, finding: &Finding) -> String {
 /// What one resource costs; of a pod on machines that are counted elsewhere, whose it is.
 fn cost(report: &Report, item: &BillItem) -> Option<String> {
     let costs = report.currency.costs(item)?;
-    Some(if item.is_within { format!("{costs} of its pool") } else { costs })
+    Some(if item.is_within { format!("{costs}, part of its pool") } else { costs })
 }
 
 /// Of several that differ: from the cheapest to the dearest.

@@ -1,4 +1,4 @@
-//! The ways to buy one planned run, for `gpulint price --hours`.
+//! The ways to buy machines for one planned run, for `gpulint price --hours`.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ struct Row<'a> {
     purchase: &'a str,
     usd_per_hour: Number,
     total_usd: Number,
-    /// Null where nothing takes the run away, and on spot where nobody says how often.
+    /// Null if the provider never takes the machines back, and on spot if no rate is known.
     restarts: Option<RestartRange>,
     needs: &'a str,
     as_of: &'a str,
@@ -172,7 +172,7 @@ fn rows(ways: &[Way]) -> String {
 }
 
 fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
-    let headings = ["machines", "accelerator", "purchase", "an hour", "the run", "restarts", "as of", "needs"];
+    let headings = ["machines", "accelerator", "purchase", "per hour", "total", "restarts", "as of", "requires"];
     let mut table = TextTable::new(&headings, 3..5);
     for way in options.ways {
         table.row(vec![
@@ -182,7 +182,7 @@ fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
             Currency::USD.per_hour(way.per_hour),
             Currency::USD.amount(way.total),
             restarts(way),
-            format!("{}{}", way.as_of, if way.is_stale { " old" } else { "" }),
+            format!("{}{}", way.as_of, if way.is_stale { " outdated" } else { "" }),
             way.needs.clone(),
         ]);
     }
@@ -191,16 +191,16 @@ fn text(options: &PurchaseOptions<'_>, style: Style) -> String {
     if options.ways.iter().any(is_known) {
         let _ = writeln!(
             text,
-            "restarts: machines × the share that is taken away in a month × {} / {HOURS_PER_MONTH} hours",
+            "restarts: machines × share of spot machines taken back per month × {} / {HOURS_PER_MONTH} hours",
             Number(options.hours)
         );
     }
     if options.ways.iter().any(|way| way.is_stale) {
-        text.push_str("old prices may have moved: `gpulint catalog update`\n");
+        text.push_str("some prices are outdated; update: `gpulint catalog update`\n");
     }
     for own in options.ways.iter().filter_map(|way| Some((way, way.own.as_ref()?))) {
         let (way, own) = own;
-        let _ = writeln!(text, "\n{} of one's own", one_line(&way.accelerator));
+        let _ = writeln!(text, "\nyour own {}", one_line(&way.accelerator));
         text.push_str(&own_hardware::lines(own));
     }
     text

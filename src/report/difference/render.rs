@@ -67,7 +67,7 @@ fn message(it: &Difference) -> Message {
             .chain(headline.below())
             .chain(it.notes.iter().cloned())
             .collect(),
-        lists: [("What the change brings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
+        lists: [("New and worse findings".to_owned(), told)].into_iter().filter(|(_, told)| !told.is_empty()).collect(),
         url: it.head.as_ref().map(|head| head.url().to_owned()),
         footer: format!("gpulint, {}", price_age(&it.after)),
     }

@@ -37,7 +37,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
             text(finding.help.as_deref().unwrap_or_default()),
         ];
         cells.extend(dollars(finding.saves.filter(|_| finding.per == Period::Month)));
-        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason"))).unwrap_or_default());
+        cells.push(suppressed.map(|it| text(it.reason.as_deref().unwrap_or("no reason given"))).unwrap_or_default());
         cells.push(suppressed.and_then(|it| it.until).map(|date| date.to_string()).unwrap_or_default());
         cells.push(decided.baselined.map(|date| date.to_string()).unwrap_or_default());
         cells.push(finding.saves.map(|saves| saves.expected.usd().to_string()).unwrap_or_default());

@@ -45,7 +45,7 @@ const COLUMNS: &[Column] = &[
     ("AvailabilityZone", |_| String::new()),
     ("BilledCost", |_| decimal(0.0)),
     ("BillingAccountId", |_| "not-billed".to_owned()),
-    ("BillingAccountName", |_| "estimate of text, nothing was billed".to_owned()),
+    ("BillingAccountName", |_| "estimate from configuration, not billed".to_owned()),
     ("BillingAccountType", |_| "Estimate".to_owned()),
     ("BillingCurrency", |_| "USD".to_owned()),
     ("BillingPeriodEnd", |it| midnight(it.month.next())),
@@ -71,7 +71,7 @@ const COLUMNS: &[Column] = &[
     ("ContractedUnitPrice", |_| String::new()),
     ("EffectiveCost", |_| decimal(0.0)),
     ("InvoiceId", |_| String::new()),
-    ("InvoiceIssuerName", |_| "nobody: an estimate of gpulint".to_owned()),
+    ("InvoiceIssuerName", |_| "gpulint estimate, no invoice".to_owned()),
     ("ListCost", |it| decimal(it.list.expected.usd())),
     ("ListUnitPrice", |it| it.list_unit_price()),
     ("PricingCategory", |it| it.pricing_category().to_owned()),
@@ -212,7 +212,7 @@ impl Charge<'_> {
             What::Machines => self.said(Key::Machine),
             What::Disks => "disks",
         };
-        format!("expected for a month by text: {what} {}", self.resource.address)
+        format!("expected monthly cost from configuration: {what} {}", self.resource.address)
     }
 
     fn list_unit_price(&self) -> String {

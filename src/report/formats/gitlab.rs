@@ -42,7 +42,7 @@ fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
         let identity = ["not-judged", &path, &it.reason, &turn.to_string()].map(str::to_owned);
         let lines = Lines { begin: judged::line(report, it).unwrap_or(1) };
         Issue {
-            description: format!("not judged: {}", shortened(&one_line(&it.reason), 1_000)),
+            description: format!("not evaluated: {}", shortened(&one_line(&it.reason), 1_000)),
             check_name: "not-judged",
             fingerprint: digest(&identity),
             severity: "info",

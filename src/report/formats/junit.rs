@@ -60,13 +60,13 @@ fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
         return;
     }
     let n = all.len();
-    let _ = writeln!(xml, "  <testsuite name=\"not judged\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
+    let _ = writeln!(xml, "  <testsuite name=\"not evaluated\" tests=\"{n}\" failures=\"0\" skipped=\"{n}\">");
     for it in all {
         let path = escaped(&shortened(&judged::place(report, it), 300));
-        let message = escaped(&shortened(&format!("not judged: {}", it.reason), 1_000));
+        let message = escaped(&shortened(&format!("not evaluated: {}", it.reason), 1_000));
         let _ = writeln!(
             xml,
-            "    <testcase classname=\"not judged\" name=\"{path}\"><skipped message=\"{message}\"/></testcase>"
+            "    <testcase classname=\"not evaluated\" name=\"{path}\"><skipped message=\"{message}\"/></testcase>"
         );
     }
     xml.push_str("  </testsuite>\n");

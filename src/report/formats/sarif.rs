@@ -44,11 +44,11 @@ pub(in crate::report) fn check(report: &Report) -> String {
         .map(|(decided, fingerprint)| finding(report, &pages, decided, fingerprint))
         .collect();
     let skipped = report.inventory.skipped.iter().map(|it| {
-        let text = format!("{} was not read: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
+        let text = format!("{} was skipped: {}", one_line(&report.paths.show(&it.path)), one_line(&it.reason));
         json!({"level": "note", "message": {"text": text}, "descriptor": {"id": "not-read"}})
     });
     let unjudged = judged::listed(report).into_iter().map(|it| {
-        let text = format!("{}: not judged: {}", one_line(&judged::place(report, it)), one_line(&it.reason));
+        let text = format!("{}: not evaluated: {}", one_line(&judged::place(report, it)), one_line(&it.reason));
         json!({"level": "warning", "message": {"text": shortened(&text, 4_000)}, "descriptor": {"id": "not-judged"}})
     });
     let unknown = report.undetermined.iter().map(|it| undetermined(report, it));
@@ -119,7 +119,7 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
         json!({
             "kind": kind,
             "status": "accepted",
-            "justification": one_line(by.reason.as_deref().unwrap_or("no reason was given")),
+            "justification": one_line(by.reason.as_deref().unwrap_or("no reason given")),
             "location": {"physicalLocation": physical(report, by.span)},
         })
     });
@@ -163,7 +163,7 @@ fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
 }
 
 fn undetermined(report: &Report, it: &Undetermined) -> Value {
-    let text = format!("{} could not be determined: {}", it.rule, shortened(&one_line(&it.cause), 1_000));
+    let text = format!("check {} skipped: value unknown: {}", it.rule, shortened(&one_line(&it.cause), 1_000));
     json!({
         "level": "note",
         "message": {"text": text},

@@ -24,7 +24,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
             list(page, report, None, "accepted-list", &accepted);
         });
     }
-    Some(PageSection { id: "findings", title: "What was found", answer: Some(text::found(report)), body })
+    Some(PageSection { id: "findings", title: "What did gpulint find?", answer: Some(text::found(report)), body })
 }
 
 /// Findings, the dearest first; those that say the same stand with the first of them.
@@ -130,14 +130,14 @@ fn fix(page: &mut Html, report: &Report, finding: &Finding) {
     if !command.is_empty() {
         page.element("p", &[("class", "small soft")], |page| {
             page.leaf("code", &[], command);
-            page.raw(" writes it");
+            page.raw(" applies this fix");
         });
     }
 }
 
 fn acceptance(page: &mut Html, decided: &Decided) {
     if let Some(accepted) = &decided.suppressed {
-        let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
+        let reason = accepted.reason.as_deref().unwrap_or("no reason given");
         let until = accepted.until.map(|date| format!(", until {date}")).unwrap_or_default();
         page.leaf("p", &[("class", "small")], &format!("accepted: {reason}{until}"));
     }

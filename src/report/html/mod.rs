@@ -1,7 +1,7 @@
-//! The report for people who would rather look: one file that asks for nothing else, whole without script and without style.
+//! The report as one web page. The file loads nothing else, and is complete without scripts and styles.
 //!
-//! Every picture stands beside the numbers that it draws, in a table. Places in pictures are shares of the width and colours
-//! are attributes, so that they are readable on a telephone, on paper, and where a server refuses styles.
+//! Every picture is in a table, next to its numbers. Positions in pictures are shares of the width, and colors are attributes,
+//! so that pictures are readable on a phone, on paper, and if a server blocks styles.
 
 mod alternatives;
 pub(super) mod area;
@@ -31,7 +31,7 @@ pub(super) fn check(report: &Report) -> String {
         return nothing(report);
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.name());
+    let found = format!("{}{open}. Verdict: {}.", sentence(&text::found(report)), report.verdict.in_words());
     page(
         report,
         &cost_line(report),
@@ -51,11 +51,11 @@ pub(super) fn cost(report: &Report) -> String {
 }
 
 fn nothing(report: &Report) -> String {
-    let lines = vec!["No Terraform and no Kubernetes was found where it was looked for.".to_owned()];
+    let lines = vec!["No Terraform, Kubernetes or CloudFormation files were found in the given paths.".to_owned()];
     page(report, "nothing was checked", lines, Vec::new(), Rest::Bill).print()
 }
 
-/// What stands behind the parts that come first.
+/// The sections after the first ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     Everything,

@@ -83,6 +83,6 @@ pub(in crate::report) fn number(page: &mut Html, shown: &str, value: f64) {
 
 pub(in crate::report) fn left_out(page: &mut Html, count: usize, what: &str) {
     if count > 0 {
-        page.leaf("p", &[("class", "soft")], &format!("and {count} more {what}; --format csv and json hold all"));
+        page.leaf("p", &[("class", "soft")], &format!("and {count} more {what}; --format csv and json contain all"));
     }
 }

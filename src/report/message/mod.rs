@@ -33,7 +33,7 @@ pub(in crate::report) fn check(report: &Report) -> Message {
         };
     }
     let open = judged::in_numbers(report).map(|it| format!("; {it}")).unwrap_or_default();
-    let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.name())];
+    let mut lines = vec![format!("{}{open}. Verdict: {}.", found(report), report.verdict.in_words())];
     lines.extend(cost_rows(report));
     Message {
         title: titled(report, &cost_line(report)),
@@ -53,5 +53,5 @@ pub(in crate::report) fn titled(report: &Report, title: &str) -> String {
 pub(in crate::report) fn first_steps(report: &Report) -> Option<(String, Vec<String>)> {
     let steps = first::advice(report);
     let told: Vec<String> = steps.iter().take(FIRST).map(|advice| first::told(report, advice)).collect();
-    (!told.is_empty()).then(|| ("What to do first".to_owned(), told))
+    (!told.is_empty()).then(|| ("Fix first".to_owned(), told))
 }

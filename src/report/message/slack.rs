@@ -29,7 +29,7 @@ pub(super) fn message(it: &Message) -> String {
         blocks.push(section(&text));
     }
     if let Some(url) = &it.url {
-        let button = json!({ "type": "button", "text": plain("The whole report", 75), "url": url });
+        let button = json!({ "type": "button", "text": plain("Full report", 75), "url": url });
         blocks.push(json!({ "type": "actions", "elements": [button] }));
     }
     blocks.truncate(BLOCKS - 1);

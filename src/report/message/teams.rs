@@ -32,7 +32,7 @@ fn card(it: &Message, longest: usize) -> String {
         body.extend(lines.iter().map(|line| run(&format!("• {line}"), json!({}))));
     }
     body.push(run(&it.footer, json!({ "isSubtle": true, "size": "Small" })));
-    let open = |url: &String| json!({ "type": "Action.OpenUrl", "title": "The whole report", "url": url });
+    let open = |url: &String| json!({ "type": "Action.OpenUrl", "title": "Full report", "url": url });
     let actions: Vec<Value> = it.url.iter().map(open).collect();
     print(&json!({
         "type": "message",

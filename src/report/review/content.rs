@@ -62,8 +62,8 @@ impl<'a> Review<'a> {
     /// `at least $9,000 a month`
     fn stated(&self, sum: &CostSum) -> String {
         match sum.is_whole() || !sum.minimum().expected.is_zero() {
-            true => format!("{} a month", self.history.currency.at_least(sum, "")),
-            false => "not known".to_owned(),
+            true => format!("{}/month", self.history.currency.at_least(sum, "")),
+            false => "unknown".to_owned(),
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Review<'a> {
                 }
             }
             (None, Some(after)) => format!("{} at its end", self.stated(&after.combined())),
-            _ => "not known".to_owned(),
+            _ => "unknown".to_owned(),
         };
         let unknown = match moved.unknown {
             0 => String::new(),
@@ -116,11 +116,11 @@ impl<'a> Review<'a> {
         let steps: Vec<String> = moved.steps.iter().take(STEPS).filter_map(|step| self.told(step)).collect();
         let mut lists: Vec<(String, Vec<String>)> = first_steps(self.report).into_iter().collect();
         if !steps.is_empty() {
-            lists.push(("What moved it".to_owned(), steps));
+            lists.push(("What changed the cost".to_owned(), steps));
         }
         if let Some((sums, resources)) = paid(self.report, self.month) {
             lines.extend(sums);
-            lists.push(("What was paid".to_owned(), resources));
+            lists.push(("What was billed".to_owned(), resources));
         }
         Message {
             title: titled(self.report, &self.said(&moved)),

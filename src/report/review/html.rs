@@ -40,7 +40,7 @@ fn month(review: &Review) -> Option<PageSection> {
         }
     });
     crate::report::html::table::left_out(&mut body, moved.steps.len().saturating_sub(MOST), "of them");
-    Some(PageSection { id: "month", title: "What moved it in the month", answer: Some(review.said(&moved)), body })
+    Some(PageSection { id: "month", title: "What changed the cost in the month?", answer: Some(review.said(&moved)), body })
 }
 
 /// What was paid in the month.
@@ -49,7 +49,7 @@ fn bill(review: &Review) -> Option<PageSection> {
     let mut body = Html::new();
     sums.iter().for_each(|line| body.leaf("p", &[], line));
     body.element("ul", &[("class", "dense")], |page| resources.iter().for_each(|line| page.leaf("li", &[], line)));
-    Some(PageSection { id: "paid", title: "What was paid in the month", answer: None, body })
+    Some(PageSection { id: "paid", title: "What was billed in the month?", answer: None, body })
 }
 
 fn scorecard(review: &Review) -> Option<PageSection> {
@@ -60,7 +60,7 @@ fn scorecard(review: &Review) -> Option<PageSection> {
     }
     let mut body = Html::new();
     body.element("table", &[], |page| {
-        page.leaf("caption", &[], "Shares of what could be so");
+        page.leaf("caption", &[], "Resources that follow each practice");
         page.element("tbody", &[], |page| {
             for (name, value) in lines {
                 page.element("tr", &[], |page| {

@@ -50,7 +50,7 @@ impl FromStr for Month {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no month: expected one as in 2027-01");
+        let wrong = || format!("`{text}` is not a month; write it as 2027-01");
         let is_written_so = text.len() == 7;
         is_written_so.then(|| format!("{text}-01").parse().ok()).flatten().map(Month::of).ok_or_else(wrong)
     }

@@ -34,5 +34,5 @@ fn told(report: &Report<'_>, it: &Reconciled<'_>) -> String {
         }
         _ => String::new(),
     };
-    format!("{}: {paid} paid{expected}{factors}", report.called(it.resource))
+    format!("{}: {paid} billed{expected}{factors}", report.called(it.resource))
 }

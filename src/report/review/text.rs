@@ -49,7 +49,7 @@ pub(super) fn markdown(review: &Review) -> String {
     }
     text.push(Scorecard::new(review.report).markdown());
     if let Some(url) = url {
-        let page = markup::linked(markup::figures("The whole report"), &Address::new(&url));
+        let page = markup::linked(markup::figures("Full report"), &Address::new(&url));
         markdown!(text, "\n", page, "\n");
     }
     markdown!(text, "\n", markup::text(&footer, LONGEST_LINE), "\n");

@@ -491,7 +491,7 @@ impl SavedCostSum {
 }
 
 fn unsaid_part(resource: Option<ResourceId>, cause: OpenCause) -> OpenPart {
-    OpenPart { of: "".into(), resource, cause, why: "the report does not say why".into() }
+    OpenPart { of: "".into(), resource, cause, why: "the report contains no reason".into() }
 }
 
 impl SavedSum {
@@ -514,7 +514,7 @@ pub(super) fn check(words: &[&str]) -> Result<(), String> {
     match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {
         Some(word) => {
             let word: String = word.chars().take(40).collect();
-            Err(format!("`{}` is no word of gpulint", word.escape_debug()))
+            Err(format!("gpulint does not know the value `{}`", word.escape_debug()))
         }
         None => Ok(()),
     }

@@ -85,10 +85,10 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         findings: Option<serde::de::IgnoredAny>,
         changes: Option<serde::de::IgnoredAny>,
     }
-    let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is no report of gpulint: {error}"))?;
+    let kind: Kind = serde_json::from_str(text).map_err(|error| format!("it is not a report of gpulint: {error}"))?;
     if kind.version != super::formats::json::VERSION {
         let ours = super::formats::json::VERSION;
-        return Err(format!("it is of version {}, and this gpulint reads version {ours}", kind.version));
+        return Err(format!("its version is {}, and this gpulint reads version {ours}", kind.version));
     }
     let wrong = |error: serde_json::Error| error.to_string();
     if kind.changes.is_some() {
@@ -100,7 +100,7 @@ pub fn saved(text: &str) -> Result<Saved, String> {
         document.check()?;
         Ok(Saved::Check(Box::new(document.read())))
     } else {
-        Err("it is a report of neither `gpulint check` nor `gpulint diff`".to_owned())
+        Err("it is neither a report of `gpulint check` nor of `gpulint diff`".to_owned())
     }
 }
 

@@ -77,7 +77,7 @@ pub(in crate::report) fn wire<'a>(report: &Report<'a>) -> Coverage<'a> {
     Coverage { files_that_matter: matter, wholly_read: matter - not_read.len(), not_read }
 }
 
-/// `not read in full: 7 of 219 files (4 variable files that no run uses, …); …`; nothing where all were read.
+/// `partly read or not read: 7 of 219 files (4 variable files that no deployment uses, …); …`; nothing if all were read.
 pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let unread = unread(report);
     if unread.is_empty() {
@@ -94,25 +94,26 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
     let told: Vec<String> = told.collect();
     let n = unread.len();
     let files = if all == 1 { "file" } else { "files" };
-    Some(format!("not read in full: {n} of {all} {files} ({}); `gpulint files` lists them", told.join(", ")))
+    Some(format!("partly read or not read: {n} of {all} {files} ({}); list: `gpulint files`", told.join(", ")))
 }
 
-/// The name of an unread file, one and several.
+/// The name of a file that was not read in full, singular and plural.
 fn called(path: &str, kind: SkipKind) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     match kind {
-        SkipKind::PlanBeside => ("plan of configuration that is read", "plans of configuration that is read"),
-        SkipKind::UncalledModule | SkipKind::MissingModule => ("module not at hand", "modules not at hand"),
-        SkipKind::MissingTemplate => ("stack whose template is not here", "stacks whose templates are not here"),
-        _ if is_variables => ("variable file that no run uses", "variable files that no run uses"),
+        SkipKind::PlanBeside => ("plan whose configuration is read instead", "plans whose configuration is read instead"),
+        SkipKind::UncalledModule => ("module without a caller", "modules without a caller"),
+        SkipKind::MissingModule => ("module not downloaded", "modules not downloaded"),
+        SkipKind::MissingTemplate => ("stack with a missing template", "stacks with a missing template"),
+        _ if is_variables => ("variable file that no deployment uses", "variable files that no deployment uses"),
         SkipKind::Overlay | SkipKind::OverlayPart => {
-            ("overlay that was not wholly built", "overlays that were not wholly built")
+            ("overlay that was not built in full", "overlays that were not built in full")
         }
-        SkipKind::Language | SkipKind::Program => ("file in another language", "files in other languages"),
+        SkipKind::Language | SkipKind::Program => ("file in an unsupported language", "files in unsupported languages"),
         SkipKind::Rendering | SkipKind::Renderer => {
             ("template that was not rendered", "templates that were not rendered")
         }
-        SkipKind::MissingValues => ("file of values that is not at hand", "files of values that are not at hand"),
+        SkipKind::MissingValues => ("missing values file", "missing values files"),
         SkipKind::MadeByStack | SkipKind::Terragrunt => {
             ("Terragrunt unit that was not evaluated", "Terragrunt units that were not evaluated")
         }

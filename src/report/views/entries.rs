@@ -113,7 +113,7 @@ impl<'a> FindingGroup<'a> {
         let mut apart: BTreeMap<Counted, Vec<&Decided>> = BTreeMap::new();
         findings.into_iter().for_each(|it| apart.entry(it.counted).or_default().push(it));
         let group = move |(counted, findings)| FindingGroup {
-            name: Some(format!("{}, in no sum", place(counted))),
+            name: Some(format!("excluded from the total, {}", place(counted))),
             findings: choice.sorted(report, findings),
         };
         apart.into_iter().map(group)

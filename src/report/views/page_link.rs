@@ -2,7 +2,7 @@
 
 use super::head::Head;
 
-const BEFORE: &str = "[The whole report as a page](";
+const BEFORE: &str = "[Full report](";
 
 /// The line itself.
 pub fn page_link(page: &Head) -> String {

@@ -102,7 +102,7 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
     let names = names(report, first, others);
     let rest = if names.len() > NAMES_TOLD { ", …" } else { "" };
     let names = names.into_iter().take(NAMES_TOLD).collect();
-    let before = format!("the same for {} more of this text: ", others.len());
+    let before = format!("the same {} more times here: ", others.len());
     Also { before, names, after: format!("{rest}{together}") }
 }
 

@@ -23,12 +23,12 @@ pub(in crate::report) struct UnitWork<'a> {
 type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
 
 pub(in crate::report) const COLUMNS: [Column; 6] = [
-    ("tokens a second", |it| it.tokens_per_second),
-    ("ms a token", |it| it.ms_per_token),
+    ("tokens/s", |it| it.tokens_per_second),
+    ("ms per token", |it| it.ms_per_token),
     ("$/M tokens at full load", |it| it.costs.per_million_at_full_load),
-    ("at the traffic", |it| it.costs.per_million_at_traffic),
-    ("$ a thousand requests", |it| it.costs.per_thousand_requests),
-    ("$ a seat and month", |it| it.costs.per_seat),
+    ("$/M tokens at your traffic", |it| it.costs.per_million_at_traffic),
+    ("$ per thousand requests", |it| it.costs.per_thousand_requests),
+    ("$ per seat and month", |it| it.costs.per_seat),
 ];
 
 impl UnitWork<'_> {
@@ -53,7 +53,7 @@ pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWo
     let speed = placed.and_then(|it| it.speed.as_ref().ok());
     let because = match placed.map(|it| &it.speed) {
         Some(Err(why)) => Some(*why),
-        None if served.is_some() => Some("the accelerators are not known"),
+        None if served.is_some() => Some("the accelerators are unknown"),
         _ => None,
     };
     (served.is_some() || costs != UnitCosts::default()).then_some(UnitWork {

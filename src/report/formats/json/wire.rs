@@ -202,7 +202,7 @@ impl Fact {
                 let (path, line) = place(known.span);
                 let reason = match &known.origin {
                     inventory::Origin::Inferred(why) | inventory::Origin::Assumed(why) => Some(why.to_string()),
-                    inventory::Origin::ServedName => Some("the name under which it is served".to_owned()),
+                    inventory::Origin::ServedName => Some("the name under which the model is served".to_owned()),
                     _ => None,
                 };
                 Fact::Known { value: shape(&known.value), origin: known.origin.name(), reason, path, line }
@@ -250,7 +250,7 @@ impl Count {
         match count {
             inventory::Fact::Known(known) => Count::Known { range: known.value.into(), origin: known.origin.name() },
             inventory::Fact::Unknown(unknown) => Count::Unknown { unknown: unknown.why.to_string() },
-            inventory::Fact::Absent => Count::Unknown { unknown: "the text names no number".to_owned() },
+            inventory::Fact::Absent => Count::Unknown { unknown: "no number is set".to_owned() },
         }
     }
 }
@@ -290,7 +290,7 @@ impl Price {
             Some(Status::Priced) => ("priced", None),
             Some(Status::Estimated(why)) => ("estimated", Some(why.clone())),
             Some(Status::Unpriced(why)) => ("unpriced", Some(why.clone())),
-            Some(Status::Unasked) | None => ("unpriced", Some("no price was asked for".to_owned())),
+            Some(Status::Unasked) | None => ("unpriced", Some("gpulint looked up no price".to_owned())),
         };
         Price {
             status,

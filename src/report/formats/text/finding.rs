@@ -96,8 +96,8 @@ impl Renderer {
         facts.push(format!("risk {}", finding.risk.name()));
         facts.extend(report.rules.pack(&finding.rule).map(|pack| format!("pack {}", escape::one_line(&pack.name))));
         match finding.safety().filter(|_| !finding.edits.is_empty()) {
-            Some(Safety::Safe) => facts.push("--fix writes it".to_owned()),
-            Some(Safety::Unsafe) => facts.push("--unsafe-fixes writes it".to_owned()),
+            Some(Safety::Safe) => facts.push("fix: --fix".to_owned()),
+            Some(Safety::Unsafe) => facts.push("fix: --fix --unsafe-fixes".to_owned()),
             Some(Safety::Display) | None => {}
         }
         let _ = writeln!(text, "  {}", facts.join(" · "));

@@ -85,15 +85,15 @@ fn lost(
 fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &State) -> Unjudged {
     let expected = |id: &ResourceId| earlier.item(*id).and_then(|item| item.monthly).map(|it| it.expected);
     let money: Money = lost.iter().filter_map(expected).fold(Money::ZERO, |sum, it| sum + it);
-    let cost = if money > Money::ZERO { format!(", {} a month,", (head.amount)(money)) } else { String::new() };
+    let cost = if money > Money::ZERO { format!(" ({}/month)", (head.amount)(money)) } else { String::new() };
     let resources = match lost.len() {
         1 => {
             let address = lost.first().map(|id| earlier.resource(*id).address.as_str()).unwrap_or_default();
-            format!("{address}{cost} disappears and may run there")
+            format!("{address}{cost} is no longer defined here and may run there")
         }
-        n => format!("{n} resources{cost} disappear and may run there"),
+        n => format!("{n} resources{cost} are no longer defined here and may run there"),
     };
-    let cure = "check that they are gone: the sums neither count nor save them";
+    let cure = "check that they no longer run: the totals contain neither their cost nor a saving";
     let unjudged =
         Unjudged::new(SkipKind::Change, it.path.clone(), format!("{}: {resources}", it.what)).with_cure(cure);
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
@@ -125,7 +125,7 @@ fn moved(
                 continue;
             }
             change.lose(&earlier, &later, |it| it.after.is_none() && it.before.is_some_and(|id| lost.contains(&id)));
-            let what = format!("`moved` sends {from} to {to}, which is not read");
+            let what = format!("`moved` renames {from} to {to}, which gpulint cannot read");
             let place = Elsewhere { path: path.clone(), span: None, what, is_changed_only: false };
             told_of.push(told(&place, &lost, &earlier, head));
         }
@@ -183,7 +183,7 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
         analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.kind != SkipKind::UncalledModule);
     let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
     let foreign =
-        analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is not read", it.language.name)));
+        analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is an unsupported language", it.language.name)));
     calls.chain(skipped).chain(foreign).collect()
 }
 
@@ -218,7 +218,7 @@ fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
 
 fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &str) -> Elsewhere {
     let span = state.sources.open(path).ok().map(|file| Span::new(file, range.start, range.end));
-    let what = format!("a deployment tool fetches `{named}`, which is not in this tree");
+    let what = format!("a deployment tool downloads `{named}`, which is not in this repository");
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
 }
 

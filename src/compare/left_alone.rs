@@ -57,7 +57,7 @@ pub(super) fn tell(change: &mut Delta, kept: Vec<(ResourceId, Vec<Detail>)>) {
         if let Some(it) = change.changes.iter_mut().find(|it| it.after == Some(later)) {
             it.kind = ChangeKind::Changed;
             let ignored =
-                |it: Detail| Detail { what: format!("only in the text, as Terraform ignores it: {}", it.what), ..it };
+                |it: Detail| Detail { what: format!("only in the file, because Terraform ignores this change: {}", it.what), ..it };
             it.details.extend(details.into_iter().map(ignored));
         }
     }

@@ -9,7 +9,7 @@ use crate::inventory::Unjudged;
 use crate::source::{is_below, real_path};
 
 const CURE: &str =
-    "name the directory itself, or look at what is deployed through the link; `exclude` in gpulint.toml leaves it out";
+    "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
 /// Links that lead to other directories than before, if something with accelerators is there or was there.
 pub(super) fn moved(base: &State, head: &State, touched: &Touched, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
@@ -42,11 +42,11 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
         return None;
     }
     let before = match was {
-        Some(was) => format!("it led to `{was}` before"),
-        None if was_folder => "it was a folder before".to_owned(),
+        Some(was) => format!("before the change it led to `{was}`"),
+        None if was_folder => "before the change it was a folder".to_owned(),
         None => "it is new".to_owned(),
     };
     let reason =
-        format!("this link leads to `{target}`, and {before}: the sums do not show what is deployed through it");
+        format!("this link leads to `{target}`, and {before}: the totals do not contain what is deployed through it");
     Some(Unjudged::new(SkipKind::Link, path, reason).with_cure(CURE))
 }

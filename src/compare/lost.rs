@@ -184,7 +184,7 @@ pub(super) fn undecided<'a>(
         if !found.contains(&(it.rule.as_str(), about)) {
             return None;
         }
-        let reason = format!("{} found something here and cannot be decided any more: {}", it.rule, it.cause);
+        let reason = format!("{} reported a problem here before the change, and cannot be evaluated now: {}", it.rule, it.cause);
         let lost = Unjudged::new(SkipKind::Rule, head.path(head.origin(it.span).file), reason).at(it.span);
         let resource = it.resource.and_then(|id| after.inventory.resources.get(id.0)).map(|it| it.address.as_str());
         let address = resource.or(it.piece.as_ref().map(|piece| &*piece.address));
@@ -217,9 +217,9 @@ fn switched_off(before: &Analysis, head: &State, after: &Analysis) -> Vec<Unjudg
         text.is_ok_and(|text| decide::names_accelerators(&String::from_utf8_lossy(&text), &head.settings.catalog))
     };
     let tell = |path: &String| {
-        let reason = "it was applied by itself before, and now nothing that is run makes one of it";
+        let reason = "before the change this was deployed directly; now no deployment creates it";
         Unjudged::new(SkipKind::Change, path.clone(), reason)
-            .with_cure("say that it is not run: exclude it in gpulint.toml, or delete it")
+            .with_cure("if it is no longer deployed, delete it or add it to `exclude` in gpulint.toml")
     };
     files.filter(speaks).map(tell).collect()
 }
@@ -233,7 +233,7 @@ fn forgotten(base: &State, head: &State) -> Vec<Unjudged> {
         let text = head.sources.tree().read(path).ok()?;
         let text = String::from_utf8_lossy(&text);
         let found = BLOCK.captures_iter(&text).filter_map(|it| Some(it.get(1)?.as_str().to_owned()));
-        let reason = "Terraform forgets it without destroying it: it goes on running";
+        let reason = "Terraform removes it from the state without destroying it, so it continues to run";
         let tell =
             |from: String| Unjudged::new(SkipKind::Change, path.clone(), format!("{from}: {reason}")).about(&from);
         Some(found.map(tell).collect::<Vec<_>>())
@@ -313,8 +313,8 @@ fn unread_variables(base: &State, before: &Analysis, head: &State, after: &Analy
                 }))
     });
     let told = unread.map(|path| {
-        let reason = "it differs, and no root reads it: Terraform loads terraform.tfvars and *.auto.tfvars by itself";
-        let cure = format!("say where it belongs: --var-file {}", (head.show)(path));
+        let reason = "the file changed, and no root reads it: Terraform loads only terraform.tfvars and *.auto.tfvars automatically";
+        let cure = format!("if a deployment uses the file, pass it: --var-file {}", (head.show)(path));
         Unjudged::new(SkipKind::Change, path.clone(), reason).with_cure(cure)
     });
     Some(told.collect())

@@ -114,10 +114,10 @@ impl States<'_> {
 /// Takes the suppression away, and says so.
 pub(super) fn reopen(decided: &mut Decided) {
     let Some(by) = decided.suppressed.take() else { return };
-    let note = "this suppression was written for what stood here before the change".to_owned();
+    let note = "this suppression was written for the state before the change".to_owned();
     decided.finding.related.push((by.span, note));
     let renew =
-        "its suppression was written for what stood here before: renew the reason or the date if it still holds";
+        "its suppression was written for the state before the change: if it still applies, update its reason or date";
     decided.finding.help = Some(match decided.finding.help.take() {
         Some(help) => format!("{help}; {renew}"),
         None => renew.to_owned(),

@@ -1,14 +1,13 @@
-//! Growth where no sum looks: in what others stand in for, and in text that something else takes the place of.
+//! Finds growth that no total contains: in resources or files that others replace.
 //!
-//! An environment stands in for the root that it is of, an overlay for its base, one text of an object for another. Nothing in
-//! a repository proves that nobody applies the other one as it stands. What grows there and not where sums count is told:
+//! An environment replaces the root that it belongs to, an overlay its base, one version of an object another. But a repository
+//! cannot prove that no one applies the replaced one directly. So this module reports growth there, unless the counted
+//! replacement grew by as much:
 //!
-//! 1. of resources that are listed and not added, what they cost now is compared with what they cost before;
-//! 2. files that changed are read once more, each as if nothing took its place;
-//! 3. what asks for more and costs no more must say why itself: a price that is only assumed falls when another text gives
-//!    a hint of another cloud.
-//!
-//! What counts in sums and grew by as much explains the growth.
+//! 1. it compares the cost of resources that are listed but not in a total, before and after;
+//! 2. it reads changed files again, each as if nothing replaced it;
+//! 3. it reports a resource that requests more accelerators for less money, if its price is assumed: such a price falls when
+//!    another file hints at another cloud.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -23,7 +22,7 @@ use crate::pricing::{Delta, Side};
 use crate::source::{Sources, parent};
 use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
 
-const CURE: &str = "`[[runs]]` in gpulint.toml says what is applied, `exclude` what is not";
+const CURE: &str = "in gpulint.toml, add it to `[[runs]]` if a deployment uses it, or to `exclude` if none does";
 
 /// What a resource weighs: what it costs a month at most, as far as that is known, and its accelerators.
 #[derive(Clone, Copy, Default)]
@@ -70,7 +69,7 @@ impl Weight {
     fn spoken(self, amount: &dyn Fn(Money) -> String) -> String {
         let accelerators = self.accelerators.max(0.0);
         match self.usd > 0.5 {
-            true => format!("up to {} a month", amount(Money::from_usd(self.usd))),
+            true => format!("up to {}/month", amount(Money::from_usd(self.usd))),
             false => format!("{accelerators} accelerators"),
         }
     }
@@ -144,11 +143,11 @@ fn not_added(
         let Some(id) = change.after else { continue };
         let resource = after.resource(id);
         let why = match (resource.counted, resource.version_of) {
-            (Counted::Base, _) => "others stand in for it",
-            (Counted::Deployed, Some(_)) => "another text of the same object is counted",
-            (Counted::Unlisted, _) => "what applies its folder does not apply it",
+            (Counted::Base, _) => "other deployments replace it",
+            (Counted::Deployed, Some(_)) => "another version of the same object counts",
+            (Counted::Unlisted, _) => "the tool that deploys its folder does not deploy this file",
             (Counted::Example | Counted::Module | Counted::Excluded | Counted::Copy, _) => {
-                "it stands where nothing is deployed from"
+                "no deployment here uses its directory"
             }
             _ => continue,
         };
@@ -163,9 +162,9 @@ fn not_added(
         // Of several texts of one object a cluster holds one: the heaviest is counted.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
-            format!("it grew by {}, and no sum counts it: {why}", grew.spoken(amount))
+            format!("it grew by {}, and no total contains it: {why}", grew.spoken(amount))
         } else if was_counted && now.is_more() && !all.explains(now) {
-            format!("sums counted it before, {}, and do not any more: {why}", now.spoken(amount))
+            format!("the total contained it before the change ({}) and does not now: {why}", now.spoken(amount))
         } else {
             continue;
         };
@@ -202,11 +201,11 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
         }
         let (was, now) = (plain(was.accelerators), plain(now.accelerators));
         let reason = format!(
-            "it asks for up to {now} accelerators, {was} before, and costs less only by what is assumed of them"
+            "it requests up to {now} accelerators ({was} before) and costs less only because of an assumed price"
         );
         let span = after.sources.origin(resource.span);
         let cure =
-            "a selector or a label of the accelerator, or `[defaults]` in gpulint.toml, says what it is priced on";
+            "set the accelerator with a node selector or label, or in `[defaults]` in gpulint.toml";
         let told =
             Unjudged::new(SkipKind::Change, after.sources.path(span.file), reason).about(&resource.address).at(span);
         Some(told.with_cure(cure))
@@ -254,7 +253,7 @@ fn read_alone(
             let is_part = resource.kind == "Values" || address.ends_with("/*");
             if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
                 let reason = format!(
-                    "`{address}` grew by {} as it stands, and not in what takes its place",
+                    "`{address}` in this file grew by {}, and the deployment that replaces it did not",
                     grew.spoken(&head.amount)
                 );
                 told.push(Unjudged::new(SkipKind::Change, path, reason).about(&address).with_cure(CURE));

@@ -1,4 +1,4 @@
-//! What of a tree was not judged, as all readers together tell it.
+//! Collects what all readers did not evaluate.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use crate::inventory::Unjudged;
 use crate::source::{Span, is_below, join};
 use crate::terraform::{self, Data};
 
-/// Notes in the inventory what was not judged.
+/// Adds to the inventory what was not evaluated.
 pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     let mut all = decide::unjudged(&Seen {
         sources: state.sources,
@@ -28,8 +28,7 @@ pub(crate) fn note(state: &State, analysis: &mut Analysis) {
     analysis.bill.set_unread(&analysis.inventory);
 }
 
-/// Charts of this tree that Terraform installs with values of its own that are not known: what they make of these is not
-/// known either.
+/// Charts of this tree that Terraform installs with other values: gpulint does not know the result.
 fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
     let blocks = analysis.roots.iter().flat_map(|root| {
         let own = analysis.blocks.get(root.blocks.clone()).unwrap_or_default();
@@ -52,7 +51,7 @@ fn installed(state: &State, analysis: &Analysis) -> Vec<Unjudged> {
         add_blocks(&mut values, block);
         let path = state.sources.path(state.sources.origin(block.span).file);
         let reason =
-            format!("{} installs the chart {chart} with values of its own, which it is not read with", block.address);
+            format!("{} installs the chart {chart} with its own values, and gpulint reads the chart without them", block.address);
         let told = Unjudged::new(SkipKind::Change, path, reason).about(&block.address).at(block.body);
         Unjudged { known: decide::digest(&values), ..told }
     };

@@ -76,7 +76,7 @@ impl Baseline {
     pub fn read(text: &str) -> Result<Baseline, String> {
         let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if document.version != VERSION {
-            return Err(format!("it is of version {}, and this gpulint reads version {VERSION}", document.version));
+            return Err(format!("its version is {}, and this gpulint reads version {VERSION}", document.version));
         }
         let mut baseline = Baseline::default();
         for entry in document.entries {

@@ -37,7 +37,7 @@ impl<'a> Bitbucket<'a> {
             let request = self.request(Method::Get, &["comments"]).query("pagelen", PAGE_SIZE).query("page", page);
             let answer = self.client.send(&request)?.json()?;
             let Some(Value::Array(items)) = answer.get("values") else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             let there = items.iter().filter(|item| item.get("deleted") != Some(&Value::Bool(true)));
             all.extend(there.filter_map(&wanted));
@@ -112,7 +112,7 @@ impl Conversation for Bitbucket<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

@@ -155,7 +155,7 @@ pub(super) fn owner_and_name(repository: &str) -> Result<(&str, &str), Error> {
     match repository.split_once('/') {
         Some((owner, name)) if !owner.is_empty() && !name.is_empty() && !name.contains('/') => Ok((owner, name)),
         _ => {
-            Err(Error::new(HttpErrorKind::Unusable, format!("`{repository}` is no repository of the form owner/name")))
+            Err(Error::new(HttpErrorKind::Unusable, format!("`{repository}` is not a repository in the form owner/name")))
         }
     }
 }

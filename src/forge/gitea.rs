@@ -38,7 +38,7 @@ impl<'a> Gitea<'a> {
                 Value::Array(items) => items,
                 // An empty list of some versions.
                 Value::Null => Vec::new(),
-                _ => return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came")),
+                _ => return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list")),
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -134,7 +134,7 @@ impl Conversation for Gitea<'_> {
 const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

@@ -64,7 +64,7 @@ impl<'a> Github<'a> {
             let request = self.request(Method::Get, path).query("per_page", PAGE_SIZE).query("page", page);
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if !reply.has_next_page() {
@@ -176,7 +176,7 @@ fn line_comment(placed: &PlacedNote) -> Value {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no comment"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
 }
 
 fn posted_by_us(comment: &Value) -> Option<Posted> {

@@ -42,7 +42,7 @@ impl<'a> Gitlab<'a> {
             }
             let reply = self.client.send(&request)?;
             let Value::Array(items) = reply.json()? else {
-                return Err(Error::new(HttpErrorKind::Malformed, "a list was asked for and something else came"));
+                return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list"));
             };
             all.extend(items.iter().filter_map(&wanted));
             if reply.header("x-next-page").is_none_or(str::is_empty) && !reply.has_next_page() {
@@ -114,7 +114,7 @@ impl Conversation for Gitlab<'_> {
         else {
             return Err(Error::new(
                 HttpErrorKind::Malformed,
-                "the merge request does not say between which commits it is",
+                "the merge request has no base and head commits",
             ));
         };
         let mut count = 0;
@@ -134,7 +134,7 @@ impl Conversation for Gitlab<'_> {
 }
 
 fn one(reply: &Reply) -> Result<Posted, Error> {
-    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the answer is no note"))
+    posted(&reply.json()?).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a note"))
 }
 
 fn posted(note: &Value) -> Option<Posted> {

@@ -16,7 +16,7 @@ impl Tag {
     pub fn new(text: &str) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
         if text.is_empty() || text.len() > LONGEST_TAG || !text.chars().all(plain) || text.contains("--") {
-            return Err(format!("a tag has 1 to {LONGEST_TAG} letters, digits, `.`, `_`, `/` or single `-`"));
+            return Err(format!("a tag must have 1 to {LONGEST_TAG} letters, digits, `.`, `_`, `/` or single `-`"));
         }
         Ok(Tag(text.to_owned()))
     }

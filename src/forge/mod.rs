@@ -38,7 +38,7 @@ pub fn upsert(target: &CommentTarget, comment: &Comment, wire: &Wire) -> Result<
     let characters = stamped.chars().count();
     let limit = target.host.longest_body();
     if characters > limit {
-        let message = format!("the comment has {characters} characters and {} takes {limit}", target.host.name());
+        let message = format!("the comment has {characters} characters; the limit of {} is {limit}", target.host.name());
         return Err(Error::new(HttpErrorKind::Unusable, message));
     }
     match upsert::upsert(conversation.as_ref(), comment, &stamped, target.head.as_deref()) {

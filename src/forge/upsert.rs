@@ -54,7 +54,7 @@ pub(super) fn upsert(
     }
     Err(Error::new(
         HttpErrorKind::Interrupted,
-        "the comment keeps changing while it is written; another run is at work",
+        "the comment changes again and again: another job writes to it",
     ))
 }
 

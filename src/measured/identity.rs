@@ -66,17 +66,17 @@ pub(super) fn claims(
     found.into_iter().map(claim).collect()
 }
 
-/// `2 resources here are called Deployment prod/a: …`
+/// `2 resources match the metrics of prod/Deployment/a: …`
 fn claimed_twice(inventory: &Inventory, identity: &Identity<'_>, several: &BTreeSet<usize>) -> String {
     let named = several.iter().take(2).filter_map(|at| inventory.resources.get(*at)).map(|it| it.address.as_str());
     let named: Vec<&str> = named.collect();
-    format!("{} resources may be what was measured as {}: {}", several.len(), shown(identity), named.join(", "))
+    format!("{} resources match the metrics of {}: {}", several.len(), shown(identity), named.join(", "))
 }
 
-/// `2 measured workloads are called so: prod/a, dev/a`
+/// `2 measured workloads match it: prod/a, dev/a`
 fn measured_twice(several: &[Identity<'_>]) -> String {
     let named: Vec<String> = several.iter().take(3).map(shown).collect();
-    format!("{} measured workloads may be it: {}", several.len(), named.join(", "))
+    format!("{} measured workloads match it: {}", several.len(), named.join(", "))
 }
 
 fn shown((cluster, namespace, kind, name): &Identity<'_>) -> String {

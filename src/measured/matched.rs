@@ -62,14 +62,14 @@ impl Measured {
         self.rows.is_empty()
     }
 
-    /// Of something measured, so many have no measurement that can be used.
+    /// The number of resources with and without usable metrics, in one line.
     pub fn in_short(&self) -> Option<String> {
         let open = self.unmeasured.len();
         let all = self.matched.len() + self.unmeasured.iter().filter(|(id, _)| !self.matched.contains_key(id)).count();
         (!self.is_empty() && all > 0).then(|| {
             let rows = self.unmatched.len();
-            let rows = if rows == 0 { String::new() } else { format!("; {rows} rows match nothing") };
-            format!("measured: {} of {all} resources, {open} without a measurement that can be used{rows}", all - open)
+            let rows = if rows == 0 { String::new() } else { format!("; rows that match no resource: {rows}") };
+            format!("usage metrics: {} of {all} resources, {open} without a usable measurement{rows}", all - open)
         })
     }
 }

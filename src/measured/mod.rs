@@ -80,19 +80,19 @@ fn metered(
             Claim::Nothing => {
                 let watched = observers.watched(resource, cluster_of(resource, sources, options));
                 unseen.extend(watched.map(|watched| (id, watched)));
-                measured.unmeasured.push((id, "no row is about it".to_owned()));
+                measured.unmeasured.push((id, "no row of the usage metrics matches it".to_owned()));
             }
         }
     }
     for (at, it) in measured.rows.iter().enumerate() {
         if !used.get(at).copied().unwrap_or(true) && it.row.kind != OBSERVER {
-            measured.unmatched.push((at, "nothing here has this name".to_owned()));
+            measured.unmatched.push((at, "no resource here has this name".to_owned()));
         }
     }
     for (id, (window, span)) in unseen {
         let Some(resource) = inventory.resources.get_mut(id.0) else { continue };
         let seen = match renamed(resource, &measured, &judge) {
-            Some((name, row)) => Fact::unknown(format!("it may be what was measured as {name}"), row),
+            Some((name, row)) => Fact::unknown(format!("it may be the workload that was measured as {name}"), row),
             None => Fact::written(Value::Flag(false), span),
         };
         resource.set(Key::MeasuredSeen, seen);
@@ -103,7 +103,7 @@ fn metered(
     measured
 }
 
-/// A row of its kind, its namespace and its accelerators that is about nothing here: the same thing may have had another name when it was measured.
+/// An unmatched row of the same kind, namespace and accelerators: the workload may have had another name when it was measured.
 fn renamed(resource: &Resource, measured: &Measured, judge: &facts::Judge<'_>) -> Option<(String, Span)> {
     let alike = |row: &UsageRow, it: &MeterName| {
         it.kind.as_deref() == Some(row.kind.as_str()) && it.namespace.as_deref() == Some(row.namespace.as_str())
@@ -134,11 +134,11 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
             for row in found {
                 match known.insert(row.identity(), row.line) {
                     None => rows.push(MeasuredRow { span: place(row.line), row }),
-                    // Two clusters without their names, or one that was put in twice.
+                    // Two clusters without names, or one cluster that was added twice.
                     Some(before) => wrong.push(UsageError {
                         line: row.line,
                         message: format!(
-                            "line {before} is about the same thing and the same days: they are not added; say `cluster` where they are two"
+                            "line {before} has the same workload and days, so gpulint ignores this row; if they are two workloads, set `cluster`"
                         ),
                     }),
                 }
@@ -147,5 +147,5 @@ fn read(inventory: &mut Inventory, sources: &Sources, file: FileId, rows: &mut V
         }
         Err(error) => vec![error],
     };
-    wrong_rows(inventory, wrong, place, "`gpulint usage show --columns` lists what a row may hold");
+    wrong_rows(inventory, wrong, place, "list the columns: `gpulint usage show --columns`");
 }

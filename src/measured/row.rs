@@ -49,8 +49,8 @@ macro_rules! columns {
             /// The columns with what they hold.
             pub const COLUMNS: &'static [(&'static str, &'static str)] = &[
                 $((stringify!($text), $text_meaning),)+
-                ("from", "The first day, 2027-01-31."),
-                ("to", "The day behind the last one."),
+                ("from", "The first day, such as 2027-01-31."),
+                ("to", "The day after the last one."),
                 $((stringify!($number), $number_meaning),)+
             ];
 
@@ -91,35 +91,35 @@ macro_rules! columns {
 
 columns! {
     texts {
-        cluster "The cluster or account, as the settings call it.";
+        cluster "The cluster or account, as named in the settings.";
         namespace "The namespace of a workload.";
-        kind "Deployment, Job, NodePool, Instance, Endpoint, Notebook, …; Observer: the meter itself was there.";
-        name "The name of the workload or the group of machines.";
-        container "Its container; empty for all of it.";
+        kind "Deployment, Job, NodePool, Instance, Endpoint, Notebook, …; Observer: the monitoring system itself ran.";
+        name "The name of the workload or group of machines.";
+        container "The container; empty for the whole workload.";
         accelerator "The accelerator that ran.";
-        source "What measured it, as in dcgm:GR_ENGINE_ACTIVE.";
-        note "For people.";
+        source "The source of the metric, such as dcgm:GR_ENGINE_ACTIVE.";
+        note "A note for people; gpulint ignores it.";
     }
     numbers {
-        gpus 1e6, "Accelerators of one pod or machine.";
+        gpus 1e6, "Accelerators per pod or machine.";
         days 10_000.0, "Days with samples.";
         gpu_hours 1e12, "Accelerator hours with samples, of all replicas.";
-        coverage 1.0, "Hours with samples as a share of hours asked for.";
+        coverage 1.0, "Hours with samples, as a share of the hours of the window.";
         busy 1.0, "Mean share of the time that an accelerator worked.";
-        busy_max 1.0, "The most of it.";
-        idle 1.0, "Share of five-minute points below two percent.";
-        sm_active 1.0, "Mean share of the units of an accelerator that worked.";
+        busy_max 1.0, "The highest value of `busy`.";
+        idle 1.0, "Share of five-minute samples below 2% busy.";
+        sm_active 1.0, "Mean share of the compute units of an accelerator that worked.";
         tensor_active 1.0, "Mean share of cycles in which matrix units worked.";
-        memory_peak_gib 1e6, "The most memory of one accelerator, GiB.";
-        requests_per_s 1e12, "Requests a second.";
-        tokens_per_s 1e12, "Tokens a second.";
-        running_max 1e12, "The most requests at once, of all replicas.";
-        waiting_max 1e12, "The most requests that waited.";
-        kv_peak 1.0, "The most of the cache of keys and values.";
-        preemptions 1e12, "Requests that were put back for want of memory.";
-        replicas 1e9, "Pods or machines, by time.";
-        unallocated 1.0, "Machines: share of accelerator hours that no pod held.";
-        shared 1.0, "1: several share each accelerator, so that its work is nobody's.";
+        memory_peak_gib 1e6, "The peak memory of one accelerator, in GiB.";
+        requests_per_s 1e12, "Requests per second.";
+        tokens_per_s 1e12, "Tokens per second.";
+        running_max 1e12, "The most concurrent requests, of all replicas.";
+        waiting_max 1e12, "The most waiting requests.";
+        kv_peak 1.0, "The highest share of the key-value cache in use.";
+        preemptions 1e12, "Requests that were preempted for lack of memory.";
+        replicas 1e9, "The mean number of pods or machines over time.";
+        unallocated 1.0, "For machines: share of accelerator hours without a pod.";
+        shared 1.0, "1 if several workloads share each accelerator.";
     }
 }
 
@@ -156,10 +156,10 @@ fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {
         let known = UsageRow::COLUMNS.iter().map(|(name, _)| *name);
         let Some(column) = known.clone().find(|it| it == name) else {
             let near = nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(format!("no column is called `{}`{near}", crate::diagnostic::shortened(name.clone())));
+            return Err(format!("unknown column `{}`{near}", crate::diagnostic::shortened(name.clone())));
         };
         if found.contains(&column) {
-            return Err(format!("the column `{column}` stands twice"));
+            return Err(format!("the column `{column}` appears twice"));
         }
         found.push(column);
     }
@@ -173,15 +173,15 @@ fn columns(heading: &[String]) -> Result<Vec<Setter>, String> {
 
 fn row(columns: &[Setter], cells: Vec<String>, line: usize) -> Result<UsageRow, String> {
     if cells.len() != columns.len() {
-        return Err(format!("{} cells, and the heading has {}", cells.len(), columns.len()));
+        return Err(format!("{} cells, but the heading has {}", cells.len(), columns.len()));
     }
     let mut row = UsageRow { line, ..UsageRow::default() };
     for (set, cell) in columns.iter().zip(cells) {
         set(&mut row, cell)?;
     }
     match (row.kind.is_empty() || row.name.is_empty(), row.to <= row.from) {
-        (true, _) => Err("a row needs a kind and a name".to_owned()),
-        (_, true) => Err(format!("`to` ({}) is not behind `from` ({})", row.to, row.from)),
+        (true, _) => Err("a row needs `kind` and `name`".to_owned()),
+        (_, true) => Err(format!("`to` ({}) is not after `from` ({})", row.to, row.from)),
         _ => Ok(row),
     }
 }
@@ -191,7 +191,7 @@ fn text(column: &str, cell: String) -> Result<String, String> {
         return Ok(cell);
     }
     if cell.chars().any(char::is_control) {
-        return Err(format!("`{column}` holds a control character"));
+        return Err(format!("`{column}` contains a control character"));
     }
     match cell.chars().count() > LONGEST {
         true => Err(format!("`{column}` is longer than {LONGEST} characters")),
@@ -202,7 +202,7 @@ fn text(column: &str, cell: String) -> Result<String, String> {
 fn day(column: &str, cell: &str) -> Result<Date, String> {
     cell.parse().map_err(|_| {
         let cell = crate::diagnostic::shortened(cell.to_owned());
-        format!("`{column}` is no day as in 2027-01-31: `{cell}`")
+        format!("`{column}` is not a date such as 2027-01-31: `{cell}`")
     })
 }
 
@@ -214,10 +214,10 @@ fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     let value: Option<f64> = cell.parse().ok().filter(|it: &f64| it.is_finite());
     match value {
         Some(value) if (0.0..=most).contains(&value) => Ok(Some(value)),
-        Some(_) if most == 1.0 => Err(format!("`{column}` is a share from 0 to 1, and not `{cell}`")),
+        Some(_) if most == 1.0 => Err(format!("`{column}` must be a share from 0 to 1, not `{cell}`")),
         _ => {
             let cell = crate::diagnostic::shortened(cell.to_owned());
-            Err(format!("`{column}` is no number from 0 to {most}: `{cell}`"))
+            Err(format!("`{column}` is not a number from 0 to {most}: `{cell}`"))
         }
     }
 }
@@ -312,7 +312,7 @@ mod tests {
                 (4, "`busy` is a share from 0 to 1, and not `50`"),
                 (5, "`to` (2026-11-01) is not behind `from` (2026-11-02)"),
                 (6, "`busy` is no number from 0 to 1: `NaN`"),
-                (7, "a row needs a kind and a name"),
+                (7, "a row needs `kind` and `name`"),
                 (8, "5 cells, and the heading has 6"),
             ]
         );

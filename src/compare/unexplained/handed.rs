@@ -1,11 +1,12 @@
-//! What scripts, pipelines and settings hand over to those who deploy. Nobody reads them here, so that a change is told:
+//! Values that scripts, pipelines and settings files pass to deploy tools. gpulint does not parse these files, so it reports
+//! changes to:
 //!
-//! 1. a variable of Terraform (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a value of a chart
-//!    (`--set gpu.count=`) by a word that speaks of numbers or accelerators, files of either, a workspace;
-//! 2. a name that text with accelerators takes a number or a machine from (`replicas: ${REPLICAS}`);
-//! 3. a command that changes numbers of what runs (`kubectl scale`, `set-desired-capacity`).
+//! 1. a Terraform variable (`TF_VAR_n`, `-var n=`) that a root with accelerators declares, a chart value
+//!    (`--set gpu.count=`) whose name is about numbers or accelerators, a file of either, a workspace;
+//! 2. a name from which a file with accelerators takes a number or a machine (`replicas: ${REPLICAS}`);
+//! 3. a command that changes how many machines or pods run (`kubectl scale`, `set-desired-capacity`).
 //!
-//! It counts where something here has accelerators.
+//! It applies only if something in the repository has accelerators.
 
 use std::collections::BTreeSet;
 
@@ -178,7 +179,7 @@ impl Taken {
         };
         let mut new = new.filter_map(|line| Some((line, handed(line)?)));
         if let Some((line, what)) = new.next() {
-            let reason = format!("line {} hands over {what}, and nobody here reads it", line.number + 1);
+            let reason = format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
             return Some((Some(line.number), reason));
         }
         if !is_near {
@@ -187,11 +188,11 @@ impl Taken {
         let stops =
             file.gone_lines().filter_map(|line| STOPS.find(line.text)).find(|it| !file.is.contains(it.as_str()));
         if let Some(found) = stops {
-            return Some((None, format!("it ran `{}` before, and does not any more", found.as_str())));
+            return Some((None, format!("before the change, the file ran `{}`; now it does not", found.as_str())));
         }
         let kept: BTreeSet<String> = lines(&file.is).filter_map(|line| self.is_handed(line, file)).collect();
         let what = file.gone_lines().filter_map(|line| self.is_handed(line, file)).find(|what| !kept.contains(what))?;
-        Some((None, format!("it handed over {what} before, and does not any more")))
+        Some((None, format!("before the change, the file passed {what} to a deploy tool; now it does not")))
     }
 }
 

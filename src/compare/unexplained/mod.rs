@@ -1,16 +1,15 @@
-//! What a change touched and nobody here explains.
+//! Finds changes whose effect on cost is unknown.
 //!
-//! Each file that a change touches is one of three: *explained*, all that changed in it was read; *beside*, nothing that
-//! Terraform, kubectl, helm, kustomize or whoever calls them takes; or *not explained*, which this room tells, and which
-//! fails as growth does (`unexplained` in the settings).
+//! Each changed file is one of three: *explained*, gpulint read everything that changed in it; *beside*, no deployment tool
+//! uses it; or *not explained*. This module reports the last, and by default they fail the run (`unexplained` in the settings):
 //!
-//! 1. `asks`: a new line asks for accelerators, and nothing that was read stands there;
-//! 2. `objects`: a number changed in an object or a block of an unknown kind that names a machine, in one that names text
-//!    elsewhere, in one that changes others;
-//! 3. `handed`: a script, a pipeline or settings hand over another number, file or command;
-//! 4. `fed`: the file is what something unread takes;
-//! 5. `inputs`: what was not judged before either, and is made of other text now;
-//! 6. a submodule stands at another commit.
+//! 1. `asks`: a new line requests accelerators, and gpulint read nothing there;
+//! 2. `objects`: a number changed in an object or block of an unsupported kind that names a machine, refers to other files, or
+//!    changes other objects;
+//! 3. `handed`: a script, a pipeline or settings pass another number, file or command to a deploy tool;
+//! 4. `fed`: an unread program uses the file;
+//! 5. `inputs`: something that was not evaluated before either has other inputs now;
+//! 6. a submodule is at another commit.
 
 mod asks;
 mod change;
@@ -34,10 +33,10 @@ use crate::source::{FileId, Span, parent};
 use change::{Changed, Role};
 pub(in crate::compare) use states::States;
 
-const CURE: &str = "look at it; `[[runs]]` in gpulint.toml says with what something is applied, `exclude` what is not, and \
-                    `unexplained = \"tell\"` lets it pass";
+const CURE: &str = "check the effect on cost; in gpulint.toml, add the file to `[[runs]]` if a deployment uses it, to `exclude` if none \
+                    does, or set `unexplained = \"tell\"` to let such changes pass";
 
-/// Everything that is told, besides what `unjudged` holds already; of that, what was opened again is marked.
+/// All changes with an unknown cost effect that `unjudged` does not contain yet; marks entries of it that the change affects.
 pub(in crate::compare) fn not_explained(
     states: &States,
     touched: &Touched,
@@ -98,7 +97,7 @@ impl UnexplainedFiles<'_> {
                 (!self.explained().has(file.path, line.number)).then_some((line.number, name))
             });
             if let Some((line, name)) = asked {
-                let reason = format!("line {} names `{name}`, and nothing that was read explains it", line + 1);
+                let reason = format!("line {} names `{name}`, and its effect on cost is unknown", line + 1);
                 self.at(file, Some(line), reason);
             }
         }
@@ -141,7 +140,7 @@ impl UnexplainedFiles<'_> {
             let lets_in = file.gone_lines().any(|line| is_pattern(&line))
                 || file.new_lines().any(|line| line.text.trim_start().starts_with('!'));
             if lets_in && speaking.iter().any(is_below) {
-                self.at(file, None, "it leaves fewer files out than before".to_owned());
+                self.at(file, None, "the list leaves out fewer files than before the change".to_owned());
             }
         }
     }
@@ -156,7 +155,7 @@ impl UnexplainedFiles<'_> {
         let takers = fed::takers(self.states, speaking, &wanted, files);
         for file in files {
             if let Some(taker) = takers.get(file.path) {
-                self.at(file, None, format!("{taker} takes it, and what it makes of it is not read"));
+                self.at(file, None, format!("{taker} uses this file, and gpulint cannot read what it does with it"));
             }
         }
     }
@@ -165,7 +164,7 @@ impl UnexplainedFiles<'_> {
         const DOCUMENTS: [&str; 5] = ["docs", "doc", "themes", "website", "site"];
         let is_beside = |path: &&String| path.split('/').any(|part| DOCUMENTS.contains(&part));
         for path in touched.submodules.iter().filter(|path| !is_beside(path)) {
-            let reason = "the submodule stands at another commit, and what that changes is not read";
+            let reason = "the submodule is at another commit, and gpulint cannot read what that changes";
             self.of
                 .entry(path.clone())
                 .or_insert_with(|| Unjudged::new(SkipKind::Submodule, path.clone(), reason).with_cure(CURE));

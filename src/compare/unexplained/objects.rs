@@ -248,7 +248,7 @@ impl<'o> Objects<'o> {
         let gone = || file.gone_lines().find(|line| HOURS.is_match(line.text)).map(|_| 0);
         Some((
             new.or_else(gone)?,
-            "it changes how often or how long something runs, in what nobody here reads".to_owned(),
+            "it changes how often or how long something runs, in a kind that gpulint does not support".to_owned(),
         ))
     }
 
@@ -263,7 +263,7 @@ impl<'o> Objects<'o> {
             && WRITERS.is_match(&part.text)
             && (WRITTEN.iter().any(|word| low.contains(word)) || accelerators::are_mentioned(&low))
             && !part.is_only_named();
-        writes.then(|| "it changes what other objects become when they are applied".to_owned())
+        writes.then(|| "it changes other objects when they are applied".to_owned())
     }
 
     fn deploys(&self, part: &Part) -> Option<String> {
@@ -279,7 +279,7 @@ impl<'o> Objects<'o> {
         };
         let line = part.changed(Changing::Revision).filter(|_| concerns())?;
         let key = line.text.split(':').next().unwrap_or_default().trim().trim_start_matches("- ");
-        Some(format!("another `{key}` than before is deployed, and what stands there is not read"))
+        Some(format!("`{key}` deploys another version, and gpulint cannot read its content"))
     }
 
     fn steers(&self, part: &Part) -> Option<String> {
@@ -289,7 +289,7 @@ impl<'o> Objects<'o> {
         let key = part.changed(Changing::State)?.text.split('=').next().unwrap_or_default().trim();
         let references = self.references.get_or_init(|| references(self.states)).as_ref()?;
         let refers = references.is_match(&part.text);
-        refers.then(|| format!("`{key}` changes of what has accelerators, in a type that nobody here reads"))
+        refers.then(|| format!("`{key}` changes for a resource with accelerators, in an unsupported type"))
     }
 
     fn counts(&self, part: &Part) -> Option<String> {
@@ -302,7 +302,7 @@ impl<'o> Objects<'o> {
         }
         let asking = AcceleratorSearch::of(self.states.head, file);
         let name = lines(&part.text).find_map(|line| asking.asked(line))?;
-        Some(format!("a number changes beside `{name}`, in what nobody here reads"))
+        Some(format!("a number changes near `{name}`, in a kind that gpulint does not support"))
     }
 }
 

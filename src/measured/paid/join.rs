@@ -168,9 +168,9 @@ pub(super) fn join<'i>(
             }
             Err(why) => (BTreeSet::new(), why),
         };
-        // A label that several have is no name of any of them.
+        // A label that several resources share identifies none of them.
         if identity.1 != KeyKind::Tag {
-            unpaid.extend(found.iter().map(|id| (*id, format!("of what was paid for {}, {why}", row.row.shown()))));
+            unpaid.extend(found.iter().map(|id| (*id, format!("charges for {}: {why}", row.row.shown()))));
         }
         unmatched.extend(places.iter().map(|at| (*at, why.clone())));
     }

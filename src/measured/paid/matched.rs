@@ -60,14 +60,14 @@ impl NoPartner {
 impl fmt::Display for NoPartner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoPartner::Unnamed => f.write_str("the bill has no name for it"),
-            NoPartner::Nowhere => f.write_str("nothing here has this name"),
-            NoPartner::OtherMachine(address) => write!(f, "{address} has this label and asks for another machine"),
-            NoPartner::Several(count, first) => write!(f, "{count} resources here may be it: {first}"),
+            NoPartner::Unnamed => f.write_str("the bill contains no name for it"),
+            NoPartner::Nowhere => f.write_str("no resource here has this name"),
+            NoPartner::OtherMachine(address) => write!(f, "{address} has this label but requests another machine type"),
+            NoPartner::Several(count, first) => write!(f, "{count} resources here match it: {first}"),
             NoPartner::Clusters(names) => {
-                write!(f, "it was paid for in several clusters: {names}; `measured.clusters` says which is meant")
+                write!(f, "billed in several clusters: {names}; set the right one in `measured.clusters`")
             }
-            NoPartner::Aside => f.write_str("what it is about is not looked at"),
+            NoPartner::Aside => f.write_str("its resource is not part of this report"),
         }
     }
 }

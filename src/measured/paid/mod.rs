@@ -65,7 +65,7 @@ pub(super) fn settle<'o>(
             Ok((found, wrong)) => kept(found, wrong, &mut paid.rows, place),
             Err(error) => vec![error],
         };
-        wrong_rows(inventory, wrong, place, "`gpulint usage bill --columns` lists what a row may hold");
+        wrong_rows(inventory, wrong, place, "list the columns: `gpulint usage bill --columns`");
     }
     if paid.is_empty() {
         return paid;
@@ -93,7 +93,7 @@ pub(super) fn settle<'o>(
     paid
 }
 
-/// One row for each thing and month: a file that was put in twice is not added.
+/// Keeps one row for each key and month, so that a file that was added twice counts once.
 fn kept(
     found: Vec<PaidRow>,
     mut wrong: Vec<UsageError>,
@@ -106,7 +106,7 @@ fn kept(
             None => rows.push(PaidEntry { span: place(row.line), row }),
             Some(before) => wrong.push(UsageError {
                 line: row.line,
-                message: format!("line {before} is about the same thing and month: they are not added"),
+                message: format!("line {before} has the same key and month, so gpulint ignores this row"),
             }),
         }
     }
@@ -134,7 +134,7 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     let known = |value: Value| Fact::known(value, span, Origin::Resolved);
     let number = |value: Option<f64>, column: &str| match value {
         Some(value) => known(Value::Number(value)),
-        None => Fact::unknown(format!("the bill does not say it: a row has no `{column}`"), span),
+        None => Fact::unknown(format!("unknown from the bill: a row has no `{column}`"), span),
     };
     resource.set(Key::PaidMonthly, known(Value::Number(sums.paid.usd())));
     resource.set(Key::PaidListMonthly, number(sums.list.map(Money::usd), "list"));
@@ -149,7 +149,7 @@ fn tell(paid: &Paid, id: ResourceId, resource: &mut Resource, catalog: &Catalog,
     resource.set(Key::PaidMonth, known(Value::text(month.to_string())));
 }
 
-/// The sums of a month that may be relied on, or why there are none.
+/// The sums of a recent month, or why there are none.
 fn told(
     paid: &Paid,
     id: ResourceId,
@@ -160,16 +160,16 @@ fn told(
 ) -> Result<PaidSums, String> {
     let age = today.map(|today| today.unix_days() - month.next().first_day());
     if let Some(age) = age.filter(|age| *age > OLDEST_DAYS) {
-        return Err(format!("the last month that was billed is {month}, which ended {age} days ago"));
+        return Err(format!("the last billed month, {month}, ended {age} days ago"));
     }
     if let Some(other) = paid.other_machine(id, resource, month, catalog) {
         let asked = resource.text(Key::Machine).unwrap_or_default();
-        return Err(format!("{other} was paid for in {month}, and the text now asks for {asked}"));
+        return Err(format!("the bill of {month} has {other}, but the configuration now requests {asked}"));
     }
-    paid.sums(id, month)?.ok_or_else(|| format!("nothing was paid for it in {month}, and there was before"))
+    paid.sums(id, month)?.ok_or_else(|| format!("the bill has charges for it before {month}, but none in {month}"))
 }
 
-/// Machines that were paid for in the last closed month of providers that stand here completely, and are nowhere.
+/// Machines that were billed in the last closed month and that no file defines, for providers whose machines are all defined here.
 fn orphaned(paid: &Paid) -> Option<Orphaned> {
     let mut orphaned = Orphaned::default();
     let mut names: Vec<(Money, String)> = Vec::new();
@@ -178,7 +178,7 @@ fn orphaned(paid: &Paid) -> Option<Orphaned> {
         let row = &it.row;
         let is_last = paid.last_month(&row.provider) == Some(row.month);
         let is_complete = paid.options.complete.contains(&row.provider);
-        // What several may be is somewhere.
+        // A charge that matches several resources does have a resource.
         if !(is_last && is_complete && why.is_nowhere() && row.charge == Charge::Usage) {
             continue;
         }

@@ -56,7 +56,7 @@ impl FromStr for BillMonth {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             let text: String = text.chars().take(40).collect();
-            format!("`{text}` is no month: expected one as in 2027-01")
+            format!("`{text}` is not a month; write it as 2027-01")
         };
         let day: Option<Date> = (text.len() == 7).then(|| format!("{text}-01").parse().ok()).flatten();
         day.map(BillMonth::of).ok_or_else(wrong)

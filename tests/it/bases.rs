@@ -238,7 +238,7 @@ fn a_commit_may_be_the_first_word() {
     write(here, &[("more.tf", &pool("more"))]);
     let (code, told, said) = run(here, &["diff", "main", "."]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(told.starts_with("GPU cost against main: fail"), "{told}");
+    assert!(told.starts_with("GPU cost vs main: fail"), "{told}");
     let (code, _, said) = run(here, &["diff", "trunk"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`trunk` is neither a path nor a commit that git knows here"), "{said}");

@@ -273,7 +273,7 @@ fn a_commit_that_cannot_be_read_is_a_gap_and_no_fall() {
     assert_eq!(history["steps"].as_array().unwrap().len(), 1, "{}", history["steps"]);
     assert_eq!(repository.equals_checkouts(&history), 2);
     let text = repository.told(&repository.directory, &["history"]);
-    assert!(text.contains("not known: 2 commits"), "{text}");
+    assert!(text.contains("not readable: 2 commits"), "{text}");
     // The newest one is no zero either.
     repository.commit(&[("main.tf", "resource {{{\n")], "break again");
     let text = repository.told(&repository.directory, &["history"]);

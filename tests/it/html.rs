@@ -295,6 +295,6 @@ fn what_has_no_month_is_not_nothing() {
     let serving = serving.replace("batch/v1", "apps/v1").replace("kind: Job", "kind: Deployment");
     place.write("all.yaml", &format!("{}{serving}", object("train", "parallelism: 1\n  completions: 1")));
     let text = shown(&page(&place, &["check"]));
-    assert!(text.contains("1 that run and end, beside the month"), "{text}");
-    assert!(text.contains("not by the month"), "{text}");
+    assert!(text.contains("1 that end, billed per run or hour"), "{text}");
+    assert!(text.contains("not per month"), "{text}");
 }

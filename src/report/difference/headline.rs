@@ -124,8 +124,8 @@ fn ends(it: &Difference, sum: &CostChange) -> Vec<String> {
     let (before, after) = (sum.before.minimum(), sum.after.minimum());
     let mark = marked(&it.after);
     let shown = |range: MoneyRange, open: &CostSum, end: Money| {
-        let or_more = if open.is_whole() || end <= range.expected { "" } else { " or more" };
-        format!("{mark}{}{or_more}", it.amount(end))
+        let at_least = if open.is_whole() || end <= range.expected { "" } else { "at least " };
+        format!("{at_least}{mark}{}", it.amount(end))
     };
     let mut rows = Vec::new();
     if sum.before.is_unlimited() != sum.after.is_unlimited() {

@@ -189,7 +189,7 @@ fn unknowns(report: &Report) -> Vec<Markdown> {
         *counted.entry(("estimated price (\\~): ", cause)).or_default() += 1;
     }
     for it in report.unknown_machines {
-        let line = named(&it.address, " has accelerators or not: ", &it.why);
+        let line = named(&it.address, " may have accelerators: ", &it.why);
         alone.insert(format!("{} {}", it.address, it.why), line);
     }
     for (_, cause) in report.assumed() {

@@ -42,7 +42,7 @@ impl Currency {
     }
 
     /// `at least ~$36,199/month`, `~$36,199/month, maximum $74,132`; `unknown` if nothing has a price. The maximum of an
-    /// incomplete sum is marked `or more`.
+    /// incomplete sum is marked `at least`.
     pub(in crate::report) fn monthly(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
         if range == MoneyRange::ZERO && !sum.is_whole() {
@@ -53,8 +53,8 @@ impl Currency {
         } else {
             // Amounts that round to the same number are shown once.
             (self.amount(range.ceiling) != self.amount(range.expected)).then(|| {
-                let or_more = if sum.is_whole() { "" } else { " or more" };
-                format!(", maximum {mark}{}{or_more}", self.amount(range.ceiling))
+                let at_least = if sum.is_whole() { "" } else { "at least " };
+                format!(", maximum {at_least}{mark}{}", self.amount(range.ceiling))
             })
         };
         let most = most.unwrap_or_default();
@@ -92,15 +92,15 @@ impl Currency {
         }
     }
 
-    /// The cost of pods that request an accelerator without naming its type: `$1,032 to $16,149 for 2 workloads that name no
-    /// accelerator type`.
+    /// The cost of pods that request an accelerator without naming its type: `without an accelerator type: $1,032 to $16,149 (2
+    /// workloads)`.
     pub(in crate::report) fn unnamed(&self, bill: &Bill) -> Option<String> {
         let workloads = match bill.unnamed.resources {
             0 => return None,
-            1 => "1 workload that names no accelerator type".to_owned(),
-            n => format!("{n} workloads that name no accelerator type"),
+            1 => "1 workload".to_owned(),
+            n => format!("{n} workloads"),
         };
-        Some(format!("{} for {workloads}", self.least_to_most(bill.unnamed.amount, "")))
+        Some(format!("without an accelerator type: {} ({workloads})", self.least_to_most(bill.unnamed.amount, "")))
     }
 
     /// What a finding saves if you follow its help, with the period: `$120/month`, `$8.50/run`, `up to $640/month`.

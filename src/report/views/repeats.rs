@@ -81,7 +81,7 @@ pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decid
     if others.iter().any(|it| place(report, it) != place(report, first)) {
         let file = place(report, first).file;
         let is_here = others.iter().all(|it| place(report, it).file == file);
-        let (most, what) = if is_here { (LINES_TOLD, "on lines") } else { (NAMES_TOLD, "at") };
+        let (most, what) = if is_here { (LINES_TOLD, if others.len() == 1 { "on line" } else { "on lines" }) } else { (NAMES_TOLD, "at") };
         let mut shown: Vec<String> = Vec::new();
         for it in others {
             let at = report.paths.locate(report.sources, it.finding.span);

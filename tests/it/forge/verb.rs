@@ -263,7 +263,7 @@ fn a_comment_is_made_for_its_host_and_holds_no_token() {
     let github = run("github");
     assert!(github.contains("<details>") && github.contains("(hidden)") && !github.contains(&leaked), "{github}");
     let bitbucket = run("bitbucket");
-    assert!(!bitbucket.contains("<details>") && bitbucket.contains("**What is not known"), "{bitbucket}");
+    assert!(!bitbucket.contains("<details>") && bitbucket.contains("**Unknown and assumed values"), "{bitbucket}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_comment_leads_to_the_page() {
             let output = build.run(&[&[host, "--page", PAGE], &report[..], &place[..]].concat());
             assert_eq!(output.status.code(), Some(0), "{}", told(&output));
             let body = String::from_utf8(output.stdout).unwrap();
-            assert!(body.ends_with(&format!("\n\n[The whole report as a page]({PAGE})\n")), "{report:?}: {body}");
+            assert!(body.ends_with(&format!("\n\n[Full report]({PAGE})\n")), "{report:?}: {body}");
             let characters = body.chars().count();
             assert!(characters <= longest, "{host} takes {longest}, not {characters}");
             assert!(

@@ -134,7 +134,7 @@ fn row<'a>(report: &Report<'a>, resource: &'a Resource, item: Option<&BillItem>)
         None => price,
     };
     let address = match resource.version_of {
-        _ if !resource.is_added() => format!("{} (not added)", shown(&report.called(resource))),
+        _ if !resource.is_added() => format!("{} (excluded)", shown(&report.called(resource))),
         _ => shown(&report.called(resource)),
     };
     let mut cells = vec![address, said(resource, Key::Machine), accelerators(resource), count(resource), price];

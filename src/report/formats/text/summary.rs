@@ -92,7 +92,7 @@ fn in_short(text: &mut String, report: &Report) {
     part(unpriced(report).len(), without_price);
     part(estimated(report).count(), with_estimate);
     if !parts.is_empty() {
-        let _ = writeln!(text, "{} (reasons: -v)", parts.join("; "));
+        let _ = writeln!(text, "{}; reasons: -v", parts.join("; "));
     }
     most_frequent(text, estimated(report).collect(), MOST_REASONS);
     for line in apart::lines(report).into_iter().chain(coverage::line(report)) {
@@ -141,7 +141,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
     causes(text, estimated(report).collect(), with_estimate);
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
     causes(text, machines.collect(), |n| {
-        format!("{} for which gpulint cannot tell whether they have accelerators", counted(n, "machine"))
+        format!("{} that may have accelerators", counted(n, "resource"))
     });
     let skipped = report.inventory.skipped.iter().map(|it| it.reason.clone());
     causes(text, skipped.collect(), |n| format!("{} skipped", counted(n, "file")));
@@ -338,7 +338,7 @@ fn causes(text: &mut String, causes: Vec<String>, heading: fn(usize) -> String) 
     let _ = writeln!(text, "{}", heading(causes.len()));
     let left_out = most_frequent(text, causes, MOST_CAUSES);
     if left_out > 0 {
-        let _ = writeln!(text, "  and {left_out} other causes; --format json lists them all");
+        let _ = writeln!(text, "  other causes: {left_out}; --format json lists them all");
     }
 }
 

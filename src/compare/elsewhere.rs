@@ -26,7 +26,7 @@ use crate::source::{Span, file_name, join, parent, static_regex};
 /// More of them are of no use to a reader.
 const MOST_SHOWN: usize = 20;
 
-/// Marks resources that may run elsewhere as lost, and returns where.
+/// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
 pub(super) fn lose(
     (base, before): (&State, &Analysis),
     (head, after): (&State, &Analysis),
@@ -55,14 +55,14 @@ fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
     earlier.resource(id).is_added().then_some(id)
 }
 
-/// What the later state names and does not hold.
+/// Code elsewhere that the later state refers to.
 #[derive(Debug, Clone)]
 struct Elsewhere {
     path: String,
     span: Option<Span>,
-    /// What is named, for people.
+    /// The description for reports.
     what: String,
-    /// It is not new: its text differs, which counts for resources of its own directory.
+    /// The reference is not new, but its block differs: this counts for resources of the same directory.
     is_changed_only: bool,
 }
 
@@ -163,7 +163,7 @@ fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: 
     found
 }
 
-/// What readers miss, with the text of its call.
+/// Everything that the readers could not find, with the block that refers to it.
 fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let sources = state.sources;
     let bodies: HashMap<Span, Span> =
@@ -182,12 +182,15 @@ fn missed((state, analysis): (&State, &Analysis)) -> Vec<(Elsewhere, String)> {
     let skipped =
         analysis.inventory.skipped.iter().filter(|it| !it.is_known_elsewhere() && it.kind != SkipKind::UncalledModule);
     let skipped = skipped.map(|it| of_file(&it.path, it.reason.clone()));
-    let foreign =
-        analysis.inventory.foreign.iter().map(|it| of_file(&it.path, format!("{} is an unsupported language", it.language.name)));
+    let foreign = analysis
+        .inventory
+        .foreign
+        .iter()
+        .map(|it| of_file(&it.path, format!("{} is an unsupported language", it.language.name)));
     calls.chain(skipped).chain(foreign).collect()
 }
 
-/// What deployment tools fetch, by what touched files name.
+/// The sources that deployment tools download, from changed files.
 fn fetched(state: &State, touched: &Touched) -> BTreeMap<String, Elsewhere> {
     let mut found = BTreeMap::new();
     for path in &touched.files {
@@ -222,7 +225,7 @@ fn fetched_at(state: &State, path: &str, range: std::ops::Range<usize>, named: &
     Elsewhere { path: path.to_owned(), span, what, is_changed_only: false }
 }
 
-/// Whether a text is for a tool that fetches what it deploys.
+/// Whether a file belongs to a tool that downloads what it deploys.
 fn fetches(path: &str, text: &str) -> bool {
     const FILES: [&str; 6] =
         ["kustomization.", "Kustomization", "Chart.yaml", "helmfile", "fleet.yaml", "requirements.yaml"];
@@ -241,7 +244,7 @@ fn is_here(state: &State, path: &str, chart: &str) -> bool {
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
 }
 
-/// Those of some texts that any file of a state holds.
+/// The strings that appear in any file of a state.
 fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in state.files {
@@ -261,10 +264,10 @@ static_regex!(
 /// In either order.
 static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
 static_regex!(
-/// Groups of objects that say what is to be deployed from elsewhere.
+/// API groups of objects that deploy from elsewhere.
 static DEPLOYERS: Regex = r"argoproj\.io|fluxcd\.io|cattle\.io|configsync\.gke\.io|carvel\.dev|contrib\.fluxcd|pulumi\.com|terraform\.io|kustomize\.config\.k8s\.io|coreos\.com|crossplane\.io|upbound\.io");
 static_regex!(
-/// Keys under which tools name what they fetch.
+/// Keys under which tools name their sources.
 static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
 static_regex!(
 /// Entries of lists.

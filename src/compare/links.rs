@@ -1,5 +1,5 @@
-//! Links to directories that a change makes, or leads elsewhere. gpulint reads a directory at its own place and not once more
-//! through each link, so that the sums do not show what is deployed through a link.
+//! Links to directories that a change adds or redirects. gpulint reads a directory at its real path only, not through each link,
+//! so the totals do not contain what is deployed through a link.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::Unjudged;
 use crate::source::{is_below, real_path};
 
-const CURE: &str =
-    "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
+const CURE: &str = "name the directory itself on the command line, or check what is deployed through the link; to leave the link out, add it to `exclude` in gpulint.toml";
 
 /// Links that lead to other directories than before, if something with accelerators is there or was there.
 pub(super) fn moved(base: &State, head: &State, touched: &Touched, speaking: &BTreeSet<String>) -> Vec<Unjudged> {
@@ -24,7 +23,7 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
         return None;
     }
     let speaks = |directory: &str| speaking.iter().any(|it| is_below(it, directory));
-    // A reader that went through the link has told what it found.
+    // If a reader followed the link, its content is already in the report.
     if speaks(path) && head.files.iter().all(|it| !is_below(it, path)) {
         return None;
     }

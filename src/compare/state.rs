@@ -1,4 +1,4 @@
-//! What is compared: two states of a tree, and the files that a change touches.
+//! The input of a comparison: two states of a tree, and the changed files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct State<'a> {
 }
 
 impl State<'_> {
-    /// The text of a file, as it is held where somebody has read it.
+    /// The content of a file, from the cache if it was read before.
     pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
         if self.sources.has(path) {
             return self.sources.open(path).ok().map(|file| self.sources.text(file));
@@ -38,6 +38,6 @@ impl State<'_> {
 pub(crate) struct Touched {
     /// Files that may differ, or that only one state has.
     pub(crate) files: BTreeSet<String>,
-    /// Submodules that stand at another commit.
+    /// Submodules at another commit.
     pub(crate) submodules: BTreeSet<String>,
 }

@@ -24,7 +24,7 @@ use crate::{AnalysisCache, Settings, analyze_with, kubernetes};
 
 const CURE: &str = "in gpulint.toml, add it to `[[runs]]` if a deployment uses it, or to `exclude` if none does";
 
-/// What a resource weighs: what it costs a month at most, as far as that is known, and its accelerators.
+/// The weight of a resource: its maximum monthly cost as far as it is known, and its accelerators.
 #[derive(Clone, Copy, Default)]
 struct Weight {
     usd: f64,
@@ -75,14 +75,14 @@ impl Weight {
     }
 }
 
-/// What tells that two resources may be one thing: kind and name, or kind and file.
+/// The identities by which two resources may be the same: kind and name, or kind and file.
 fn identities(sources: &Sources, resource: &Resource) -> [String; 2] {
     let Declaration { name, part, .. } = &resource.declared;
     let path = sources.path(sources.origin(resource.span).file);
     [format!("{} {name}{part}", resource.kind), format!("{} in {path}", resource.kind)]
 }
 
-/// By how much grew what sums count, and what it weighs now, by identity.
+/// By how much the resources in the totals grew, and their weight now, by identity.
 fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weight, Weight)> {
     let mut grown: HashMap<String, (Weight, Weight)> = HashMap::new();
     for change in &delta.changes {
@@ -159,7 +159,7 @@ fn not_added(
         let grew = now.beyond(change.before.map_or(Weight::default(), |id| Weight::of(before, id)));
         let (grown, all) = stand_in(counted, after.sources, resource);
         let was_counted = change.before.is_some_and(|id| before.resource(id).is_added());
-        // Of several texts of one object a cluster holds one: the heaviest is counted.
+        // Of several versions of one object, a cluster contains one: the heaviest counts.
         let is_held = resource.version_of.is_some() && all.explains(now);
         let reason = if !is_aside && !is_held && grew.is_more() && !grown.explains(grew) {
             format!("it grew by {}, and no total contains it: {why}", grew.spoken(amount))
@@ -175,7 +175,7 @@ fn not_added(
     told
 }
 
-/// Resources that sums count, with more accelerators of the same kind for no more money, where the price is assumed.
+/// Resources in the totals with more accelerators of the same kind for no more money, if their price is assumed.
 fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     let is_same = |now: &Resource, earlier: &Resource| {
         [Key::Machine, Key::Accelerator].iter().all(|key| match (now.fact(*key), earlier.fact(*key)) {
@@ -204,8 +204,7 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
             "it requests up to {now} accelerators ({was} before) and costs less only because of an assumed price"
         );
         let span = after.sources.origin(resource.span);
-        let cure =
-            "set the accelerator with a node selector or label, or in `[defaults]` in gpulint.toml";
+        let cure = "set the accelerator with a node selector or label, or in `[defaults]` in gpulint.toml";
         let told =
             Unjudged::new(SkipKind::Change, after.sources.path(span.file), reason).about(&resource.address).at(span);
         Some(told.with_cure(cure))
@@ -213,7 +212,7 @@ fn more_for_less(before: &Side, after: &Side, delta: &Delta) -> Vec<Unjudged> {
     told.collect()
 }
 
-/// Files that changed, read as if nothing took their place: manifests, and the roots that keep a state of their own.
+/// Reads changed files as if nothing replaced them: manifests, and roots with a state of their own.
 fn read_alone(
     base: &State,
     head: &State,
@@ -244,12 +243,12 @@ fn read_alone(
             let resource = now_side.resource(id);
             let (path, address) = key(&now_side, resource);
             let before = known.get(&(path.clone(), address.clone())).copied().unwrap_or_default();
-            // Apart from its pool it has another price.
+            // Without its pool, it has another price, so only accelerators count here.
             let alone = Weight { usd: 0.0, ..Weight::of(&now_side, id) };
             let grew = Weight { usd: 0.0, ..alone.beyond(before) };
             let (grown, all) = stand_in(counted, now_side.sources, resource);
             let is_seen = grown.explains(grew) || all.explains(alone);
-            // Values without their chart, and patches of anything, ask for nothing by themselves.
+            // Values without their chart, and patches without a target name, request nothing themselves.
             let is_part = resource.kind == "Values" || address.ends_with("/*");
             if resource.is_added() && !is_part && grew.is_more() && !is_seen && !is_told.contains(&*path) {
                 let reason = format!(
@@ -272,7 +271,7 @@ fn alone(state: &State, paths: &[String]) -> Analysis {
     analyze_with(state.sources, &there, &settings, &cache)
 }
 
-/// Of each root that keeps a state of its own and has a file that differs, all files.
+/// All files of each root that has its own state and a changed file.
 fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     let directories = changed.iter().filter(|path| files::is_terraform(path)).map(|path| (parent(path), Vec::new()));
     let mut directories: BTreeMap<&str, Vec<String>> = directories.collect();

@@ -11,7 +11,7 @@ pub struct Compared {
     pub fixed: Vec<usize>,
 }
 
-/// Pairs findings by what identifies them; each earlier one stands for one later one.
+/// Pairs findings by identity; each earlier one matches one later one.
 pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl IntoIterator<Item = K>) -> Compared {
     let mut open: HashMap<K, Vec<usize>> = HashMap::new();
     for (at, key) in before.into_iter().enumerate() {
@@ -29,7 +29,7 @@ pub fn compare<K: Eq + Hash>(before: impl IntoIterator<Item = K>, after: impl In
     compared
 }
 
-/// By how much a month has to grow before what was said of it is worse, or open again: by a tenth, or by an amount.
+/// The growth of a monthly cost from which a finding is worse, or open again: 10%, or an amount.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     pub min_delta_usd: f64,
@@ -37,7 +37,7 @@ pub struct Growth {
 
 impl Growth {
     const TOLERANCE: f64 = 1.1;
-    /// What nobody lets pass unseen, whatever share it is.
+    /// Growth that always counts, whatever its percentage.
     pub const MIN_DELTA_USD: f64 = 1000.0;
 
     pub fn is_dearer(self, before: f64, after: f64) -> bool {

@@ -19,7 +19,7 @@ pub(super) struct Suppression {
     pub(super) span: Span,
 }
 
-/// Every suppression that is well formed, and what is wrong with the others.
+/// Every valid suppression, and the errors of the others.
 pub(super) fn gather(grounds: &Grounds, complaints: &mut Complaints) -> Vec<Suppression> {
     let mut all = comments(grounds, complaints);
     all.extend(annotations(grounds, complaints));
@@ -145,7 +145,9 @@ fn lacks(suppression: &Suppression, grounds: &Grounds) -> Option<(String, String
     };
     let (days, most) = (until.since(grounds.today), demands.longest_days?);
     (days as f64 > most).then(|| {
-        let help = format!("choose an earlier day, and renew the suppression if necessary; `longest-suppression-days` is {most}");
+        let help = format!(
+            "choose an earlier day, and renew the suppression if necessary; `longest-suppression-days` is {most}"
+        );
         (format!("this suppression ends in {days} days, limit {most}"), help)
     })
 }
@@ -170,8 +172,12 @@ fn keep(suppression: &mut Suppression, grounds: &Grounds, complaints: &mut Compl
             Some((format!("there is no rule `{rule}`"), help))
         } else {
             let help = match grounds.fixed.get(rule) {
-                Some(FixedBy::Settings) if !is_configured => Some("gpulint.toml sets `ignorable = false` for this rule".to_owned()),
-                Some(FixedBy::Pack(pack)) => Some(format!("the pack `{pack}` forbids suppressions of this rule: ask its owners")),
+                Some(FixedBy::Settings) if !is_configured => {
+                    Some("gpulint.toml sets `ignorable = false` for this rule".to_owned())
+                }
+                Some(FixedBy::Pack(pack)) => {
+                    Some(format!("the pack `{pack}` forbids suppressions of this rule: ask its owners"))
+                }
                 _ => None,
             };
             help.map(|help| (format!("suppressing `{rule}` is not allowed"), help))
@@ -211,7 +217,7 @@ impl Starts {
         begins
     }
 
-    /// What a comment stands at: the line it ends, or what begins on the line below.
+    /// What a comment refers to: the line that it ends, or the block that begins on the line below.
     fn target(&self, covered: Lines) -> Target {
         let line = covered.first_line;
         let here = (line.file, line.start)..(line.file, line.end);

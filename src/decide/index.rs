@@ -9,16 +9,16 @@ use crate::inventory::ResourceId;
 use crate::rules::Finding;
 use crate::source::{FileId, Span};
 
-/// Dots and brackets in the address of a module call that a comment can stand for.
+/// The most dots and brackets in the address of a module call that a comment can cover.
 const DEEPEST_CALL: usize = 200;
 
-/// Suppressions of one rule that cover the same: what silences a finding is the first of them.
+/// Suppressions of one rule that cover the same: the first one suppresses the finding.
 pub(super) struct Group {
     /// Their positions, each with that of the rule in it.
     pub(super) members: Vec<(usize, usize)>,
 }
 
-/// Groups by where they may be found, all for each rule apart.
+/// Groups of suppressions by place, for each rule separately.
 #[derive(Default)]
 pub(super) struct Index<'a> {
     pub(super) groups: Vec<Group>,

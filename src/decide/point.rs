@@ -1,12 +1,12 @@
-//! Where a finding of a change stands: on a line that the change wrote, where one of the facts behind it does.
+//! Moves findings of a change to a changed line, if one of their facts is there.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Decided;
 use crate::source::{Sources, Span};
 
-/// Moves each finding to the first fact that it was decided on which stands on a line that is new; what stands on such a line
-/// already, or rests on none, stays.
+/// Moves each finding to its first fact on a new line. A finding that is already on a new line stays, and so does one without a
+/// fact there.
 pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, before: &Sources, after: &Sources) {
     let mut written = Written { before, after, files: HashMap::new() };
     for finding in findings.map(|decided| &mut decided.finding) {
@@ -44,7 +44,7 @@ impl Written<'_> {
     }
 }
 
-/// The numbers of lines that stand between what both texts begin and end with, and that the earlier one does not have there.
+/// The numbers of lines between the common beginning and end of both versions that the earlier version does not have there.
 fn new_lines(before: &str, after: &str) -> HashSet<usize> {
     let (earlier, later): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = earlier.iter().zip(&later).take_while(|(one, other)| one == other).count();

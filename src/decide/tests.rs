@@ -1,4 +1,4 @@
-//! Cases of suppressions and of what they cover.
+//! Tests of suppressions and their coverage.
 
 use super::*;
 use crate::diagnostic::Level;
@@ -36,7 +36,7 @@ struct Case {
     findings: Vec<Finding>,
 }
 
-/// The built-in rules, and some that never speak.
+/// The built-in rules, and some that never report anything.
 fn rules(sources: &Sources) -> Rules {
     let file = sources.open("main.tf").unwrap();
     let page = |name: &str| PageText {
@@ -249,8 +249,8 @@ fn annotations_cover_their_resource() {
     assert!(decision.findings[11].finding.message.contains("`soon` is no date"));
 }
 
-/// Each of many comments, one above the other or one for each block, is looked up and not compared with every finding:
-/// 40,000 of each would take minutes.
+/// Many comments, stacked or one for each block, are looked up and not compared with every finding: 40,000 of each would take
+/// minutes.
 #[test]
 fn thousands_of_comments_and_findings_are_joined_by_their_places() {
     const MANY: usize = 40_000;

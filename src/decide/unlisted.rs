@@ -26,8 +26,7 @@ pub(super) fn tell(it: &Unlisted, path: String, catalog: &Catalog) -> Option<Unj
     } else {
         format!("names {}", fields.join(", "))
     };
-    let reason =
-        format!("{}{times} {what}: the type {} is not supported, so it has no price", it.address, it.kind);
+    let reason = format!("{}{times} {what}: the type {} is not supported, so it has no price", it.address, it.kind);
     let known: Vec<String> = it.fields.iter().map(written).collect();
     let told = Unjudged {
         known: format!("{:?} {}", it.count, known.join(", ")),

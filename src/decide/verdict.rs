@@ -144,7 +144,7 @@ impl Seen<'_> {
             _ => !it.is_known_elsewhere(),
         };
         let submodules: Vec<&str> = self.of_kind(SkipKind::Submodule).map(|it| it.path.as_str()).collect();
-        // What lies in a submodule that is not checked out has one cause: the submodule's own entry.
+        // Everything in a submodule that is not checked out has one cause: the entry of the submodule.
         let is_in_submodule = move |it: &&Skipped| {
             let absent = it.absent.as_deref();
             let is_part = |it: &str, path: &str| it == path || is_below(it, path) || is_below(path, it);

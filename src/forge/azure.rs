@@ -31,7 +31,7 @@ impl<'a> Azure<'a> {
 
     fn send(&self, request: &HttpRequest) -> Result<Reply, Error> {
         let reply = self.client.send(request)?;
-        // A token that is not accepted is answered with a page to sign in on, and with success.
+        // Azure answers a rejected token with success and a page to sign in.
         if reply.status == 203 {
             return Err(Error::new(
                 HttpErrorKind::Status(401),
@@ -57,16 +57,17 @@ impl Conversation for Azure<'_> {
     fn comment(&self, id: &str) -> Result<Posted, Error> {
         let (thread, comment) = thread_and_comment(id)?;
         let found = self.send(&self.request(Method::Get, &["threads", thread, "comments", comment]))?.json()?;
-        posted(thread, &found).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
+        posted(thread, &found)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
 
-    /// The thread is closed from the start: an open one could hold back the merge.
+    /// The thread is closed from the start, because an open one could block the merge.
     fn create(&self, body: &str) -> Result<Posted, Error> {
         let comment = json!({ "parentCommentId": 0, "content": body, "commentType": "text" });
         let thread = json!({ "comments": [comment], "status": "closed" });
         let made = self.send(&self.request(Method::Post, &["threads"]).json(thread))?.json()?;
-        let made =
-            first_comment(&made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a thread"))?;
+        let made = first_comment(&made)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a thread"))?;
         Ok(made.1)
     }
 
@@ -74,7 +75,8 @@ impl Conversation for Azure<'_> {
         let (thread, comment) = thread_and_comment(id)?;
         let request = self.request(Method::Patch, &["threads", thread, "comments", comment]);
         let made = self.send(&request.json(json!({ "content": body })))?.json()?;
-        posted(thread, &made).ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
+        posted(thread, &made)
+            .ok_or_else(|| Error::new(HttpErrorKind::Malformed, "the server did not answer with a comment"))
     }
 
     fn delete(&self, id: &str) -> Result<(), Error> {

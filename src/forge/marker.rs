@@ -5,14 +5,14 @@ use std::fmt;
 use super::host::CodeHost;
 use crate::report::without_page_link;
 
-/// Tells the comments of several configurations apart.
+/// Distinguishes the comments of several configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag(String);
 
 const LONGEST_TAG: usize = 100;
 
 impl Tag {
-    /// Refuses what could end the hidden line early or be read as another one.
+    /// Rejects characters that could end the hidden line early or change its meaning.
     pub fn new(text: &str) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
         if text.is_empty() || text.len() > LONGEST_TAG || !text.chars().all(plain) || text.contains("--") {
@@ -39,7 +39,7 @@ impl fmt::Display for Tag {
 pub(super) enum Style {
     /// `<!-- … -->`
     HtmlComment,
-    /// `[//]: # (…)`, a link definition that nothing uses, where HTML would be shown as text.
+    /// `[//]: # (…)`, an unused link definition, for hosts that show HTML as text.
     LinkDefinition,
 }
 
@@ -58,11 +58,11 @@ impl Style {
 
 const NAME: &str = "gpulint:comment";
 const NOTE_NAME: &str = "gpulint:note";
-/// A comment that was replaced by a newer one and is no longer looked after.
+/// A comment that a newer one replaced and that gpulint no longer updates.
 const RETIRED_NAME: &str = "gpulint:retired";
 const SCHEMA: u32 = 1;
 
-/// What the first line of a comment says about it.
+/// The data in the first line of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
     pub(super) tag: String,
@@ -78,7 +78,7 @@ pub(super) fn read(body: &str) -> Option<Marker> {
         match field.split_once('=') {
             Some(("tag", value)) => tag = Some(value.to_owned()),
             Some(("head", value)) => head = Some(value.to_owned()),
-            // A later version may say more.
+            // A later version may write more fields.
             _ => {}
         }
     }
@@ -105,18 +105,18 @@ pub(super) fn content(body: &str) -> String {
     rest.trim_matches('\n').trim_end().to_owned()
 }
 
-/// Whether two bodies differ in the page that they link at most: that is no news.
+/// Whether two bodies differ only in their page link: such a difference is not news.
 pub(super) fn says_the_same(one: &str, other: &str) -> bool {
     let (one, other) = (content(one), content(other));
     without_page_link(&one) == without_page_link(&other)
 }
 
-/// The body with a marker that no later run takes for its own.
+/// The body with a marker that later runs ignore.
 pub(super) fn retire(body: &str, style: Style) -> String {
     format!("{}\n\n{}\n", style.hide(RETIRED_NAME), content(body))
 }
 
-/// The hidden line of a note on a line of code: `key` says which finding it is about.
+/// The hidden line of a note on a line of code: `key` identifies the finding.
 pub(super) fn stamp_note(body: &str, tag: &Tag, key: &str, style: Style) -> String {
     format!("{}\n\n{}\n", style.hide(&format!("{NOTE_NAME} tag={tag} key={}", plain_key(key))), content(body))
 }
@@ -126,13 +126,13 @@ pub(super) fn is_note(body: &str, tag: &Tag, key: &str) -> bool {
     line == Some(format!("{NOTE_NAME} tag={tag} key={}", plain_key(key)).as_str())
 }
 
-/// A key may hold an address from a repository; what stays of it cannot leave the hidden line.
+/// A key can contain an address from a repository; the result cannot leave the hidden line.
 fn plain_key(key: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':') { c } else { '_' };
     key.chars().take(200).map(plain).collect()
 }
 
-/// Whether a comment begins with a line of ours, whatever its tag: others need not be kept while a list is read.
+/// Whether a comment begins with one of our hidden lines, with any tag: other comments are dropped while a list is read.
 pub(super) fn is_ours(body: &str) -> bool {
     body.lines().next().is_some_and(is_marker)
 }

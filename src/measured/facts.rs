@@ -1,4 +1,4 @@
-//! From rows to facts: what can be relied on becomes known, everything else says why it is not.
+//! Turns rows of usage metrics into facts: usable ones become known, others unknown with a reason.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::inventory::{Fact, Key, Origin, Resource, Role, Value};
 use crate::source::{Date, Span};
 
-/// Below it, a window says nothing; below the other, less.
+/// Below the first share, a window is unusable; below the second, it is less certain.
 const LEAST_COVERAGE: f64 = 0.5;
 const GOOD_COVERAGE: f64 = 0.9;
 
@@ -17,7 +17,7 @@ const GOOD_COVERAGE: f64 = 0.9;
 const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
-/// Every fact that a meter may tell.
+/// Every fact that usage metrics can set.
 const ALL: [Key; 18] = [
     Key::MeasuredBusy,
     Key::MeasuredBusyMax,
@@ -47,14 +47,14 @@ pub(super) fn forget(resource: &mut Resource, why: &str, span: Span) {
     }
 }
 
-/// What decides whether a row can be relied on.
+/// The limits that decide whether a row is usable.
 pub(super) struct Judge<'a> {
     pub(super) options: &'a UsageOptions,
     pub(super) catalog: &'a Catalog,
     pub(super) today: Option<Date>,
 }
 
-/// The rows of one thing as one: its containers, its parts.
+/// The combined rows of one workload: its containers and parts.
 struct Together {
     row: UsageRow,
     span: Span,
@@ -74,7 +74,9 @@ impl Judge<'_> {
         let because = format!("measured by {}", row.source);
         let origin = match is_sure && coverage >= GOOD_COVERAGE {
             true => Origin::Resolved,
-            false if is_sure => Origin::Inferred(format!("{because}, {:.0}% of the hours measured", coverage * 100.0).into()),
+            false if is_sure => {
+                Origin::Inferred(format!("{because}, {:.0}% of the hours measured", coverage * 100.0).into())
+            }
             false => Origin::Inferred(format!("{because}, matched by its name").into()),
         };
         self.set(resource, &all, &origin);
@@ -87,7 +89,9 @@ impl Judge<'_> {
         let (row, span) = (&all.row, all.span);
         let known = |value: f64| Fact::known(Value::Number(value), span, origin.clone());
         let shared = row.shared.is_some_and(|it| it > 0.0);
-        let nobodys = || Fact::unknown("several workloads share each accelerator, so its metrics belong to none of them alone", span);
+        let nobodys = || {
+            Fact::unknown("several workloads share each accelerator, so its metrics belong to none of them alone", span)
+        };
         let needed = [
             (Key::MeasuredBusy, row.busy, "busy"),
             (Key::MeasuredBusyMax, row.busy_max, "busy_max"),
@@ -100,7 +104,12 @@ impl Judge<'_> {
                 _ if shared && key != Key::MeasuredHours => nobodys(),
                 Some(_) if key == Key::MeasuredMemory && preallocates(resource).is_some() => {
                     let program = preallocates(resource).unwrap_or_default();
-                    Fact::unknown(format!("{program} allocates all memory at its start, so the measured memory is not what it needs"), span)
+                    Fact::unknown(
+                        format!(
+                            "{program} allocates all memory at its start, so the measured memory is not what it needs"
+                        ),
+                        span,
+                    )
                 }
                 Some(value) => known(value),
                 None => Fact::unknown(format!("not measured: the row of the usage metrics has no `{column}`"), span),
@@ -231,7 +240,8 @@ fn replicas_changed(resource: &Resource, row: &UsageRow) -> Option<String> {
     } else {
         format!("{} to {}", trimmed(asked.floor), trimmed(asked.ceiling))
     };
-    (is_less || is_more).then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
+    (is_less || is_more)
+        .then(|| format!("measured on {} of them, but the configuration now requests {said}", trimmed(ran)))
 }
 
 /// The program, if it allocates all memory at its start.

@@ -31,7 +31,10 @@ pub(super) fn read_rows<Columns, Row>(
     let at = |line: usize, message: String| UsageError { line, message };
     let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default().trim_end();
     if first != header {
-        return Err(at(1, format!("the first line is not `{header}`, so this version of gpulint cannot read the file")));
+        return Err(at(
+            1,
+            format!("the first line is not `{header}`, so this version of gpulint cannot read the file"),
+        ));
     }
     let mut lines = records(text);
     let Some((line, heading)) = lines.next() else { return Ok((Vec::new(), Vec::new())) };

@@ -1,4 +1,4 @@
-//! The rows that were read, and which resource each is about.
+//! The rows that were read, with their resources.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use super::row::{FILE_NAME, UsageRow};
 use crate::inventory::ResourceId;
 use crate::source::Span;
 
-/// What is told beside the rows.
+/// The settings for usage metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageOptions {
     /// The files, as paths of the tree.
     pub files: Vec<String>,
-    /// Rows that end longer ago are no news of today.
+    /// Rows that end earlier are outdated, in days.
     pub max_age_days: f64,
-    /// Rows of fewer days say too little.
+    /// Rows with fewer days are not used.
     pub min_days: f64,
     /// Which cluster or account the files of some paths are deployed to.
     pub clusters: Vec<(String, String)>,
@@ -34,26 +34,26 @@ impl Default for UsageOptions {
     }
 }
 
-/// A row with where it stands.
+/// A row with its place.
 #[derive(Debug, Clone)]
 pub struct MeasuredRow {
     pub row: UsageRow,
     pub span: Span,
 }
 
-/// Which row is about which resource, and what found no partner.
+/// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// Files that were read, whatever came of them.
     pub files: usize,
     pub rows: Vec<MeasuredRow>,
-    /// The places of rows, by the resource that they are about.
+    /// The indexes of rows by resource.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
-    /// Rows that are about nothing here, with the reason.
+    /// Rows that match no resource, with the reason.
     pub unmatched: Vec<(usize, String)>,
     /// Resources without a measurement that can be used, with the reason.
     pub unmeasured: Vec<(ResourceId, String)>,
-    /// What bills said.
+    /// The matches of bills.
     pub paid: Paid,
 }
 

@@ -1,8 +1,8 @@
-//! What a meter said: rows of `gpulint-usage.csv` become facts of the resources that they are about.
+//! Usage metrics: rows of `gpulint-usage.csv` become facts of the resources that they match.
 //!
-//! Text says what was asked for, a meter what was used. A row becomes facts only where it is sure which resource it is
-//! about, where it is fresh and covers its window, and where the text still asks for what was measured: otherwise the facts
-//! are unknown, with the reason. Every row and every resource that found no partner is told.
+//! Files contain what is requested, metrics what was used. A row becomes facts only if it matches exactly one resource, is recent
+//! and covers its window, and if the configuration still requests what was measured. Otherwise the facts are unknown, with the
+//! reason. Reports list every row and every resource without a match.
 
 mod facts;
 mod identity;
@@ -23,7 +23,7 @@ use identity::{Claim, claims, cluster_of};
 use lines::{spans_of_lines, wrong_rows};
 use row::{OBSERVER, UsageError, UsageRow};
 
-/// What meters and bills said of what the text asks for.
+/// Matches metrics and bills with resources.
 pub fn measure(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -35,7 +35,7 @@ pub fn measure(
     Measured { paid, ..metered(inventory, sources, options, catalog, today) }
 }
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// Reads the available files, and sets the facts of matching resources.
 fn metered(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -45,7 +45,7 @@ fn metered(
 ) -> Measured {
     let mut measured = Measured::default();
     for path in &options.files {
-        // That a file which the settings name is there was looked after when they were read.
+        // Reading the settings already checked that a configured file exists.
         let Ok(file) = sources.open(path) else { continue };
         measured.files += 1;
         read(inventory, sources, file, &mut measured.rows);

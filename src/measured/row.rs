@@ -1,7 +1,7 @@
-//! One line of `gpulint-usage.csv`: what one workload or one group of machines used over some days.
+//! One row of `gpulint-usage.csv`: the usage of one workload or group of machines over some days.
 //!
-//! An empty cell is what nobody measured; zero is written `0`. The columns are one table: the reader, the writer and the
-//! messages follow it.
+//! An empty cell means that the value was not measured; zero is `0`. The columns are one table, which the reader, the writer and
+//! the messages use.
 
 use std::fmt::Write;
 
@@ -13,19 +13,19 @@ use crate::source::Date;
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint usage 1";
 
-/// The name of the file where no setting names another.
+/// The default file name.
 pub const FILE_NAME: &str = "gpulint-usage.csv";
 
-/// A kind of its own: that the meter itself was there, so that what it did not see did not run.
+/// A special kind: the monitoring system itself ran, so that what it did not see did not run.
 pub const OBSERVER: &str = "Observer";
 
-/// Characters of one text.
+/// The most characters of one string.
 const LONGEST: usize = 253;
 
 /// Digits that are written.
 const DIGITS: i32 = 3;
 
-/// Keeps the text of a cell in a row, or says what is wrong with it.
+/// Stores a cell in a row, or returns an error.
 type Setter = fn(&mut UsageRow, String) -> Result<(), String>;
 
 macro_rules! columns {
@@ -33,7 +33,7 @@ macro_rules! columns {
         texts { $($text:ident $text_meaning:literal;)+ }
         numbers { $($number:ident $most:expr, $number_meaning:literal;)+ }
     ) => {
-        /// What was measured of one thing.
+        /// The metrics of one workload.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct UsageRow {
             $(#[doc = $text_meaning] pub $text: String,)+
@@ -41,12 +41,12 @@ macro_rules! columns {
             pub from: Date,
             pub to: Date,
             $(#[doc = $number_meaning] pub $number: Option<f64>,)+
-            /// Where the row stands; 0 in one that was not read.
+            /// The line of the row; 0 if the row was not read from a file.
             pub line: usize,
         }
 
         impl UsageRow {
-            /// The columns with what they hold.
+            /// The columns with their meaning.
             pub const COLUMNS: &'static [(&'static str, &'static str)] = &[
                 $((stringify!($text), $text_meaning),)+
                 ("from", "The first day, such as 2027-01-31."),
@@ -54,7 +54,7 @@ macro_rules! columns {
                 $((stringify!($number), $number_meaning),)+
             ];
 
-            /// How a cell of a column is kept.
+            /// The function that stores a cell of a column.
             fn setter(column: &str) -> Option<Setter> {
                 Some(match column {
                     $(stringify!($text) => |row, cell| {
@@ -123,7 +123,7 @@ columns! {
     }
 }
 
-/// A file of rows under their heading, as examples hold them: without the line that names the version.
+/// Adds the version line to rows under their heading, as examples contain them.
 pub fn of_rows(rows: &str) -> String {
     format!("{HEADER}\n{rows}")
 }
@@ -135,7 +135,7 @@ impl UsageRow {
         parts.map(String::as_str).collect::<Vec<_>>().join("/")
     }
 
-    /// What a second row cannot be about: the same thing, measured by the same meter over the same days.
+    /// The identity that must be unique: the same workload, measured by the same source over the same days.
     pub fn identity(&self) -> String {
         let UsageRow { cluster, namespace, kind, name, container, source, accelerator, .. } = self;
         let parts = [cluster, namespace, kind, name, container, source, accelerator];
@@ -144,8 +144,8 @@ impl UsageRow {
     }
 }
 
-/// The rows of a file, and what is wrong with others. A file of another version, or with a column that is not known, is
-/// refused as a whole.
+/// The rows of a file, and the errors of other rows. A file of another version, or with an unknown column, is an error as a
+/// whole.
 pub fn read(text: &str) -> Result<(Vec<UsageRow>, Vec<UsageError>), UsageError> {
     read_rows(text, HEADER, columns, |columns, cells, line| row(columns, cells, line))
 }
@@ -206,7 +206,7 @@ fn day(column: &str, cell: &str) -> Result<Date, String> {
     })
 }
 
-/// Nothing where the cell is empty.
+/// None if the cell is empty.
 fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     if cell.is_empty() {
         return Ok(None);
@@ -222,7 +222,7 @@ fn number(column: &str, cell: &str, most: f64) -> Result<Option<f64>, String> {
     }
 }
 
-/// Rows as a file: sorted, and the same bytes for the same rows.
+/// Writes rows as a file, sorted: the same rows give the same bytes.
 pub fn write(rows: &[UsageRow]) -> String {
     let names: Vec<&str> = UsageRow::COLUMNS.iter().map(|(name, _)| *name).collect();
     let mut lines: Vec<String> = rows.iter().map(|row| row.cells().join(",")).collect();
@@ -309,16 +309,16 @@ mod tests {
         assert_eq!(
             told,
             [
-                (4, "`busy` is a share from 0 to 1, and not `50`"),
-                (5, "`to` (2026-11-01) is not behind `from` (2026-11-02)"),
-                (6, "`busy` is no number from 0 to 1: `NaN`"),
+                (4, "`busy` must be a share from 0 to 1, not `50`"),
+                (5, "`to` (2026-11-01) is not after `from` (2026-11-02)"),
+                (6, "`busy` is not a number from 0 to 1: `NaN`"),
                 (7, "a row needs `kind` and `name`"),
-                (8, "5 cells, and the heading has 6"),
+                (8, "5 cells, but the heading has 6"),
             ]
         );
         let refused = |heading: &str| file(heading, "").unwrap_err().message;
-        assert_eq!(refused("kind,name,from,to,source,buzy"), "no column is called `buzy`; did you mean `busy`?");
+        assert_eq!(refused("kind,name,from,to,source,buzy"), "unknown column `buzy`; did you mean `busy`?");
         assert_eq!(refused("kind,name,from,to"), "the column `source` is missing");
-        assert!(read("kind,name\n").unwrap_err().message.contains("no file of this version"));
+        assert!(read("kind,name\n").unwrap_err().message.contains("this version of gpulint cannot read the file"));
     }
 }

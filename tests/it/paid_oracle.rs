@@ -398,7 +398,10 @@ fn discounts(place: &Path) {
     let told = gpulint(place, &["reconcile", "--print-discounts", "."]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     // Of two machines with 12 % and one with none.
-    assert!(told.contains("[prices.discount]\n") && told.contains("# the discount differs by machine, from 0.0% to 12.0%"), "{told}");
+    assert!(
+        told.contains("[prices.discount]\n") && told.contains("# the discount differs by machine, from 0.0% to 12.0%"),
+        "{told}"
+    );
     assert!(told.contains("\naws = 0.1173\n") && told.contains("# gcp: no discount"), "{told}");
 }
 

@@ -199,7 +199,10 @@ fn a_rule_that_cannot_be_decided_any_more_is_not_cured() {
     let place = change(&[("main.tf", WASTE)], &[("main.tf", &labelled)]);
     let said = document(&place);
     let reasons = said["not_judged"].to_string();
-    assert!(reasons.contains("missing-labels reported a problem here before the change, and cannot be evaluated now"), "{reasons}");
+    assert!(
+        reasons.contains("missing-labels reported a problem here before the change, and cannot be evaluated now"),
+        "{reasons}"
+    );
     assert_eq!(said["verdict"], "not judged");
     assert!(!said["fixed"].to_string().contains("missing-labels"), "{}", said["fixed"]);
     assert_eq!(diff(&place, "text").code, Some(1), "it may be no cure: {}", diff(&place, "text").all);

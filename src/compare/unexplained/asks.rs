@@ -1,5 +1,5 @@
-//! Lines that are new, name a machine with accelerators or ask for some, and that nothing of what was read explains: no fact
-//! stands there, and nothing says that it was not judged.
+//! New lines that name a machine with accelerators or request some, if gpulint read nothing there: no fact is defined there, and
+//! no entry lists the line as not evaluated.
 
 use regex::Regex;
 
@@ -10,12 +10,12 @@ use crate::decide;
 use crate::inventory::accelerators;
 use crate::source::{file_name, from_base64, is_example, parent, static_regex};
 
-/// Words of templates about what only a release or a cluster decides.
+/// Template expressions whose value depends on a release or a cluster.
 const CLUSTER_DECIDES: [&str; 6] =
     [".Release.Namespace", ".Release.IsUpgrade", ".Release.IsInstall", ".Release.Revision", ".Capabilities", "lookup "];
 
-/// Whether lines of this file count: charts switch theirs on and off by values, and are rendered; what shows or tests
-/// something names machines all day.
+/// Whether lines of this file count. Not in rendered charts, whose values switch lines on and off, nor in documentation and
+/// tests, which often name machines.
 pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     match file.role {
         Role::Beside => false,
@@ -38,15 +38,15 @@ pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
 }
 
-/// What lines of a file ask for.
+/// Finds lines of a file that request accelerators.
 pub(super) struct AcceleratorSearch<'c> {
     catalog: &'c Catalog,
     role: Role,
-    /// Variable files say other values than the defaults.
+    /// Variable files override the defaults.
     has_values: bool,
 }
 
-/// Whether a text asks for accelerators anywhere.
+/// Whether a string requests accelerators anywhere.
 pub(super) fn of_text(text: &str, catalog: &Catalog) -> bool {
     let asking = AcceleratorSearch { catalog, role: Role::Script, has_values: false };
     super::change::lines(text).any(|line| asking.asked(line).is_some())
@@ -58,7 +58,7 @@ impl<'c> AcceleratorSearch<'c> {
         AcceleratorSearch { catalog: &head.settings.catalog, role: file.role, has_values }
     }
 
-    /// What a line asks for.
+    /// What a line requests.
     pub(super) fn asked(&self, line: Line) -> Option<String> {
         let line = line.text.trim();
         if ["#", "//", "*", "--", ";"].iter().any(|mark| line.starts_with(mark)) {
@@ -100,7 +100,7 @@ impl<'c> AcceleratorSearch<'c> {
                 return Some(name);
             }
         }
-        // Text within text: a command in a heredoc, a flag of a program.
+        // A string within a line: a command in a heredoc, a flag of a program.
         let is_plain = self.role != Role::Code && !is_prose;
         let mut words = line.split([' ', '\t', '=', ',', ':', '"', '\'', '`', '(', ')']).filter(|_| is_plain);
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
@@ -120,8 +120,8 @@ impl<'c> AcceleratorSearch<'c> {
 }
 
 static_regex!(
-/// A key of devices with a number, or with what a template fills in. Of makers that no table knows by the name alone; behind
-/// the colon of an image no blank stands.
+/// A device key with a number or a template expression. Keys of unknown vendors match by name alone; the colon of an image has no
+/// space behind it.
 static DEVICES: Regex = {
     let known: Vec<String> = accelerators::device_keys().map(regex::escape).collect();
     let amount = r#"(?:[1-9]|\{\{|\$[\{(A-Za-z])"#;
@@ -138,11 +138,11 @@ static_regex!(
 /// A family of machines by itself.
 static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
 static_regex!(
-/// Text that is carried in base64.
+/// A string in base64.
 static ENCODED: Regex = r"[A-Za-z0-9+/]{24,}={0,2}");
 
 static_regex!(
-/// A key and its value, wherever they stand in a line.
+/// A key and its value anywhere in a line.
 static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
 
 /// Keys whose values are for people.

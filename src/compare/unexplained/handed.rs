@@ -18,7 +18,7 @@ use crate::front_ends::files;
 use crate::inventory::accelerators;
 use crate::source::{parent, static_regex};
 
-/// What values of charts and placeholders speak of that matter, beside accelerators.
+/// Relevant words in chart values and placeholders, besides accelerators.
 const WORDS: [&str; 19] = [
     "replica",
     "instance",
@@ -41,10 +41,10 @@ const WORDS: [&str; 19] = [
     "shape",
 ];
 
-/// Names that are no numbers of anything.
+/// Names that never hold a number.
 const NAMING: [&str; 8] = ["image", "tag", "version", "commit", "sha", "digest", "branch", "name"];
 
-/// What only a provider takes, where the text names no place.
+/// Names that only a provider uses, if no other file names the place.
 const PLACES: [&str; 9] = [
     "AWS_REGION",
     "AWS_DEFAULT_REGION",
@@ -57,10 +57,10 @@ const PLACES: [&str; 9] = [
     "OCI_REGION",
 ];
 
-/// Lines around one that gives a value in which its name may stand.
+/// How many lines around a value may contain its name.
 const NEAR: usize = 3;
 
-/// The names that text with accelerators takes from outside, itself or through lines that hand something over.
+/// The names that files with accelerators take from outside, directly or through lines that pass values on.
 pub(super) struct Taken {
     variables: BTreeSet<String>,
     placeholders: BTreeSet<String>,
@@ -117,7 +117,7 @@ impl Taken {
         names(&VARIABLES, text).into_iter().find(|name| self.variables.contains(name))
     }
 
-    /// In a part of the tree that has nothing to do with accelerators, the variable's own name must speak of numbers.
+    /// In a part of the tree without accelerators, the name of the variable itself must be about numbers.
     fn far(&self, line: Line, file: &Changed) -> Option<String> {
         let name = self.variable(line.text).or_else(|| self.paired(line, file)).filter(|name| speaks(name))?;
         Some(format!("the variable `{name}`"))
@@ -156,7 +156,7 @@ impl Taken {
             .map(|name| format!("`{name}`"))
     }
 
-    /// The name that stands beside a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` beside `value = "8"`.
+    /// The name near a value: `name: TF_VAR_n` above `value: "8"`, `key = "n"` next to `value = "8"`.
     fn paired(&self, line: Line, file: &Changed) -> Option<String> {
         if !GIVEN.is_match(line.text) {
             return None;
@@ -167,9 +167,9 @@ impl Taken {
         found.find(|name| self.variables.contains(name) || self.placeholders.contains(name))
     }
 
-    /// The first line that only one state has and that hands something over, and what.
+    /// The first changed line that passes something to a deploy tool, and what.
     pub(super) fn over(&self, file: &Changed, is_near: bool) -> Option<(Option<usize>, String)> {
-        // A line that is only moved hands over what it did.
+        // A moved line passes the same as before.
         let moved: BTreeSet<&str> = file.gone_lines().map(|line| line.text.trim()).collect();
         let new = file.new_lines().filter(|line| !moved.contains(line.text.trim()));
         let handed = |line: Line| {
@@ -179,7 +179,8 @@ impl Taken {
         };
         let mut new = new.filter_map(|line| Some((line, handed(line)?)));
         if let Some((line, what)) = new.next() {
-            let reason = format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
+            let reason =
+                format!("line {} passes {what} to a deploy tool, and gpulint cannot read its effect", line.number + 1);
             return Some((Some(line.number), reason));
         }
         if !is_near {
@@ -252,11 +253,11 @@ static_regex!(
 /// A name that is given something.
 static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
 static_regex!(
-/// A value whose name stands beside it.
+/// A value whose name is on another line.
 static GIVEN: Regex = r#"\b(?:value|default)["']?\s*[:=]"#);
 static_regex!(static NAMED: Regex = r#"\b(?:name|key)["']?\s*[:=]\s*["']?(?:TF_VAR_)?([A-Za-z_][\w-]*)"#);
 static_regex!(
-/// Commands that change how much of something runs.
+/// Commands that change how many machines or pods run.
 static SCALES: Regex = concat!(
         r"\b(?:kubectl|oc)\s[^#|;]*?\b(?:scale|autoscale|patch|set\s+resources)\b",
         r"|--replicas[= ]\S|\bset-desired-capacity\b|--desired-(?:capacity|count)\b|--(?:max|min)-size\b",
@@ -265,7 +266,7 @@ static SCALES: Regex = concat!(
         r"|\bupdate-endpoint-weights-and-capacities\b|\bupdate-nodegroup-config\b|\binstance-groups\s+managed\s+resize\b",
     ));
 static_regex!(
-/// Commands that make or take away what runs.
+/// Commands that create or delete machines or pods.
 static DEPLOYS: Regex = concat!(
         r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bapply\b|\b(?:kubectl|oc)\s[^#|;]*?\b(?:apply|replace)\s",
         r"|\bsky\s+(?:launch|jobs|serve)\b|\bmodal\s+(?:deploy|run)\b|\bpulumi\s+up\b|\bcdk\s+deploy\b",
@@ -275,7 +276,7 @@ static_regex!(
 /// Modules of Ansible that make machines.
 static MODULES: Regex = r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b");
 static_regex!(
-/// A command that takes away what runs; without it, it goes on.
+/// A command that deletes machines or pods; without it, they continue to run.
 static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
 static_regex!(
 /// Lists by which a pipeline or a script does something several times.

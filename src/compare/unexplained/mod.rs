@@ -63,7 +63,7 @@ pub(in crate::compare) fn not_explained(
 /// One thing of each file.
 struct UnexplainedFiles<'s> {
     states: &'s States<'s>,
-    /// Looked for once, where a line asks.
+    /// Computed once, when a line needs it.
     explained: OnceCell<Explained>,
     of: BTreeMap<String, Unjudged>,
 }
@@ -130,7 +130,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// What they do not leave out any more is there.
+    /// Files that an ignore list no longer leaves out are deployed.
     fn look_at_lists_of_ignored_files(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         const LISTS: [&str; 3] = [".helmignore", ".terraformignore", ".sourceignore"];
         let is_list = |file: &&Changed| LISTS.iter().any(|name| file.path.ends_with(name));
@@ -145,7 +145,7 @@ impl UnexplainedFiles<'_> {
         }
     }
 
-    /// What was opened was read, unless it is a program that somebody runs.
+    /// An opened file was read, unless it is a program that another program runs.
     fn look_at_what_is_taken(&mut self, files: &[Changed], speaking: &BTreeSet<String>) {
         let is_unread = |file: &&Changed| file.role != Role::Read || !self.states.head.sources.has(file.path);
         let wanted: BTreeSet<String> = files.iter().filter(is_unread).map(|file| file.path.to_owned()).collect();
@@ -172,12 +172,12 @@ impl UnexplainedFiles<'_> {
     }
 }
 
-/// All of the file is told already.
+/// True if the whole file is already listed.
 fn is_refused(states: &States, path: &str) -> bool {
     states.after.inventory.unjudged.iter().any(|it| it.span.is_none() && it.path == path)
 }
 
-/// The files where something with accelerators stands, in either state, and of whatever was not judged.
+/// The files that contain resources with accelerators in either state, or anything that was not evaluated.
 fn speaking(states: &States) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for (state, analysis) in [(states.base, states.before), (states.head, states.after)] {
@@ -189,8 +189,8 @@ fn speaking(states: &States) -> BTreeSet<String> {
     files
 }
 
-/// Whether a script may have to do with what has accelerators: one of the same part of the tree, or of a part in which nothing
-/// is deployed from, or that names the other part.
+/// Whether a script may belong to resources with accelerators: it is in the same part of the tree, in a part that deploys
+/// nothing, or it names the other part.
 fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool {
     let part = |path: &str| path.split_once('/').map_or(String::new(), |(first, _)| first.to_owned());
     let own = part(file.path);
@@ -216,7 +216,7 @@ fn is_explained_manifest(states: &States, file: &Changed) -> bool {
         && states.after.inventory.resources.iter().any(|it| sources.path(sources.origin(it.span).file) == file.path)
 }
 
-/// The lines where a fact of some resource stands, or something that is told as not judged, by file.
+/// The lines with a fact of a resource or an unevaluated entry, by file.
 struct Explained {
     lines: HashMap<String, BTreeSet<usize>>,
     none: BTreeSet<usize>,
@@ -228,7 +228,7 @@ impl Explained {
         let inventory = &states.after.inventory;
         let resources = inventory.resources.iter().flat_map(Resource::places);
         let unjudged = inventory.unjudged.iter().filter_map(|it| it.span);
-        // What a manifest asks for stands in it more than once: requests and limits, a node and its machine.
+        // A manifest repeats a request: requests and limits, a node and its machine.
         let is_manifest = |it: &&Resource| matches!(it.front_end, FrontEnd::Kubernetes | FrontEnd::Chart);
         let bodies = inventory.resources.iter().filter(is_manifest).map(|it| it.body);
         let sources = states.head.sources;
@@ -243,7 +243,7 @@ impl Explained {
         Explained { lines, none: BTreeSet::new() }
     }
 
-    /// The numbers of lines, from 0, that hold something explained.
+    /// The numbers of explained lines, from 0.
     fn lines(&self, path: &str) -> &BTreeSet<usize> {
         self.lines.get(path).unwrap_or(&self.none)
     }
@@ -253,7 +253,7 @@ impl Explained {
     }
 }
 
-/// Where the lines of a text end.
+/// The ends of the lines of a file.
 fn line_ends(text: &str) -> Vec<usize> {
     memchr::memchr_iter(b'\n', text.as_bytes()).collect()
 }

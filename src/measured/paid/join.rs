@@ -1,5 +1,5 @@
-//! Which row of a bill is about which resource. Money goes to a resource only where both have one name and nothing else has
-//! it; what finds no partner is told, so that the sums of both lists are what the file holds.
+//! Matches rows of a bill with resources. A charge matches a resource only if both have one name and nothing else has it. Charges
+//! without a match are listed, so that both lists add up to the file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::inventory::{Inventory, Key, ResourceId};
 use crate::source::matches;
 
-/// What several rows have in common: who bills, under which name, where, for which machine.
+/// The identity that several rows share: provider, kind of key, key, region and machine.
 type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str, &'r str);
 
 /// A name of the bill in its parts.
@@ -40,7 +40,7 @@ impl<'r> PaidName<'r> {
     }
 }
 
-/// Resources by what a bill may call them.
+/// Resources by the names that a bill may use.
 struct PaidIndex<'i> {
     inventory: &'i Inventory,
     catalog: &'i Catalog,
@@ -76,7 +76,7 @@ impl<'i> PaidIndex<'i> {
         index
     }
 
-    /// The resources that a row may be about; why there is none, where the reason is more than its name.
+    /// The resources that a row may match, or why there is none, if the reason is not only the name.
     fn find(&self, row: &PaidRow) -> Result<BTreeSet<ResourceId>, NoPartner> {
         let name = PaidName::of(row);
         let named: Vec<ResourceId> = match row.key_kind {
@@ -91,7 +91,7 @@ impl<'i> PaidIndex<'i> {
             }
         };
         let mut found: BTreeSet<ResourceId> = { named }.into_iter().filter(|id| self.fits(*id, row, &name)).collect();
-        // A label is no name: machines that the text does not ask for there are others with the same label.
+        // A label is not a name: machines that the configuration does not request are others with the same label.
         if row.key_kind == KeyKind::Tag {
             let labelled = found.first().copied();
             found.retain(|id| {
@@ -137,7 +137,7 @@ impl<'i> PaidIndex<'i> {
     }
 }
 
-/// Gives each row to the resource that it is about.
+/// Assigns each row to its resource.
 pub(super) fn join<'i>(
     paid: &mut Paid,
     inventory: &'i Inventory,

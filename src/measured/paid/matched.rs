@@ -1,4 +1,4 @@
-//! The rows of bills, and which resource each is about.
+//! The rows of bills, with their resources.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,36 +11,36 @@ use crate::catalog::Catalog;
 use crate::inventory::{Key, Resource, ResourceId};
 use crate::source::Span;
 
-/// A row with where it stands.
+/// A row with its place.
 #[derive(Debug, Clone)]
 pub struct PaidEntry {
     pub row: PaidRow,
     pub span: Span,
 }
 
-/// Which row is about which resource, and what found no partner.
+/// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Paid {
     /// Files that were read, whatever came of them.
     pub files: usize,
     pub rows: Vec<PaidEntry>,
-    /// The places of rows, by the resource that they are about.
+    /// The indexes of rows by resource.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
-    /// Rows that are about nothing here, with the reason.
+    /// Rows that match no resource, with the reason.
     pub unmatched: Vec<(usize, NoPartner)>,
-    /// Resources of which is not known what was paid for them although rows may be about them, with the reason.
+    /// Resources whose billed cost is unknown although rows may match them, with the reason.
     pub unpaid: BTreeMap<ResourceId, String>,
     pub options: PaidOptions,
 }
 
-/// Why a row is about nothing here.
+/// Why a row matches no resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoPartner {
     /// The bill has no name for it.
     Unnamed,
     /// No resource has its name.
     Nowhere,
-    /// The only resource with its label asks for other machines: its address.
+    /// The only resource with this label requests another machine: its address.
     OtherMachine(String),
     /// So many resources have its name: the addresses of the first.
     Several(usize, String),
@@ -51,7 +51,7 @@ pub enum NoPartner {
 }
 
 impl NoPartner {
-    /// What was paid for stands nowhere here.
+    /// True if no file here defines the billed machine.
     pub(super) fn is_nowhere(&self) -> bool {
         matches!(self, NoPartner::Unnamed | NoPartner::Nowhere | NoPartner::OtherMachine(_))
     }
@@ -77,12 +77,12 @@ impl Paid {
         self.rows.is_empty()
     }
 
-    /// The rows that are about a resource.
+    /// The rows of a resource.
     pub fn of(&self, id: ResourceId) -> impl Iterator<Item = &PaidEntry> {
         self.matched.get(&id).into_iter().flatten().filter_map(|at| self.rows.get(*at))
     }
 
-    /// What was paid for a resource in a month; nothing where nothing was.
+    /// The billed cost of a resource in a month; none without charges.
     pub fn sums(&self, id: ResourceId, month: BillMonth) -> Result<Option<PaidSums>, String> {
         match self.unpaid.get(&id) {
             Some(why) => Err(why.clone()),
@@ -90,7 +90,7 @@ impl Paid {
         }
     }
 
-    /// Months of which the whole was billed by every provider that billed it, the last one first.
+    /// The months that every provider billed in full, the last one first.
     pub fn closed_months(&self) -> Vec<BillMonth> {
         let mut months: BTreeMap<BillMonth, bool> = BTreeMap::new();
         for it in &self.rows {
@@ -99,7 +99,7 @@ impl Paid {
         months.into_iter().rev().filter(|(_, is_open)| !is_open).map(|(month, _)| month).collect()
     }
 
-    /// Days of a month that the bill of a provider has, from the first on; nothing where its rows do not say so.
+    /// The days of a month that the bill of a provider covers, from its start; none if its rows do not contain them.
     pub fn billed_days(&self, provider: &str, month: BillMonth) -> Option<f64> {
         let rows = || self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && it.month == month);
         let told = rows().filter_map(|it| it.billed_days).max();
@@ -115,7 +115,7 @@ impl Paid {
         rows.map(|row| row.month).max()
     }
 
-    /// What else a machine was called than the text calls it, in a month.
+    /// Another machine type that the bill of a month has for the resource.
     pub fn other_machine(
         &self,
         id: ResourceId,
@@ -156,7 +156,7 @@ impl Paid {
     }
 }
 
-/// The row is about another machine than the text asks for.
+/// Whether the row is for another machine type than the configuration requests.
 pub(super) fn is_other_machine(resource: &Resource, row: &PaidRow, catalog: &Catalog) -> bool {
     let Some(asked) = resource.text(Key::Machine) else { return false };
     let canonical =

@@ -1,6 +1,6 @@
-//! What a bill said: rows of `gpulint-paid.csv` become facts of the resources that they are about.
+//! Bills: rows of `gpulint-paid.csv` become facts of the resources that they match.
 //!
-//! Money that finds no resource is as much of an answer as money that does: both lists are kept, and no row is in neither.
+//! Charges without a resource are as relevant as those with one. So both lists are kept, and each row is in one of them.
 
 mod amount;
 mod join;
@@ -29,7 +29,7 @@ use crate::catalog::{Catalog, Money};
 use crate::inventory::{Fact, Inventory, Key, Origin, Orphaned, Resource, ResourceId, Value};
 use crate::source::{Date, Sources, Span};
 
-/// A bill that ends longer ago says nothing of what is paid today.
+/// A bill that ends earlier is outdated, in days.
 const OLDEST_DAYS: i64 = 100;
 
 const ALL: [Key; 7] = [
@@ -42,7 +42,7 @@ const ALL: [Key; 7] = [
     Key::PaidMonth,
 ];
 
-/// Reads the files that are there, and fills the facts of what they are about.
+/// Reads the available files, and sets the facts of matching resources.
 pub(super) fn settle<'o>(
     inventory: &mut Inventory,
     sources: &Sources,
@@ -70,7 +70,7 @@ pub(super) fn settle<'o>(
     if paid.is_empty() {
         return paid;
     }
-    // No bill of a month that goes on is whole, whether or not its rows say so.
+    // A bill of the current month is incomplete, whatever its rows contain.
     for it in &mut paid.rows {
         it.row.open |= today.is_some_and(|today| today.unix_days() < it.row.month.next().first_day());
     }

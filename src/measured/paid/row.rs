@@ -1,6 +1,6 @@
-//! One line of `gpulint-paid.csv`: what was paid for one kind of machine under one name in one month.
+//! One row of `gpulint-paid.csv`: the charge for one machine type under one name in one month.
 //!
-//! Sums are exact: what is written is what the bill said, to its last digit. An empty cell is what the bill did not say.
+//! Sums are exact: each number has all digits of the bill. An empty cell means that the bill does not contain the value.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use crate::measured::row::UsageError;
 /// The first line of a file of this version.
 pub const HEADER: &str = "# gpulint paid 1";
 
-/// The name of the file where no setting names another.
+/// The default file name.
 pub const FILE_NAME: &str = "gpulint-paid.csv";
 
-/// Characters of one text.
+/// The most characters of one string.
 const LONGEST: usize = 253;
 
 /// Why something was paid.
@@ -24,7 +24,7 @@ const LONGEST: usize = 253;
 pub enum Charge {
     #[default]
     Usage,
-    /// A commitment or a reservation that nobody used.
+    /// An unused commitment or reservation.
     Unused,
     Purchase,
     Credit,
@@ -57,7 +57,7 @@ impl Charge {
     }
 }
 
-/// What kind of name the bill has for it.
+/// The kind of name on the bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum KeyKind {
     /// `prod/serving/Deployment/llama-8b`: a cloud divided a machine among its pods.
@@ -66,7 +66,7 @@ pub enum KeyKind {
     Pool,
     /// A machine, an endpoint, a notebook.
     Name,
-    /// `team=ml`: what has no name of its own.
+    /// `team=ml`: for machines without a name.
     Tag,
     #[default]
     Unmatched,
@@ -86,7 +86,7 @@ impl KeyKind {
     }
 }
 
-/// What was paid for one thing in one month.
+/// One charge in one month.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PaidRow {
     pub provider: String,
@@ -95,7 +95,7 @@ pub struct PaidRow {
     pub region: String,
     pub machine: String,
     pub accelerator: String,
-    /// Accelerators of one machine; 1 where hours are those of accelerators.
+    /// Accelerators per machine; 1 if the hours are accelerator hours.
     pub gpus: Option<f64>,
     pub month: BillMonth,
     pub currency: String,
@@ -110,16 +110,16 @@ pub struct PaidRow {
     pub on_demand_list: Option<BilledAmount>,
     pub corrected: Option<BilledAmount>,
     pub open: bool,
-    /// Days of an open month that the bill has, from the first on; nothing where it does not say so.
+    /// Days of an open month that the bill covers, from its start; none if unknown.
     pub billed_days: Option<BilledAmount>,
     pub source: String,
-    /// Where the row stands; 0 in one that was not read.
+    /// The line of the row; 0 if the row was not read from a file.
     pub line: usize,
 }
 
-/// Keeps the text of a cell in a row, or says what is wrong with it.
+/// Stores a cell in a row, or returns an error.
 type Setter = fn(&mut PaidRow, &str) -> Result<(), String>;
-/// A column: its name, what it holds, and how it is read and written.
+/// A column: name, meaning, reader and writer.
 type Column = (&'static str, &'static str, Setter, fn(&PaidRow) -> String);
 
 macro_rules! text {
@@ -180,13 +180,13 @@ columns! {
     "source" "The format of the bill, such as focus-1.2." text!(source);
 }
 
-/// A file of rows under their heading, as examples hold them: without the line that names the version.
+/// Adds the version line to rows under their heading, as examples contain them.
 pub fn of_rows(rows: &str) -> String {
     format!("{HEADER}\n{rows}")
 }
 
 impl PaidRow {
-    /// The columns with what they hold.
+    /// The columns with their meaning.
     pub fn columns() -> impl Iterator<Item = (&'static str, &'static str)> {
         COLUMNS.iter().map(|(name, meaning, ..)| (*name, *meaning))
     }
@@ -198,7 +198,7 @@ impl PaidRow {
         parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// What a second row cannot be about.
+    /// The identity that must be unique.
     pub fn identity(&self) -> String {
         let kinds = [self.key_kind.name(), self.charge.name()].map(str::to_owned);
         let texts =
@@ -207,7 +207,7 @@ impl PaidRow {
         format!("{}\n{}\n{:?}", texts.collect::<Vec<_>>().join("\n"), self.month, self.gpus)
     }
 
-    /// Nothing of its hours is left of which the bill does not say how they were bought.
+    /// True if the bill shows for all hours how they were bought.
     pub fn is_split(&self) -> bool {
         self.hours.is_none_or(|hours| self.parts() == hours)
     }

@@ -90,8 +90,11 @@ fn unit_costs(text: &mut String, resource: &Resource, item: &BillItem, fact: &Fa
         );
     }
     if let Some(each) = costs.per_thousand_requests {
-        let _ =
-            writeln!(text, "\nper thousand requests: ${}, from {month} and the requests of {days:.2} days", each.told());
+        let _ = writeln!(
+            text,
+            "\nper thousand requests: ${}, from {month} and the requests of {days:.2} days",
+            each.told()
+        );
     }
     if let (Some(each), Some(seats)) = (costs.per_seat, resource.number(Key::Seats)) {
         let _ = writeln!(text, "\nper seat: ${}/month = {month} / {seats} seats", each.told());

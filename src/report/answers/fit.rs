@@ -63,7 +63,7 @@ struct Chosen<'a> {
     budget_gib_per_gpu: Number,
 }
 
-/// The answer in a format; `None` where there is no such format for it.
+/// The answer in a format; `None` if the command does not support the format.
 pub fn fit(
     format: Format,
     fact: &Fact<Assessment>,
@@ -147,7 +147,9 @@ fn as_text(fact: &Fact<Assessment>, item: &BillItem, options: &[Choice], style: 
     let Some(assessment) = fact.value() else {
         let why = fact.why().unwrap_or("the model is unknown");
         let _ = writeln!(text, "unknown: {}", escape::one_line(why));
-        text.push_str("  help: set the size of an unlisted model with --params 7b, and its context length with --context\n");
+        text.push_str(
+            "  help: set the size of an unlisted model with --params 7b, and its context length with --context\n",
+        );
         return text;
     };
     let _ = write!(

@@ -1,4 +1,4 @@
-//! New findings that a reviewer can settle with one click, as notes on their lines.
+//! New findings that a reviewer can fix with one click, as notes on their lines.
 
 use crate::decide::{Decided, fingerprints};
 use crate::report::formats::markdown;

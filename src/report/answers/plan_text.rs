@@ -122,8 +122,7 @@ fn left(group: &Group, line: &Line, currency: &Currency) -> Option<String> {
         let flex = line.offered.flex.map(|price| format!("flex-start at {}/h", currency.per_hour(price)));
         let block = line.offered.block.map(|price| format!("blocks of days at {}/h", currency.per_hour(price)));
         let offers: Vec<String> = flex.into_iter().chain(block).collect();
-        let offers =
-            if offers.is_empty() { String::new() } else { format!(" (list prices: {})", offers.join(", ")) };
+        let offers = if offers.is_empty() { String::new() } else { format!(" (list prices: {})", offers.join(", ")) };
         parts.push(format!("jobs with unknown hours: {}{offers}", line.of_unknown_hours));
     }
     if parts.is_empty() {

@@ -113,7 +113,9 @@ fn sentence(what: &str, sum: &Together, half: &str, currency: &Currency) -> Stri
         false => format!("still saves {}/month", currency.amount(sum.half)),
     };
     let (terms, break_even) = (sum.terms(), sum.break_evens());
-    format!("commit to {what} {terms}: saves {mark}{saves}/month, break-even at {break_even}, {lost} if {half} is removed")
+    format!(
+        "commit to {what} {terms}: saves {mark}{saves}/month, break-even at {break_even}, {lost} if {half} is removed"
+    )
 }
 
 /// Accelerators that run always or most of the time, eligible or not.

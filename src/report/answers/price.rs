@@ -49,7 +49,7 @@ struct Row<'a> {
     retired: Option<&'a str>,
 }
 
-/// The rows in a format; `None` where there is no such format for rows.
+/// The prices in a format; `None` if the command does not support the format.
 pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&rows(prices))),

@@ -13,7 +13,7 @@ use crate::report::formats::text::TextTable;
 use crate::report::views::own_hardware;
 use crate::report::{Format, Style, one_line};
 
-/// What was asked, and the answer.
+/// The request and the answer.
 pub struct PurchaseOptions<'a> {
     pub ways: &'a [Way],
     pub hours: f64,
@@ -65,7 +65,7 @@ struct Cheaper<'a> {
     hours_per_month: Option<Number>,
 }
 
-/// The ways in a format; `None` where there is no such format for them.
+/// The ways in a format; `None` if the command does not support the format.
 pub fn purchase_options(format: Format, options: &PurchaseOptions<'_>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(json::print(&options.ways.iter().map(row).collect::<Vec<_>>())),
@@ -121,7 +121,7 @@ fn than(it: &Against) -> Cheaper<'_> {
     }
 }
 
-/// To four decimals: bands are no closer.
+/// Rounds to four decimals: the interruption bands are not more precise.
 fn rounded_share(number: f64) -> Number {
     Number((number * 1e4).round() / 1e4)
 }

@@ -28,7 +28,7 @@ pub fn reconcile(format: Format, report: &Report, asked: &AskedMonths) -> Option
     }
 }
 
-/// Lines for gpulint.toml, each with what the bill says for it.
+/// Lines for gpulint.toml, each with the numbers of the bill.
 pub fn proposed_discounts(report: &Report) -> String {
     let proposed = discounts(report);
     if proposed.is_empty() {
@@ -69,7 +69,9 @@ const HEADINGS: [&str; 8] = ["resource", "team", "expected", "measured", "billed
 
 fn nothing(report: &Report) -> &'static str {
     match (report.measured.paid.files, report.measured.paid.is_empty()) {
-        (0, _) => "no bill found, so the billed cost is unknown; import one: `gpulint usage bill FILE -o gpulint-paid.csv`\n",
+        (0, _) => {
+            "no bill found, so the billed cost is unknown; import one: `gpulint usage bill FILE -o gpulint-paid.csv`\n"
+        }
         (_, true) => {
             "no row of the bill can be used, so the billed cost is unknown; `gpulint check` lists the error of each row\n"
         }
@@ -147,7 +149,8 @@ fn text(report: &Report, months: &[ReconciledMonth<'_>]) -> String {
             let _ = write!(text, "\n{}", table.print());
         }
         if !it.left.is_empty() {
-            let mut table = TextTable::new(&["billed, without a resource here", "charge", "hours", "billed", "why"], 2..4);
+            let mut table =
+                TextTable::new(&["billed, without a resource here", "charge", "hours", "billed", "why"], 2..4);
             it.left.iter().for_each(|(it, why)| table.row(left(it, why)));
             let _ = write!(text, "\n{}", table.print());
         }
@@ -239,7 +242,7 @@ struct Wire<'a> {
 struct WireMonth<'a> {
     month: String,
     open: bool,
-    /// Decimals as text: no digit is lost.
+    /// Decimals as strings, so that no digit is lost.
     sums: Vec<WireSum<'a>>,
     resources: Vec<WireLine<'a>>,
     unmatched: Vec<WireLeft<'a>>,
@@ -264,7 +267,7 @@ struct WireLine<'a> {
     expected_hours: Option<f64>,
     measured_usd: Option<f64>,
     paid: Option<WirePaid>,
-    /// Why it is not known what was paid.
+    /// Why the billed cost is unknown.
     reason: Option<&'a str>,
     hours_factor: Option<f64>,
     rate_factor: Option<f64>,

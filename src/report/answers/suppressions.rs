@@ -1,4 +1,4 @@
-//! What is suppressed, for `gpulint suppressions list`.
+//! Lists suppressions, for `gpulint suppressions list`.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ struct Row<'a> {
     silences: usize,
 }
 
-/// The suppressions in a format; `None` where there is no such format for them.
+/// The suppressions in a format; `None` if the command does not support the format.
 pub fn suppressions(format: Format, sources: &Sources, paths: &Paths, all: &[Listed]) -> Option<String> {
     let rows = all.iter().map(|it| {
         let at = paths.locate(sources, it.span);

@@ -59,7 +59,7 @@ struct Hosted<'a> {
     confidence: &'static str,
 }
 
-/// The answer in a format; `None` where there is no such format for it.
+/// The answer in a format; `None` if the command does not support the format.
 pub fn by_token(format: Format, found: &ByToken, hosted: Option<&BreakEven<'_>>, style: Style) -> Option<String> {
     match format {
         Format::Json => Some(as_json(found, hosted)),

@@ -32,7 +32,8 @@ pub fn usage_columns() -> String {
 fn text(report: &Report) -> String {
     let Some(short) = report.measured.in_short() else {
         return match report.measured.files {
-            0 => "no usage metrics found; create the file with `gpulint usage fetch` or `gpulint usage import`\n".to_owned(),
+            0 => "no usage metrics found; create the file with `gpulint usage fetch` or `gpulint usage import`\n"
+                .to_owned(),
             _ => "no usage metrics: no row of the file can be used; `gpulint check` lists the error of each row\n"
                 .to_owned(),
         };

@@ -22,7 +22,7 @@ use crate::report::{Format, Report, Style};
 /// At most this many findings of a case are shown as text.
 const MOST: usize = 8;
 
-/// The scenarios in a format; `None` where there is no such format for them.
+/// The scenarios in a format; `None` if the command does not support the format.
 pub fn what_if(format: Format, cases: &Cases<'_>, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text(cases, style)),
@@ -46,7 +46,7 @@ struct Scenario<'a> {
     set: BTreeMap<&'a str, &'a str>,
     #[serde(flatten)]
     state: State<'a>,
-    /// What the whole text costs more a month than today; null where something lost its price.
+    /// The difference of the monthly total from today; null if a resource lost its price.
     combined_change_usd_per_month: Option<Number>,
     new_findings: Vec<Finding<'a>>,
     gone_findings: Vec<Finding<'a>>,
@@ -55,7 +55,7 @@ struct Scenario<'a> {
 
 #[derive(Serialize)]
 struct State<'a> {
-    /// What is changed, and the pods that run on it.
+    /// The changed resources, and the pods on them.
     resources: Vec<Line<'a>>,
     bill: json::Totals,
     findings: usize,

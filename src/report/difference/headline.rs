@@ -203,7 +203,10 @@ fn set_apart(it: &Difference) -> Vec<String> {
             };
             if from != to {
                 let (from, to) = (it.amount(from), it.amount(to));
-                rows.push(format!("excluded from the total, {}: {whose}{when}{from} → {to}/month", apart::place(counted)));
+                rows.push(format!(
+                    "excluded from the total, {}: {whose}{when}{from} → {to}/month",
+                    apart::place(counted)
+                ));
             }
         }
     }

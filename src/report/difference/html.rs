@@ -1,4 +1,4 @@
-//! A comparison as a page: what the change does, and behind it what the later state is.
+//! A comparison as a page: first the change, then the later state.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, rows};
@@ -30,7 +30,7 @@ fn changes(it: &Difference) -> Option<PageSection> {
     if rows.is_empty() {
         return None;
     }
-    // What sums count before examples and what else stands beside them.
+    // Resources in the total come before excluded ones.
     rows.sort_by_key(|row| apart(it, row).is_some());
     let mut body = Html::new();
     let costs = rows.iter().flat_map(|row| [row.before, row.after]).flatten().filter(|it| it.per == Period::Month);

@@ -1,4 +1,4 @@
-//! The comment on a pull request. Everything from the repository is escaped; what is too long is cut in a stated order.
+//! The comment on a pull request. It escapes everything from the repository, and shortens long comments in a fixed order.
 
 use super::headline::Headline;
 use super::rows::{DifferenceRow, environments, rows};
@@ -14,19 +14,19 @@ use crate::report::views::judged;
 use crate::report::views::markup::{self, Address, Markdown, cell_code, code, figures, linked, markdown};
 use crate::rules::in_the_book;
 
-/// Rows of the table before the fold.
+/// Table rows before the fold.
 const ROWS: usize = 10;
 
-/// Rows behind the fold.
+/// Table rows behind the fold.
 const MOST_ROWS: usize = 200;
 
-/// Environments that are told apart.
+/// The most environments in the table.
 const MOST_ENVIRONMENTS: usize = 12;
 
-/// Teams that are told apart.
+/// The most teams in the table.
 const MOST_TEAMS: usize = 8;
 
-/// Budgets that are told apart.
+/// The most budgets in the table.
 const MOST_BUDGETS: usize = 12;
 
 /// Accepted findings that are named.
@@ -48,8 +48,8 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     if it.is_nothing() {
         return nothing(it);
     }
-    // The order of cutting: what was fixed, then the details of cost and what is not known, then new findings from the
-    // last one on. The headline, the first rows of the table and the gate always stay.
+    // The order of cuts: fixed findings, then details of cost and unknown values, then new findings from the last one on. The
+    // headline, the first table rows and the verdict always stay.
     let mut kept = Shown { new: it.new.len() + it.grown.len(), fixed: true, details: true };
     loop {
         let text = compose(it, room, kept);
@@ -68,7 +68,7 @@ pub(super) fn difference(it: &Difference, room: Room) -> String {
     }
 }
 
-/// What was not cut yet.
+/// The parts that are not cut yet.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     new: usize,
@@ -76,7 +76,7 @@ struct Shown {
     details: bool,
 }
 
-/// The most new findings for which there is room.
+/// The most new findings that fit.
 fn fitting(it: &Difference, room: Room, kept: Shown) -> usize {
     let (mut fits, mut too_many) = (0, kept.new);
     while too_many - fits > 1 {

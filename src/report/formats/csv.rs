@@ -49,7 +49,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     rows
 }
 
-/// A row each, so that a file without findings does not look clean.
+/// One row for each unevaluated entry, so that a file without findings does not look clean.
 fn not_judged(rows: &mut String, report: &Report) {
     for it in judged::listed(report) {
         let mut cells = vec![String::new(); FINDINGS.split(',').count()];
@@ -115,7 +115,7 @@ pub(in crate::report) fn cost(report: &Report) -> String {
     rows
 }
 
-/// A resource of a case, with what it costs.
+/// A resource of a scenario, with its cost.
 pub(in crate::report) fn resource(report: &Report, at: usize) -> Vec<String> {
     let Some(resource) = report.inventory.resources.get(at) else { return Vec::new() };
     let item = report.bill.items.get(at);
@@ -141,7 +141,7 @@ fn status(item: Option<&BillItem>) -> &'static str {
     }
 }
 
-/// What a unit of work costs, to three digits: no estimate has more.
+/// Unit costs, rounded to three digits: the estimates are not more precise.
 fn units(work: Option<UnitWork<'_>>) -> Vec<String> {
     let number = |n: f64| Number::three_digits(n).to_string();
     let ends = |range: Option<SpeedRange>| match range {
@@ -185,7 +185,7 @@ const LONGEST_CELL: usize = 30_000;
 /// Full-width signs are turned into the others by some programs.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
-/// A cell. Spreadsheets run what begins like a formula.
+/// Writes a cell so that a spreadsheet does not run it as a formula.
 pub(in crate::report) fn text(text: &str) -> String {
     let text = shortened(&one_line(text), LONGEST_CELL);
     let begins = text.trim_start();

@@ -16,7 +16,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct File<'a> {
     path: String,
-    /// The ids of the runs that read it.
+    /// The ids of the deployments that read it.
     runs: Vec<&'a str>,
     unread: Vec<&'a str>,
 }

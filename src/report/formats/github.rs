@@ -9,7 +9,7 @@ use crate::report::escape::{one_line, shortened};
 use crate::report::views::judged;
 use crate::report::{Choice, Report};
 
-/// What GitHub shows of an annotation.
+/// How much of an annotation GitHub shows.
 const LONGEST_MESSAGE: usize = 4_000;
 
 /// GitHub shows ten of a step; findings come first.
@@ -54,7 +54,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     commands
 }
 
-/// The text of a command; a line feed would begin another command.
+/// The value of a command, on one line: a line feed would begin another command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -32,7 +32,7 @@ struct Lines {
     begin: usize,
 }
 
-/// What nobody looked at is no finding; a list without it would look clean.
+/// Unevaluated entries are not findings, but a list without them would look clean.
 fn not_judged<'a>(report: &Report<'a>) -> impl Iterator<Item = Issue<'a>> {
     let mut turns: HashMap<String, usize> = HashMap::new();
     let issue = |it: &'a Unjudged| {

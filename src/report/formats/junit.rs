@@ -17,7 +17,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     let skipped = unjudged.len();
     let failed = files.values().flatten().filter(|decided| decided.finding.level != Level::Note).count();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // A run without findings is a case that passed, so that a report without any case is a mistake.
+    // A run without findings is one passed case, because a report without cases is an error.
     let _ = writeln!(xml, "<testsuites name=\"gpulint\" tests=\"{}\" failures=\"{failed}\">", (all + skipped).max(1));
     if files.is_empty() && unjudged.is_empty() {
         xml.push_str("  <testsuite name=\"gpulint\" tests=\"1\" failures=\"0\">\n");
@@ -40,7 +40,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
                 .map(|(text, most)| escaped(&without_commands(&shortened(text, most))));
             let _ =
                 write!(xml, "    <testcase classname=\"{name}\" name=\"{case}\" file=\"{name}\" line=\"{}\">", at.line);
-            // A note is told and fails nothing.
+            // A note is listed, but does not fail.
             let _ = match finding.level {
                 Level::Note => write!(xml, "<system-out>{message}\n{body}</system-out>"),
                 level => write!(xml, "<failure type=\"{}\" message=\"{message}\">{body}</failure>", level.name()),
@@ -54,7 +54,7 @@ pub(in crate::report) fn check(report: &Report) -> String {
     xml
 }
 
-/// What nobody looked at: cases that were skipped.
+/// Unevaluated entries as skipped cases.
 fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
     if all.is_empty() {
         return;
@@ -72,7 +72,7 @@ fn not_judged(xml: &mut String, report: &Report, all: &[&Unjudged]) {
     xml.push_str("  </testsuite>\n");
 }
 
-/// Text inside of an element or an attribute; XML knows fewer characters than text.
+/// Escapes the content of an element or attribute; XML allows fewer characters than other text.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in harmless(text).chars() {

@@ -93,7 +93,7 @@ fn rule(page: &Page, pack: Option<&PackName>) -> Value {
     rule
 }
 
-/// Why and what to do instead; the examples stand where the rule is explained.
+/// The reason and the help; the page of the rule has the examples.
 fn explained(page: &Page) -> &str {
     let body = page.body().trim();
     body.split_once("\n## Examples").map_or(body, |(prose, _)| prose.trim())
@@ -113,7 +113,7 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
         json!({"physicalLocation": physical(report, *span), "message": {"text": shortened(&one_line(message), 1_000)}})
     });
     let suppressions = decided.suppressed.iter().map(|by| {
-        // What stands in the settings is no comment at the finding.
+        // A suppression in the settings is not at the place of the finding.
         let at = report.paths.locate(report.sources, by.span);
         let kind = if at.path.ends_with(".toml") { "external" } else { "inSource" };
         json!({
@@ -145,7 +145,7 @@ fn finding<'a>(report: &Report, pages: &[&Page], decided: &'a Decided, fingerpri
     }
 }
 
-/// What to write instead, file by file.
+/// The replacements, file by file.
 fn fix(report: &Report, finding: &crate::rules::Finding) -> Option<Value> {
     let mut files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for edit in &finding.edits {

@@ -1,4 +1,4 @@
-//! A row for each point, and a row for each resource that is blamed on a commit.
+//! One line for each point, and one line for each resource of `gpulint blame`.
 
 use super::moment::moment;
 use crate::catalog::MoneyRange;

@@ -45,7 +45,10 @@ fn footer(history: &History) -> Vec<String> {
     let (looked, all) = (history.points.len(), history.commits);
     let of = if looked == all { format!("{looked} commits") } else { format!("{looked} of {all} commits") };
     vec![
-        format!("{of} along first parents. All at the prices of {}: the curve shows only changes of the files.", history.today),
+        format!(
+            "{of} along first parents. All at the prices of {}: the curve shows only changes of the files.",
+            history.today
+        ),
         format!("Settings and rules: {}. A month is 730 hours.", history.settings_of),
         format!("Made by gpulint {}.", history.catalog.version),
     ]
@@ -217,7 +220,8 @@ fn added(history: &History) -> Option<PageSection> {
     });
     left_out(&mut body, rest, "steps");
     if still > 0 {
-        let told = format!("{still} more commits changed resources, but not the expected cost; --format json lists them");
+        let told =
+            format!("{still} more commits changed resources, but not the expected cost; --format json lists them");
         body.leaf("p", &[("class", "soft small")], &told);
     }
     Some(PageSection { id: "steps-section", title: "Which commits changed the cost?", answer: None, body })

@@ -17,7 +17,7 @@ struct Document<'a> {
     basis: Basis<'a>,
     points: Vec<WirePoint<'a>>,
     steps: Vec<WireStep<'a>>,
-    /// What the newest point holds.
+    /// The resources of the newest point.
     resources: Vec<WireHolding<'a>>,
 }
 
@@ -25,7 +25,7 @@ struct Document<'a> {
 struct Basis<'a> {
     since: Option<String>,
     every: &'static str,
-    /// Commits of the time that was asked for, looked at or not.
+    /// The commits in the requested period, evaluated or not.
     commits: usize,
     from_the_first: bool,
     settings: &'a str,
@@ -116,7 +116,7 @@ struct WireBill<'a> {
     endings: Vec<WireEnding<'a>>,
     accelerators: WireAccelerators,
     unpriced: usize,
-    /// The sums are at least what they say.
+    /// The totals are minimums.
     at_least: bool,
     findings: WireFindings<'a>,
     not_judged: WireUnjudged<'a>,
@@ -153,7 +153,7 @@ struct WireRule<'a> {
 #[derive(Serialize)]
 struct WireUnjudged<'a> {
     count: usize,
-    /// The same as of the known point before, where it is listed.
+    /// The index of an identical earlier point in the list.
     as_before: bool,
     list: Vec<WireUnjudgedEntry<'a>>,
 }
@@ -222,7 +222,7 @@ struct WireStep<'a> {
     between: usize,
     rented: Bounds,
     requested: Bounds,
-    /// What both states know; the rest stands beside it.
+    /// The cost that both states know; the rest is separate.
     combined: Bounds,
     became_known: Bounds,
     no_longer_known: Bounds,

@@ -1,4 +1,4 @@
-//! What a tree cost over its commits, and which of them brought it, in the formats that can say so.
+//! The cost of a tree over its commits, and the commits that added it, in the formats of `gpulint history` and `blame`.
 
 mod csv;
 pub(in crate::report) mod html;
@@ -7,7 +7,7 @@ mod moment;
 mod sparkline;
 mod text;
 
-/// How commits and steps are said.
+/// How commits and steps are shown.
 pub(in crate::report) mod words {
     pub(in crate::report) use super::text::{author, change_money, did, moved, step_money, subject};
 }
@@ -16,7 +16,7 @@ use crate::report::views::history::{Blame, blame};
 use crate::report::{Format, History, Holding, Style};
 use crate::source::is_below;
 
-/// The cost over the commits in a format; `None` where the format is another verb's.
+/// The cost over the commits in a format; `None` if the format belongs to another subcommand.
 pub fn history(format: Format, history: &History, style: Style) -> Option<String> {
     match format {
         Format::Text => Some(text::history(history, style)),
@@ -27,7 +27,7 @@ pub fn history(format: Format, history: &History, style: Style) -> Option<String
     }
 }
 
-/// Which resources are told of.
+/// The resources to show.
 #[derive(Debug, Clone, Copy)]
 pub enum Blamed<'a> {
     All,

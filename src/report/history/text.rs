@@ -230,7 +230,16 @@ fn months(text: &mut String, history: &History, style: Style) {
         ]);
         before = Some(state);
     }
-    let headings = ["month", "cost at month end", "change", "accelerators", "findings", "possible savings", "not evaluated", "commits"];
+    let headings = [
+        "month",
+        "cost at month end",
+        "change",
+        "accelerators",
+        "findings",
+        "possible savings",
+        "not evaluated",
+        "commits",
+    ];
     let mut table = TextTable::new(&headings, 1..8);
     let most = most(style, MONTHS);
     let left_out = rows.len().saturating_sub(most);
@@ -363,11 +372,7 @@ fn basis(text: &mut String, history: &History) {
     if let Some((_, now)) = history.newest()
         && !now.not_judged.is_empty()
     {
-        let _ = writeln!(
-            text,
-            "not evaluated in the newest commit: {}; reasons: `gpulint cost`",
-            now.not_judged.len()
-        );
+        let _ = writeln!(text, "not evaluated in the newest commit: {}; reasons: `gpulint cost`", now.not_judged.len());
     }
     for note in &history.notes {
         let _ = writeln!(text, "{}", one_line(note));
@@ -398,7 +403,7 @@ pub(super) fn blame(history: &History, told: &[Blame<'_>], style: Style) -> Stri
     text
 }
 
-/// Its part of the sum of all: what is on machines that are counted is a part of them.
+/// Its share of the total: pods on counted machines add nothing.
 fn share(it: &Blame<'_>) -> Money {
     it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }
@@ -418,9 +423,9 @@ fn brought(history: &History, told: &[Blame<'_>]) -> String {
     text
 }
 
-/// Today's dollars by the commit since which they are what they are.
+/// Today's cost by the commit that last changed it.
 fn by_commit(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
-    // Commits of one merge are told apart.
+    // Commits of one merge are listed separately.
     let mut commits: BTreeMap<(&str, Option<&str>), (BlamedCommit<'_>, Money, usize)> = BTreeMap::new();
     for it in told.iter().filter(|it| !share(it).is_zero()) {
         let Some(since) = it.since else { continue };
@@ -461,7 +466,8 @@ fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: 
     let most = most(style, RESOURCES);
     for (is_rented, name) in [(true, "Rented"), (false, "Requested")] {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
-        let headings = [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];
+        let headings =
+            [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];
         let mut table = TextTable::new(&headings, 1..2);
         for it in of_role.iter().take(most) {
             let mut cells = vec![shortened(&one_line(&it.holding.address), LONGEST_ADDRESS)];

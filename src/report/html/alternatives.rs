@@ -69,12 +69,14 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     // Empty columns are left out.
     let columns: Vec<(&str, Column)> =
         columns.into_iter().zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(it, _)| it).collect();
-    let caption =
-        "Monthly cost of the most expensive resources with other purchase options: list prices, configured numbers and hours";
+    let caption = "Monthly cost of the most expensive resources with other purchase options: list prices, configured numbers and hours";
     let table = Table { id: "alternatives-table", caption, columns: &columns, is_searchable: false };
     table.print(&mut body, &all, |page, it| row(page, report, scale, it, &is_shown));
     body.leaf("p", &[("class", "soft small")], CONDITIONS);
-    let answer = format!("The cost of the {} most expensive resources with other purchase options, regions or providers.", all.len());
+    let answer = format!(
+        "The cost of the {} most expensive resources with other purchase options, regions or providers.",
+        all.len()
+    );
     Some(PageSection { id: "alternatives", title: "What would other choices cost?", answer: Some(answer), body })
 }
 

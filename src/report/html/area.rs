@@ -1,21 +1,21 @@
-//! What something was over time: areas in steps, one on the other, with gaps where nothing is known.
+//! A value over time: stacked areas in steps, with gaps for unknown values.
 
 use std::fmt::Write;
 
 use super::bars::{Bar, Color, Hatch, percent, rect};
 use super::markup::Html;
 
-/// A text at a share of an axis.
+/// A label at a share of an axis.
 pub(in crate::report) struct Label {
     pub(in crate::report) at: f64,
     pub(in crate::report) text: String,
 }
 
-/// What something was from a moment on.
+/// The values from a moment on.
 pub(in crate::report) struct AreaState {
     /// The share of the width at which it begins.
     pub(in crate::report) from: f64,
-    /// The series in it; none where it is not known.
+    /// The values of the series; none if unknown.
     pub(in crate::report) values: Option<Vec<f64>>,
     /// The series are all of it, and no minimum.
     pub(in crate::report) is_whole: bool,
@@ -33,11 +33,11 @@ pub(in crate::report) struct Area<'a> {
     /// On the axis of amounts, as shares of the most.
     pub(in crate::report) ticks: &'a [Label],
     pub(in crate::report) labels: &'a [Label],
-    /// What a table below tells more of.
+    /// Marks of steps that the table below lists.
     pub(in crate::report) marks: &'a [Label],
 }
 
-/// Heights in pixels, and where the areas begin below marks.
+/// Heights in pixels, and the top of the areas below the marks.
 const HEIGHT: f64 = 200.0;
 const TOP: f64 = 26.0;
 
@@ -106,7 +106,7 @@ pub(in crate::report) fn area(page: &mut Html, it: &Area) {
     page.raw("\n");
 }
 
-/// A grid line with the amount that it stands for.
+/// A grid line with its amount.
 fn line(page: &mut Html, tick: &Label) {
     let y = format!("{:.1}", TOP + HEIGHT * (1.0 - tick.at));
     let attributes = [
@@ -119,7 +119,7 @@ fn line(page: &mut Html, tick: &Label) {
         ("stroke-width", "1"),
     ];
     page.element("line", &attributes, |_| {});
-    // The lowest line needs no word, and areas lie on it.
+    // The lowest line needs no label, because areas begin on it.
     if tick.at <= 0.0 {
         return;
     }
@@ -179,7 +179,7 @@ fn paths(page: &mut Html, it: &Area) {
     }
 }
 
-/// From where to where each state holds, in units of the drawing.
+/// The range of each state, in units of the drawing.
 fn stretches<'a>(it: &'a Area) -> impl Iterator<Item = (f64, f64, &'a AreaState)> {
     let ends = it.states.iter().skip(1).map(|next| Some(next.from)).chain([None]);
     it.states.iter().zip(ends).map(|(state, end)| match end {

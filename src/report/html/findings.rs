@@ -1,4 +1,4 @@
-//! Every finding, with its line, its money and what to write instead.
+//! Every finding, with its line, its money and its replacement.
 
 use super::markup::Html;
 use super::page::PageSection;
@@ -27,7 +27,7 @@ pub(in crate::report) fn section(report: &Report) -> Option<PageSection> {
     Some(PageSection { id: "findings", title: "What did gpulint find?", answer: Some(text::found(report)), body })
 }
 
-/// Findings, the dearest first; those that say the same stand with the first of them.
+/// Findings, the most expensive first; repeats are listed with the first one.
 pub(in crate::report) fn list(
     page: &mut Html,
     report: &Report,
@@ -109,7 +109,7 @@ fn place(page: &mut Html, report: &Report, head: Option<&Head>, finding: &Findin
     }
 }
 
-/// The lines that stand there afterwards, and which command writes them.
+/// The lines after the fix, and the command that applies it.
 fn fix(page: &mut Html, report: &Report, finding: &Finding) {
     if finding.edits.is_empty() {
         return;

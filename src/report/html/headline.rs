@@ -108,27 +108,32 @@ fn savings(page: &mut Html, report: &Report) {
     let steps = super::waste::steps(report);
     let Some(all) = steps.last().filter(|it| it.saves > Money::ZERO) else { return };
     let mark = mark(super::waste::is_estimated(report));
-    card(page, "Possible savings per month, at most", &format!("{mark}{}", report.currency.amount(all.saves)), |page| {
-        let safe = steps.first().map_or(Money::ZERO, |it| it.saves);
-        let scale = Scale::to(all.saves);
-        picture(page, 22, |page| {
-            let range = MoneyRange { floor: safe, expected: safe, ceiling: safe };
-            interval(
-                page,
-                scale,
-                MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
-                2,
-                18,
-                Color::Grey,
-            );
-            interval(page, scale, range, 2, 18, Color::Green);
-        });
-        let told = match safe.is_zero() {
-            true => "none at low risk".to_owned(),
-            false => format!("{} at low risk", report.currency.amount(safe)),
-        };
-        page.leaf("p", &[("class", "soft small")], &told);
-    });
+    card(
+        page,
+        "Possible savings per month, at most",
+        &format!("{mark}{}", report.currency.amount(all.saves)),
+        |page| {
+            let safe = steps.first().map_or(Money::ZERO, |it| it.saves);
+            let scale = Scale::to(all.saves);
+            picture(page, 22, |page| {
+                let range = MoneyRange { floor: safe, expected: safe, ceiling: safe };
+                interval(
+                    page,
+                    scale,
+                    MoneyRange { floor: all.saves, expected: all.saves, ceiling: all.saves },
+                    2,
+                    18,
+                    Color::Grey,
+                );
+                interval(page, scale, range, 2, 18, Color::Green);
+            });
+            let told = match safe.is_zero() {
+                true => "none at low risk".to_owned(),
+                false => format!("{} at low risk", report.currency.amount(safe)),
+            };
+            page.leaf("p", &[("class", "soft small")], &told);
+        },
+    );
 }
 
 /// As large as the totals: a total that leaves something out must not look complete.

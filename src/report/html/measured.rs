@@ -1,4 +1,4 @@
-//! What a meter said of each resource, and what found no partner.
+//! The usage metrics of each resource, and rows without a resource.
 
 use super::bars::{Bar, Color, Hatch, percent, picture, rect};
 use super::markup::Html;

@@ -63,7 +63,7 @@ pub(super) enum Rest {
     Bill,
 }
 
-/// The questions in the order in which people ask them: who pays, what is waste, what else could it be.
+/// The sections in the order of the reader's questions: who pays, what can be saved, what are the alternatives.
 pub(super) fn page(
     report: &Report,
     heading: &str,

@@ -76,7 +76,7 @@ fn amount(slice: &Slice, role: Role) -> MoneyRange {
 fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
     page.element("fieldset", &[("class", "tabs"), ("hidden", "")], |page| {
         page.leaf("legend", &[], "Group by");
-        // What says most at first sight: a cut in which something has a name.
+        // The first selected cut: one with a named slice.
         let first = cuts.iter().position(|(_, slices)| slices.iter().any(|it| it.is_named)).unwrap_or_default();
         for (at, (cut, _)) in cuts.iter().enumerate() {
             page.element("label", &[], |page| {

@@ -66,7 +66,7 @@ fn row(page: &mut Html, report: &Report, (resource, item): (&Resource, &BillItem
         page.text(&report.called(resource));
         page.raw("<br>");
         page.leaf("code", &[("class", "soft")], &format!("{}:{}", at.path, at.line));
-        // One address in several runs is several resources.
+        // One address in several deployments is several resources.
         let run = resource.run.as_ref().filter(|_| several.contains(resource.address.as_str()));
         if let Some(run) = run {
             let name = report.inventory.run(run).map_or_else(|| run.to_string(), |run| report.name_of(run));
@@ -107,7 +107,7 @@ fn money(page: &mut Html, report: &Report, item: &BillItem) {
     let per = if item.per == Period::Month { String::new() } else { format!("/{}", item.per.name()) };
     for (amount, mark) in [(range.expected, mark_of(item)), (range.floor, ""), (range.ceiling, "")] {
         let mark = if amount.is_zero() { "" } else { mark };
-        // What is for an hour or a run stands behind what is for a month, however it is sorted.
+        // Costs per hour or run come after costs per month in every sort order.
         let rank = if item.per == Period::Month { amount.usd() } else { amount.usd() * 1e-9 };
         number(page, &format!("{mark}{}{per}", report.currency.amount(amount)), rank);
     }

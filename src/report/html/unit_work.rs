@@ -1,4 +1,4 @@
-//! What a unit of work costs, a row for each server.
+//! The cost per unit of work, one row for each server.
 
 use super::markup::Html;
 use super::page::PageSection;

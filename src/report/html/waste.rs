@@ -99,7 +99,11 @@ fn answer(report: &Report) -> Option<String> {
         (_, true) => "No finding has a monthly saving.".to_owned(),
         (true, false) => format!("Possible savings: up to {}/month, none at low risk.", amount(all.saves)),
         (false, false) => {
-            format!("Possible savings: {}/month at low risk, up to {}/month in total.", amount(safe.saves), amount(all.saves))
+            format!(
+                "Possible savings: {}/month at low risk, up to {}/month in total.",
+                amount(safe.saves),
+                amount(all.saves)
+            )
         }
     })
 }
@@ -157,8 +161,7 @@ fn safe_first(page: &mut Html, report: &Report) {
         ("saves", Column::Number),
         ("findings", Column::Number),
     ];
-    let caption =
-        "The lowest risk first: one total of machines and pods, in which each dollar counts once";
+    let caption = "The lowest risk first: one total of machines and pods, in which each dollar counts once";
     let table = Table { id: "safe-first", caption, columns: &columns, is_searchable: false };
     table.print(page, rows, |page, (name, saves, findings)| {
         super::table::name(page, name);

@@ -1,4 +1,4 @@
-//! What a month in review tells, whatever the format.
+//! The content of a monthly review, for all formats.
 
 use std::cmp::Reverse;
 
@@ -21,13 +21,13 @@ pub struct Review<'a> {
     pub month: Month,
     pub report: &'a Report<'a>,
     pub history: &'a History,
-    /// Where the whole report is, for messages.
+    /// The address of the full report, for messages.
     pub url: Option<Head>,
 }
 
-/// What a month did, by the commits of it.
+/// The change of cost in a month, with its commits.
 pub(super) struct Moved<'a> {
-    /// At its beginning and at its end; none where nothing of that time is known.
+    /// The cost at the beginning and the end of the month; none if nothing of that time is known.
     before: Option<&'a Snapshot>,
     after: Option<&'a Snapshot>,
     commits: usize,

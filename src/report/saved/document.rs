@@ -1,4 +1,4 @@
-//! What our JSON holds, as far as it is read again. Keys that a later version adds are passed over.
+//! The part of our JSON that is read back. Unknown keys of later versions are ignored.
 
 use serde::Deserialize;
 
@@ -302,7 +302,7 @@ pub(super) struct SavedOpenPart {
     why: String,
 }
 
-/// What somebody applies in one go, as far as reports tell of it.
+/// A deployment, as far as reports contain it.
 #[derive(Deserialize)]
 pub(super) struct SavedRun {
     pub(super) id: String,
@@ -435,7 +435,7 @@ pub(super) struct SavedDetail {
 }
 
 impl From<Bounds> for MoneyRange {
-    /// A ceiling without a limit is written as nothing.
+    /// A missing maximum is null.
     fn from(bounds: Bounds) -> Self {
         let money = |usd: Option<f64>| Money::from_usd(usd.unwrap_or(f64::INFINITY));
         MoneyRange { floor: money(bounds.floor), expected: money(bounds.expected), ceiling: money(bounds.ceiling) }
@@ -470,7 +470,7 @@ impl From<SavedUnnamed> for Ending {
 }
 
 impl SavedCostSum {
-    /// An older report says only of how many resources the cost is unknown.
+    /// An older report contains only the number of resources with an unknown cost.
     pub(super) fn sum(self, unpriced: usize) -> CostSum {
         let open = self.open.into_iter().enumerate().map(|(at, it)| OpenPart {
             of: it.of.into(),
@@ -499,7 +499,7 @@ impl SavedSum {
         let (before, after) = (self.before.sum(unpriced.0), self.after.sum(unpriced.1));
         let plain = after.minimum() - before.minimum();
         let difference = self.difference.map_or(plain, Into::into);
-        // An older report says what is not known any more by a difference that is smaller than that of the sums.
+        // In an older report, only a smaller difference than that of the totals shows cost that is no longer known.
         let unsaid = difference - plain;
         let became_known = self.became_known.map_or(MoneyRange::ZERO, Into::into);
         let no_longer_known = self.no_longer_known.map_or(unsaid, Into::into);
@@ -507,8 +507,7 @@ impl SavedSum {
     }
 }
 
-/// Words of our own are printed as they are: what stands in their place must be such a word. Somebody else may have
-/// written the file.
+/// Our own words are printed unescaped, so a value in their place must be one of them. Anyone may have written the file.
 pub(super) fn check(words: &[&str]) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ');
     match words.iter().find(|word| word.len() > 100 || !word.chars().all(plain)) {

@@ -1,4 +1,4 @@
-//! What saved reports tell a plan of purchases: machines that are needed, and their prices.
+//! The input of a purchase plan from saved reports: machines and their prices.
 
 use serde::Deserialize;
 
@@ -69,14 +69,14 @@ struct SavedOffered {
     flex: Option<f64>,
 }
 
-/// More machines than anybody rents: who writes that did not mean it.
+/// More machines than anyone rents: a larger number is an error.
 const MOST_MACHINES: f64 = 1e7;
 
-/// Said of a report whose writer did not tell what a plan needs.
+/// For a report that lacks values for a plan.
 const NOT_TOLD: &str = "the report does not contain this value; create the report again with this version of gpulint";
 
-/// The needs that a report of `gpulint check --format json` tells, each with the name of the report, and of how much it says
-/// that it was not judged; nothing where it is another document.
+/// The machines in a report of `gpulint check --format json`, with the name of the report and its number of unevaluated entries;
+/// none for another document.
 pub fn saved_needs(text: &str, from: &str) -> Result<Option<(Vec<Need>, usize)>, String> {
     #[derive(Deserialize)]
     struct Kind {
@@ -127,7 +127,7 @@ impl SavedResource {
     }
 }
 
-/// Names of machines and regions have points and such, beside what words of ours have.
+/// Names of machines and regions contain more characters than our own words.
 fn is_name(word: &str) -> Result<(), String> {
     let plain: String = word.chars().filter(|letter| !matches!(letter, '.' | '/' | ':' | '+' | '*')).collect();
     check(&[&plain])
@@ -149,7 +149,8 @@ fn unknown(why: &str) -> Demand {
 impl SavedDemand {
     fn read(self) -> Result<Demand, String> {
         let standing = Standing::from_name(&self.standing);
-        let standing = standing.ok_or_else(|| "its plan contains values that this version of gpulint does not know".to_owned())?;
+        let standing =
+            standing.ok_or_else(|| "its plan contains values that this version of gpulint does not know".to_owned())?;
         let number = |number: f64| match (0.0..=MOST_MACHINES).contains(&number) {
             true => Ok(number),
             false => Err(format!("{number} is not a valid number of machines")),

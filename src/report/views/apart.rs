@@ -14,7 +14,12 @@ const MOST_NAMED: usize = 3;
 /// Empty if the total counts nothing: then [`only`] is the first line of the report.
 pub(in crate::report) fn lines(report: &Report) -> Vec<String> {
     let line = |(counted, sum): (&Counted, &Apart)| {
-        format!("excluded from the total, {}: {}{}", place(*counted), shown(sum, report.currency), named(report, *counted))
+        format!(
+            "excluded from the total, {}: {}{}",
+            place(*counted),
+            shown(sum, report.currency),
+            named(report, *counted)
+        )
     };
     let is_alone = !report.inventory.resources.iter().any(Resource::is_added);
     report.bill.apart.iter().filter(|_| !is_alone).map(line).collect()

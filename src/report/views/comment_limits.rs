@@ -2,16 +2,16 @@
 
 use super::markup::{Markdown, markdown};
 
-/// What a comment may be where it goes.
+/// The limits of a comment on its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
     pub characters: usize,
-    /// `<details>` folds; where it does not, its tags would be shown.
+    /// `<details>` folds; on other hosts, its tags would be visible.
     pub folds: bool,
 }
 
 impl Default for Room {
-    /// For a file that may go anywhere: below 60,000, with room for the marker that a host adds.
+    /// For a file for any host: below 60,000 characters, with space for the marker of a host.
     fn default() -> Self {
         Room { characters: 59_500, folds: true }
     }

@@ -36,7 +36,9 @@ fn without_sums(report: &Report) -> String {
     let count = possible.len() + certain.len();
     match (apart::only(report), count) {
         (None, 0) => "no accelerators found".to_owned(),
-        (None, _) if certain.is_empty() => format!("accelerators possible in files or resources that are not evaluated: {count}"),
+        (None, _) if certain.is_empty() => {
+            format!("accelerators possible in files or resources that are not evaluated: {count}")
+        }
         (None, _) => format!("accelerators only in files or resources that are not evaluated: {count}"),
         (Some(apart), 0) => apart,
         (Some(apart), _) => format!("{apart}; not evaluated: {count}"),
@@ -110,8 +112,7 @@ fn per_run(currency: Currency, ending: &Ending, per: Period, mark: &str) -> Stri
 fn starts(report: &Report) -> Option<String> {
     let items = report.inventory.resources.iter().zip(&report.bill.items).filter(|(it, _)| it.is_added());
     let starts: f64 = items.filter_map(|(_, item)| item.starts).sum();
-    (starts > 0.0)
-        .then(|| format!("jobs start {} times per month, duration unknown", in_words(starts)))
+    (starts > 0.0).then(|| format!("jobs start {} times per month, duration unknown", in_words(starts)))
 }
 
 /// `43,800`, `21.7`

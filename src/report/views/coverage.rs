@@ -1,4 +1,4 @@
-//! Which of the files that matter were read, and by which run.
+//! Which relevant files were read, and by which deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::diagnostic::SkipKind;
 use crate::inventory::Run;
 use crate::report::Report;
 
-/// A file that could hold or change accelerators.
+/// A file that can contain accelerators or change their number.
 pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) path: String,
     pub(in crate::report) runs: Vec<&'a Run>,
@@ -16,7 +16,7 @@ pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) unread: Vec<&'a str>,
 }
 
-/// Every file that matters, by its path.
+/// Every relevant file, sorted by path.
 pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     let mut files: BTreeMap<&str, (Vec<&Run>, BTreeSet<&str>)> = BTreeMap::new();
     for run in &report.inventory.runs {
@@ -35,8 +35,8 @@ pub(in crate::report) fn files<'a>(report: &Report<'a>) -> Vec<Covered<'a>> {
     files.into_iter().map(shown).collect()
 }
 
-/// Files and directories that were not read, or not all of them, and why: what readers passed by, and what is not judged as
-/// a whole.
+/// Files and directories that were not read in full, with the reasons: skipped ones, and those that were not evaluated as a
+/// whole.
 fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKind>> {
     let inventory = report.inventory;
     let skipped = inventory.skipped.iter().map(|it| (it.path.as_str(), it.reason.as_str(), it.kind));
@@ -48,7 +48,7 @@ fn unread<'a>(report: &Report<'a>) -> BTreeMap<&'a str, BTreeMap<&'a str, SkipKi
     unread
 }
 
-/// As our own JSON has it; `gpulint files` lists every file.
+/// The coverage in JSON; `gpulint files` lists every file.
 #[derive(Serialize)]
 pub(in crate::report) struct Coverage<'a> {
     files_that_matter: usize,
@@ -59,7 +59,7 @@ pub(in crate::report) struct Coverage<'a> {
 #[derive(Serialize)]
 struct Unread<'a> {
     path: String,
-    /// The ids of the runs that read a part of it.
+    /// The ids of the deployments that read a part of it.
     runs: Vec<&'a str>,
     reasons: Vec<&'a str>,
 }
@@ -101,7 +101,9 @@ pub(in crate::report) fn line(report: &Report) -> Option<String> {
 fn called(path: &str, kind: SkipKind) -> (&'static str, &'static str) {
     let is_variables = path.ends_with(".tfvars") || path.ends_with(".tfvars.json");
     match kind {
-        SkipKind::PlanBeside => ("plan whose configuration is read instead", "plans whose configuration is read instead"),
+        SkipKind::PlanBeside => {
+            ("plan whose configuration is read instead", "plans whose configuration is read instead")
+        }
         SkipKind::UncalledModule => ("module without a caller", "modules without a caller"),
         SkipKind::MissingModule => ("module not downloaded", "modules not downloaded"),
         SkipKind::MissingTemplate => ("stack with a missing template", "stacks with a missing template"),

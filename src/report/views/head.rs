@@ -14,7 +14,7 @@ impl Head {
         (is_web && url.chars().all(plain)).then(|| Head { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The address of a directory below; nothing if its name is no part of an address.
+    /// The address of a subdirectory; none if its name is not valid in an address.
     pub(crate) fn below(&self, directory: &str) -> Option<Head> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/@+=,".contains(c);
         let url = format!("{}/{directory}", self.url);

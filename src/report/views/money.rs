@@ -67,8 +67,8 @@ impl Currency {
     /// The monthly cost, with its minimum if that is lower than expected.
     pub(in crate::report) fn monthly_with_floor(&self, sum: &CostSum, mark: &str) -> String {
         let range = sum.minimum();
-        let floor = (sum.is_whole() && range.floor < range.expected)
-            .then(|| format!(", minimum {}", self.amount(range.floor)));
+        let floor =
+            (sum.is_whole() && range.floor < range.expected).then(|| format!(", minimum {}", self.amount(range.floor)));
         format!("{}{}", self.monthly(sum, mark), floor.unwrap_or_default())
     }
 

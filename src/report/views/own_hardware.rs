@@ -58,7 +58,9 @@ fn beside(own: &Purchased, it: &Against) -> String {
             let full = usd(fixed + power * HOURS_PER_MONTH);
             match crossing {
                 Crossing::Below(hours) => {
-                    format!("{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours per month")
+                    format!(
+                        "{paid}: cheaper below ({month} - {fixed_text}) / {power_text} = {hours:.1} hours per month"
+                    )
                 }
                 Crossing::Never => format!("{paid}: never cheaper, because it costs {fixed_text}/month even when idle"),
                 Crossing::Above(_) | Crossing::Always => {

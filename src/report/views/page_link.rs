@@ -1,4 +1,4 @@
-//! The line at the end of a comment that leads to the page.
+//! The line at the end of a comment that links the page.
 
 use super::head::Head;
 
@@ -9,7 +9,7 @@ pub fn page_link(page: &Head) -> String {
     format!("{BEFORE}{})\n", page.url())
 }
 
-/// What a comment says beside the line: each run has a page of its own, which says nothing new.
+/// The comment without this line: each run has another page, and a new link is not news.
 pub fn without_page_link(comment: &str) -> &str {
     let whole = comment.trim_end();
     let (before, last) = whole.rsplit_once('\n').unwrap_or(("", whole));

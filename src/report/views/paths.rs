@@ -3,12 +3,12 @@
 use crate::report::escape::begins_command;
 use crate::source::{BESIDE, Location, Sources, Span};
 
-/// How paths of the tree are shown: relative to the directory that the command runs in.
+/// How paths of the tree are shown: relative to the current directory.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
     /// The parts of the running directory below the root of the tree.
     below: Vec<String>,
-    /// Where the running directory is not below the root: the way from it to the root, ending with `/`.
+    /// If the current directory is not below the root: the path from it to the root, with a final `/`.
     way: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Paths {
         format!("{}{rest}", "../".repeat(self.below.len() - shared))
     }
 
-    /// A directory of the tree; the one that the command runs in is `.`.
+    /// A directory of the tree; the current one is `.`.
     pub fn show_directory(&self, directory: &str) -> String {
         let inside = if directory.is_empty() { "*".to_owned() } else { format!("{directory}/*") };
         match self.show(&inside).strip_suffix('*').map(|shown| shown.trim_end_matches('/')) {

@@ -206,14 +206,14 @@ fn hours_causes(line: &Reconciled<'_>, item: &BillItem, ran: f64, hours: f64) ->
     let most = count.ceiling * per_one;
     let is_off = (factor - 1.0).abs() > NEAR;
     if average > most * (1.0 + NEAR) {
-        causes.push(format!(
-            "more than configured: {} ran on average, maximum {}",
-            tenths(average),
-            tenths(most)
-        ));
+        causes.push(format!("more than configured: {} ran on average, maximum {}", tenths(average), tenths(most)));
     } else if count.floor != count.ceiling && is_off {
         let most = if count.ceiling.is_finite() { tenths(count.ceiling) } else { "unlimited".to_owned() };
-        causes.push(format!("scaled: {} ran on average, minimum {}, maximum {most}", tenths(average), tenths(count.floor)));
+        causes.push(format!(
+            "scaled: {} ran on average, minimum {}, maximum {most}",
+            tenths(average),
+            tenths(count.floor)
+        ));
     } else if factor < 1.0 - NEAR && !has_schedule {
         causes.push(format!(
             "stopped: {} of {} ran on average, and no schedule here explains this",

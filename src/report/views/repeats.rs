@@ -1,5 +1,4 @@
-//! What is said more than once is told once, for people: of all instances of one text, and advice that fires on nearly every
-//! file.
+//! Combines repeated findings for people: those of all instances of one block, and advice for nearly every file.
 
 use std::collections::HashMap;
 
@@ -20,13 +19,12 @@ const NAMES_TOLD: usize = 4;
 /// Characters of one of them.
 const LONGEST_NAME: usize = 200;
 
-/// Each finding that is told, in the order given, with those that say the same: of other instances of its text, or about other
-/// lines of its file.
+/// Each finding in the given order, with its repeats: for other instances of its block, or for other lines of its file.
 pub(in crate::report) fn grouped_repeats<'a>(
     report: &Report,
     findings: &[&'a Decided],
 ) -> Vec<(&'a Decided, Vec<&'a Decided>)> {
-    // What fails is told apart from what does not.
+    // Failing findings are separate from others.
     let rule = |decided: &Decided| (decided.finding.rule.clone(), decided.finding.level);
     let text = |decided: &Decided| (rule(decided), format!("{:?}", place(report, decided)));
     let words = |decided: &Decided| (rule(decided), decided.finding.message.clone());
@@ -47,10 +45,10 @@ pub(in crate::report) fn grouped_repeats<'a>(
     entries
 }
 
-/// What is said of the others of an entry: words of our own around names of the repository.
+/// The line about the repeats: our own words around names from the repository.
 pub(in crate::report) struct Also {
     before: String,
-    /// Each with our own words before it.
+    /// Each name with the words before it.
     names: Vec<(String, String)>,
     after: String,
 }
@@ -75,13 +73,17 @@ impl Also {
     }
 }
 
-/// `and 2 more, on lines 12, 22`; of one text `and for 3 more of it: …, saves $1,539/month together`.
+/// `and 2 more, on lines 12, 22`; for one block `the same 3 more times here: …; all 4 save $1,539/month`.
 pub(in crate::report) fn also(report: &Report, first: &Decided, others: &[&Decided]) -> Also {
     let together = together(report, first, others);
     if others.iter().any(|it| place(report, it) != place(report, first)) {
         let file = place(report, first).file;
         let is_here = others.iter().all(|it| place(report, it).file == file);
-        let (most, what) = if is_here { (LINES_TOLD, if others.len() == 1 { "on line" } else { "on lines" }) } else { (NAMES_TOLD, "at") };
+        let (most, what) = if is_here {
+            (LINES_TOLD, if others.len() == 1 { "on line" } else { "on lines" })
+        } else {
+            (NAMES_TOLD, "at")
+        };
         let mut shown: Vec<String> = Vec::new();
         for it in others {
             let at = report.paths.locate(report.sources, it.finding.span);
@@ -118,7 +120,7 @@ fn together(report: &Report, first: &Decided, others: &[&Decided]) -> String {
     })
 }
 
-/// What tells the others from the first, with our own words before each: the runs that they are in, else their addresses.
+/// What distinguishes the repeats from the first finding: their deployments, otherwise their addresses.
 fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, String)> {
     let run = |it: &Decided| {
         let run = report.resource(it.finding.resource)?.run.as_ref()?;
@@ -145,7 +147,7 @@ fn names(report: &Report, first: &Decided, others: &[&Decided]) -> Vec<(String, 
         .collect()
 }
 
-/// Where the text stands that the finding is about.
+/// The place of the finding in its file.
 fn place(report: &Report, decided: &Decided) -> Span {
     report.sources.origin(decided.finding.span)
 }

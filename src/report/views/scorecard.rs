@@ -208,7 +208,8 @@ impl Scorecard {
             }
             lines.splice(0..0, measured.lines());
         }
-        for (name, count) in [("without a price", self.unpriced), ("checks skipped, value unknown", self.undetermined)] {
+        for (name, count) in [("without a price", self.unpriced), ("checks skipped, value unknown", self.undetermined)]
+        {
             if count > 0 {
                 lines.push((name, count.to_string()));
             }

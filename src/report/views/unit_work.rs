@@ -1,25 +1,25 @@
-//! What a unit of work costs: tokens of servers, requests, seats.
+//! The cost per unit of work: tokens of servers, requests, seats.
 
 use crate::fit::speed::SpeedRange;
 use crate::fit::{UnitCosts, placed};
 use crate::inventory::{Fact, Resource, Task};
 use crate::report::Report;
 
-/// A resource of which it is known, or which serves a model of which it is not.
+/// A resource with a known unit cost, or a server with an unknown one.
 pub(in crate::report) struct UnitWork<'a> {
     pub(in crate::report) resource: &'a Resource,
-    /// Of what serves one.
+    /// The model of a server.
     pub(in crate::report) model: Option<&'a str>,
     pub(in crate::report) tokens_per_second: Option<SpeedRange>,
     pub(in crate::report) ms_per_token: Option<SpeedRange>,
     pub(in crate::report) costs: UnitCosts,
-    /// Who measured the rate, where it is no estimate.
+    /// The source of a measured rate.
     pub(in crate::report) measured_by: Option<&'a str>,
-    /// Why it is not said how fast it answers.
+    /// Why the speed is unknown.
     pub(in crate::report) because: Option<&'static str>,
 }
 
-/// What is told of each, with its heading.
+/// A column with its heading.
 type Column = (&'static str, fn(&UnitWork<'_>) -> Option<SpeedRange>);
 
 pub(in crate::report) const COLUMNS: [Column; 6] = [
@@ -32,7 +32,7 @@ pub(in crate::report) const COLUMNS: [Column; 6] = [
 ];
 
 impl UnitWork<'_> {
-    /// Something is told, and not only why nothing is.
+    /// True if at least one value is known.
     pub(in crate::report) fn is_known(&self) -> bool {
         COLUMNS.iter().any(|(_, read)| read(self).is_some())
     }
@@ -67,7 +67,7 @@ pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWo
     })
 }
 
-/// The reasons why rates are not said, each with the number of servers, the most first.
+/// The reasons for unknown rates, each with the number of servers, the most frequent first.
 pub(in crate::report) fn reasons(work: &[UnitWork<'_>]) -> Vec<(usize, &'static str)> {
     let mut found: Vec<(usize, &'static str)> = Vec::new();
     for why in work.iter().filter_map(|it| it.because) {

@@ -37,7 +37,7 @@ struct Inspected<'a> {
     accelerator: Option<Fact>,
     accelerator_count: Option<Fact>,
     count: Count,
-    /// Sums count the version of this object that stands there.
+    /// The total counts the version of this object at this place.
     version_of: Option<wire::Version>,
     purchase: Option<Fact>,
     purpose: Option<Fact>,
@@ -59,7 +59,7 @@ struct Link<'a> {
     why: &'a str,
 }
 
-/// Facts that have a place of their own in a resource.
+/// Facts that have their own field in a resource.
 const NAMED: [Key; 9] = [
     Key::Provider,
     Key::Region,

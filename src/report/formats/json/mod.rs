@@ -19,7 +19,7 @@ use crate::report::escape;
 
 pub(in crate::report) const VERSION: u32 = 1;
 
-/// A document of JSON, to be read by programs and looked at by people.
+/// A JSON document for programs, formatted so that people can read it.
 pub fn print(value: &impl Serialize) -> String {
     // Writing plain data to memory cannot fail; should it ever, an empty report must not pass for a clean one.
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
@@ -40,8 +40,7 @@ pub(in crate::report) fn compact(value: &impl Serialize) -> String {
     plain(serde_json::to_string(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}")))
 }
 
-/// The same value, in text that can be shown anywhere: what a terminal would obey is written as a number. Only strings
-/// hold such characters.
+/// The same value, safe to show anywhere: control characters are escaped. Only strings contain such characters.
 fn plain(text: String) -> String {
     if !text.chars().any(|c| c != '\n' && escape::is_hostile(c)) {
         return text;

@@ -14,7 +14,7 @@ use crate::report::views::teams::team;
 use crate::rules;
 use crate::source::Span;
 
-/// A number that is written without a fraction where it has none.
+/// A number that is written without a fraction if it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::report) struct Number(pub(in crate::report) f64);
 
@@ -92,14 +92,14 @@ pub(in crate::report) struct Sum {
     #[serde(flatten)]
     known: Bounds,
     whole: bool,
-    /// Nothing limits it: its ceiling is what is expected of the parts without a limit.
+    /// No maximum: the ceiling contains the expected cost of the parts without a limit.
     unlimited: bool,
-    /// Resources of which the cost is unknown. What was not evaluated at all stands in `not_judged`.
+    /// Resources with an unknown cost. Files and blocks that were not evaluated are in `not_judged`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<Open>,
 }
 
-/// A resource of which the cost is unknown.
+/// A resource with an unknown cost.
 #[derive(Debug, Serialize)]
 struct Open {
     of: String,
@@ -116,7 +116,7 @@ impl From<&CostSum> for Sum {
 }
 
 impl Sum {
-    /// Of a sum whose open parts stand in others already.
+    /// For a sum whose open parts are already in other sums.
     pub(in crate::report) fn without_parts(sum: &CostSum) -> Sum {
         Sum { known: sum.minimum().into(), whole: sum.is_whole(), unlimited: sum.is_unlimited(), open: Vec::new() }
     }
@@ -127,11 +127,11 @@ impl Sum {
 pub(in crate::report) struct Changes {
     before: Sum,
     after: Sum,
-    /// Of what both states know.
+    /// The difference of the cost that both states know.
     difference: Bounds,
-    /// The part of `after` of which the earlier state knows no cost.
+    /// The part of `after` whose cost was unknown before.
     became_known: Bounds,
-    /// The part of `before` of which the later state knows no cost.
+    /// The part of `before` whose cost is unknown after.
     no_longer_known: Bounds,
 }
 
@@ -148,7 +148,7 @@ impl From<&CostChange> for Changes {
 }
 
 impl Changes {
-    /// Of sums whose open parts stand in others already.
+    /// For sums whose open parts are already in other sums.
     pub(in crate::report) fn without_parts(it: &CostChange) -> Changes {
         let (before, after) = (Sum::without_parts(&it.before), Sum::without_parts(&it.after));
         Changes { before, after, ..it.into() }
@@ -261,9 +261,9 @@ pub(super) struct Price {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<Number>,
     pub(super) usd_per_month: Option<Bounds>,
-    /// Its part of a month of all, in which each dollar counts once; nothing of what sums do not count.
+    /// Its share of the monthly total, in which each dollar counts once; none if excluded from the total.
     pub(super) usd_in_sum: Option<Bounds>,
-    /// month, run or hour: what `usd` is for.
+    /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,
     pub(super) usd: Option<Bounds>,
     /// Of one, in that period.
@@ -272,15 +272,15 @@ pub(super) struct Price {
     pub(super) hours_because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starts_per_month: Option<Number>,
-    /// Disks, billed apart.
+    /// Disks, billed separately.
     pub(super) attached_usd_per_month: Option<Bounds>,
-    /// Accelerators that nobody can use beside one pod.
+    /// Accelerators that remain unusable next to a pod.
     pub(super) stranded_accelerators: Number,
     pub(super) as_of: Option<String>,
     pub(super) stale: Option<String>,
-    /// No text names an accelerator: what is expected is the least that it may cost.
+    /// No accelerator is named: the expected cost is the lowest possible one.
     pub(super) accelerator_unnamed: bool,
-    /// What this price leaves out.
+    /// Costs that this price leaves out.
     pub(super) not_included: Vec<String>,
 }
 
@@ -322,7 +322,7 @@ fn not_included(item: &BillItem) -> Vec<String> {
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Skipped<'a> {
     path: String,
-    /// What kind of thing was skipped, for programs.
+    /// The cause, for programs.
     kind: &'static str,
     reason: &'a str,
 }
@@ -336,7 +336,7 @@ pub(in crate::report) fn skipped<'a>(report: &Report<'a>) -> Vec<Skipped<'a>> {
     report.inventory.skipped.iter().map(shown).collect()
 }
 
-/// A machine of which nobody can say whether it carries accelerators.
+/// A machine that may have accelerators.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct UnknownMachine<'a> {
     address: &'a str,
@@ -373,7 +373,7 @@ pub(in crate::report) fn assumed<'a>(report: &Report<'a>) -> Vec<UnknownMachine<
     report.assumed().map(shown).collect()
 }
 
-/// A resource with what it costs, and with what a later comparison needs of it.
+/// A resource with its cost, and the values that a later comparison needs.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Counted<'a> {
     address: &'a str,
@@ -393,7 +393,7 @@ pub(in crate::report) struct Counted<'a> {
     team: Option<&'a str>,
     count: Count,
     price: Price,
-    /// What a plan of purchases needs of it, where it is rented and counted.
+    /// The values that a purchase plan needs, for provisioned machines in the total.
     #[serde(skip_serializing_if = "Option::is_none")]
     demand: Option<WireDemand>,
 }
@@ -411,7 +411,7 @@ struct WireDemand {
     usd_per_hour: Offered,
 }
 
-/// So many machines that surely run in this share of the hours.
+/// The number of machines that always run in this share of the hours.
 #[derive(Debug, Serialize)]
 struct Rung {
     machines: Number,
@@ -496,17 +496,17 @@ pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Op
     })
 }
 
-/// Where Terraform runs to make it: equal addresses of several roots are told apart by it.
+/// The Terraform root of the resource, which distinguishes equal addresses.
 pub(super) fn root(report: &Report, resource: &Resource) -> Option<String> {
     resource.root.as_deref().map(|root| report.paths.show_directory(root))
 }
 
-/// The run that makes it.
+/// The deployment of the resource.
 pub(super) fn run(resource: &Resource) -> Option<&str> {
     resource.run.as_ref().map(inventory::RunId::as_str)
 }
 
-/// What somebody applies in one go.
+/// A deployment.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Run<'a> {
     id: &'a str,
@@ -550,7 +550,7 @@ pub(super) fn version_of(report: &Report, resource: &Resource) -> Option<Version
     Some(Version { path: location.path, line: location.line })
 }
 
-/// What a budget has to pay.
+/// A budget with its current total.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Budget<'a> {
     rule: &'a str,
@@ -574,7 +574,7 @@ impl<'a> Budget<'a> {
     }
 }
 
-/// A total that a rule about everything looks at.
+/// A total that a rule checks.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Total<'a> {
     rule: &'a str,
@@ -603,14 +603,14 @@ pub(in crate::report) struct Totals {
     requested: Sum,
     /// Both, with each dollar counted once.
     combined: Sum,
-    /// Disks of what is rented.
+    /// Disks of provisioned machines.
     attached: Sum,
     unpriced: usize,
-    /// Of `requested`, what pods cost that name no accelerator.
+    /// The part of `requested` for pods that name no accelerator.
     unnamed: Unnamed,
     /// Prices that are older than those of their kind may be.
     stale: usize,
-    /// Told beside the sums, and not part of them.
+    /// Excluded from the total.
     apart: Vec<Apart>,
 }
 

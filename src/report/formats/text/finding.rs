@@ -16,10 +16,10 @@ use crate::report::{Paths, Report, Style, escape};
 use crate::rules::{Finding, Safety};
 use crate::source::{self, FileId, Sources};
 
-/// Lines that one finding names beside its own.
+/// The most related lines of one finding.
 const MOST_RELATED: usize = 5;
 
-/// What a report has said already: it is not said again.
+/// What a report has already printed and does not repeat.
 #[derive(Default)]
 pub(in crate::report) struct AlreadyPrinted {
     /// Resources with their cost.
@@ -58,7 +58,7 @@ impl Renderer {
         Renderer { handler: handler.without_syntax_highlighting(), is_plain: style.plain }
     }
 
-    /// A finding; `others` are those that say the same elsewhere. What its resource costs is said once of each.
+    /// A finding; `others` are repeats elsewhere. The cost of a resource is printed once.
     pub(in crate::report) fn finding(
         &self,
         text: &mut String,
@@ -160,14 +160,14 @@ impl Renderer {
             }
             return;
         }
-        // Writing to memory fails only where miette cannot read a snippet; the message must not be lost with it.
+        // Writing to memory fails only if miette cannot read a snippet. The message must not be lost then.
         if self.handler.render_report(text, block).is_err() {
             let _ = writeln!(text, "{}: {}", block.level.name(), block.message);
         }
     }
 }
 
-/// A finding about a line that stands above.
+/// A finding about a line that is already printed above.
 fn brief(text: &mut String, block: &Block, is_plain: bool) {
     let mark = match block.level {
         Level::Error => "×",
@@ -181,7 +181,7 @@ fn brief(text: &mut String, block: &Block, is_plain: bool) {
     }
 }
 
-/// Where Terraform runs, where that is not where the finding stands: a module may be called by several roots.
+/// The Terraform root, if it is not the directory of the finding: several roots can call a module.
 fn root_elsewhere(report: &Report, decided: &Decided) -> Option<String> {
     let resource = report.inventory.resources.get(decided.finding.resource?.0)?;
     let root = resource.root.as_deref()?;
@@ -193,7 +193,7 @@ fn shown_help(help: &str) -> String {
     escape::shortened(&escape::harmless(help), 2_000)
 }
 
-/// What the resource costs, and what acting on the finding saves.
+/// The cost of the resource, and the saving of the finding.
 fn money(report: &Report, finding: &Finding, with_cost: bool) -> Option<String> {
     let costs =
         finding.resource.filter(|_| with_cost).and_then(|id| report.currency.costs(report.bill.items.get(id.0)?));

@@ -140,9 +140,7 @@ pub(super) fn write_bill(text: &mut String, report: &Report, style: Style) {
     causes(text, unpriced(report), without_price);
     causes(text, estimated(report).collect(), with_estimate);
     let machines = report.unknown_machines.iter().map(|it| it.why.to_string());
-    causes(text, machines.collect(), |n| {
-        format!("{} that may have accelerators", counted(n, "resource"))
-    });
+    causes(text, machines.collect(), |n| format!("{} that may have accelerators", counted(n, "resource")));
     let skipped = report.inventory.skipped.iter().map(|it| it.reason.clone());
     causes(text, skipped.collect(), |n| format!("{} skipped", counted(n, "file")));
     if !report.catalog.as_of.is_empty() {

@@ -1,4 +1,4 @@
-//! One commit of a history, and what is known of it.
+//! One commit of a history, and its state.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Every {
 #[derive(Debug, Clone)]
 pub struct Point {
     pub commit: Commit,
-    /// Commits since the point before that nobody looked at.
+    /// Commits since the previous point that were not evaluated.
     pub passed_over: usize,
     pub state: PointState,
 }
@@ -40,7 +40,7 @@ pub struct Point {
 #[derive(Debug, Clone)]
 pub enum PointState {
     Known(Arc<Snapshot>),
-    /// What it costs is not known: never zero.
+    /// The cost is unknown, not zero.
     Gap(String),
 }
 
@@ -53,7 +53,7 @@ impl Point {
     }
 }
 
-/// What people call a commit. Names and subjects are somebody else's text.
+/// A commit. Names and subjects come from the repository and are not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
@@ -62,11 +62,11 @@ pub struct Commit {
     pub author: String,
     pub subject: String,
     pub tags: Vec<String>,
-    /// Of a merge that changed something, where its message names one.
+    /// For a merge that changed something, the pull request in its message, if there is one.
     pub request: Option<PullRequest>,
 }
 
-/// What a code host wrote into the message of a merge.
+/// The pull request that a code host wrote into the message of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
     /// As the host writes it: `#7` or `!7`.

@@ -1,4 +1,4 @@
-//! What one state of a tree costs, kept small: what a point of history holds, and what is kept of it between runs.
+//! The cost of one state of a tree in compact form: the content of a history point, also in the cache.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use crate::report::views::cuts::{Cut, slices};
 use crate::report::views::scorecard::best_savings;
 use crate::source::parent;
 
-/// Money as reports hold it, in millionths: the same whether it was computed just now or is kept from an earlier run.
+/// Money as in reports, in millionths: equal whether computed now or read from the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amount(MoneyRange);
 
@@ -59,27 +59,27 @@ fn rounded(n: f64) -> f64 {
 /// One state of a tree.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// What is known of a month of what is rented, of what pods ask for, and of both with each dollar counted once.
+    /// The known monthly cost of machines, of pods, and of both with each dollar counted once.
     rented: Amount,
     requested: Amount,
     combined: Amount,
-    /// What is known of disks of what is rented, which are not part of it, and whether that is all.
+    /// The known disk cost of provisioned machines, which is separate, and whether it is complete.
     attached: Amount,
     is_attached_whole: bool,
-    /// What ends, beside the months.
+    /// Jobs that end, which no monthly total contains.
     pub endings: Vec<SnapshotEnding>,
-    /// Accelerators that are expected: of what is rented, and of what pods ask for.
+    /// The expected number of accelerators: provisioned, and requested by pods.
     pub accelerators_rented: f64,
     pub accelerators_requested: f64,
     /// Resources without a price.
     pub unpriced: usize,
-    /// By the names of rules; those that somebody accepted do not count.
+    /// By rule; suppressed findings do not count.
     pub findings: Vec<RuleCount>,
-    /// A month of what acting on the findings saves, the largest of each resource.
+    /// The possible monthly saving: the largest of each resource.
     pub saves: Amount,
     pub not_judged: Vec<SnapshotUnjudged>,
     pub resources: Vec<Holding>,
-    /// Who pays, by each of the cuts.
+    /// The cost by each cut.
     pub cuts: Vec<SnapshotCut>,
 }
 
@@ -101,7 +101,7 @@ pub struct SnapshotSlice {
     pub unpriced: usize,
 }
 
-/// Jobs that end: so much for a run, or for an hour.
+/// Jobs that end: the cost per run or hour.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotEnding {
     pub is_rented: bool,
@@ -127,11 +127,11 @@ pub struct SnapshotUnjudged {
     pub reason: String,
 }
 
-/// A resource as it stood then.
+/// A resource in this state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Holding {
     pub address: String,
-    /// What makes it: equal addresses of several runs are told apart by it.
+    /// The deployment of the resource, which distinguishes equal addresses.
     pub run: Option<String>,
     pub kind: String,
     pub path: String,
@@ -144,27 +144,27 @@ pub struct Holding {
     pub accelerator: Option<String>,
     /// Of one machine or pod.
     pub accelerators: Option<f64>,
-    /// Machines or pods: floor, expected, ceiling.
+    /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
-    /// Nothing where no text says how often it runs, or where it has no price.
+    /// None if the number of runs is unknown, or without a price.
     pub monthly: Option<Amount>,
-    /// `month`, `run` or `hour`: what `amount` is for.
+    /// The period of `amount`: `month`, `run` or `hour`.
     pub per: String,
     pub amount: Option<Amount>,
     /// Why there is no price.
     pub unpriced: Option<String>,
-    /// What else is unknown of its cost, and why: the names of causes.
+    /// Other unknown parts of its cost: the names of the causes.
     pub open: Vec<(String, String)>,
-    /// What it costs of a month of all, so that each dollar counts once.
+    /// Its share of the monthly total, in which each dollar counts once.
     pub share: Option<Amount>,
-    /// The pool that a pod runs on.
+    /// The pool of a pod.
     pub pool: Option<String>,
     /// Nothing limits how many machines there are.
     pub is_unlimited: bool,
 }
 
 impl Holding {
-    /// What stands in a file of that path may be it: both are of one folder, or the file is of the root that makes it.
+    /// Whether a file of that path may contain it: both have one folder, or the file belongs to its root.
     fn is_of(&self, path: &str) -> bool {
         let folder = parent(path);
         let of_run = |run: &str| {
@@ -209,7 +209,7 @@ impl Holding {
         }
     }
 
-    /// What is known of a month of it, and what is not.
+    /// The known monthly cost, and the unknown part.
     fn cost(&self, place: usize) -> CostSum {
         let part = |(cause, why): &(String, String)| OpenPart {
             of: self.address.as_str().into(),
@@ -221,7 +221,7 @@ impl Holding {
         CostSum::new(known, self.open.iter().map(part)).unlimited(self.is_unlimited && self.monthly.is_some())
     }
 
-    /// What it costs is known, by the month or each time that it runs.
+    /// True if the cost is known, per month or per run.
     pub fn is_known(&self) -> bool {
         self.monthly.is_some() || self.amount.is_some()
     }
@@ -277,17 +277,17 @@ impl Snapshot {
         }
     }
 
-    /// What has each thing in common that this cut tells apart, the dearest first.
+    /// The slices of each cut, the most expensive first.
     pub fn slices(&self, cut: Cut) -> &[SnapshotSlice] {
         self.cuts.iter().find(|it| it.cut == cut.name()).map_or(&[], |it| &it.slices)
     }
 
-    /// A month of what is rented.
+    /// The monthly cost of machines.
     pub fn rented(&self) -> CostSum {
         self.sum(*self.rented, |it| it.is_rented)
     }
 
-    /// A month of what pods ask for.
+    /// The monthly cost of pods.
     pub fn requested(&self) -> CostSum {
         self.sum(*self.requested, |it| !it.is_rented)
     }
@@ -297,7 +297,7 @@ impl Snapshot {
         self.sum(*self.combined, |_| true)
     }
 
-    /// Disks of what is rented.
+    /// Disks of provisioned machines.
     pub fn attached(&self) -> CostSum {
         let open = OpenPart {
             of: "disks".into(),
@@ -316,7 +316,7 @@ impl Snapshot {
         CostSum::new(known, parts.open().cloned().chain(unread)).unlimited(parts.is_unlimited())
     }
 
-    /// What is known of a month of machines and pods, as far as they count.
+    /// The known monthly cost of machines and pods in the total.
     pub(super) fn month_of(&self, counts: impl Fn(&Holding) -> bool + Clone) -> MoneyRange {
         together(self.added().filter(move |it| counts(it)).filter_map(|it| {
             Some(MonthOf {
@@ -339,7 +339,7 @@ impl Snapshot {
         rounded(of_their_own.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
     }
 
-    /// A part of what was not evaluated may be a resource of that address.
+    /// Whether an unevaluated entry may be a resource of that address.
     pub fn may_hide(&self, it: &Holding) -> bool {
         self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
     }
@@ -353,7 +353,7 @@ impl Snapshot {
         self.not_judged.iter().any(within)
     }
 
-    /// What sums count.
+    /// The resources in the total.
     pub fn added(&self) -> impl Iterator<Item = &Holding> + Clone {
         self.resources.iter().filter(|it| it.is_added)
     }

@@ -186,7 +186,8 @@ fn table(priced: &[Priced], style: Style) -> String {
         if with_traffic {
             cells.push(it.at_traffic.map(plain).unwrap_or_default());
         }
-        cells.push(it.beside_cheapest.name().to_owned());
+        // JSON keeps the short word.
+        cells.push(it.beside_cheapest.name().replace("dearer", "more expensive"));
         table.row(cells);
     }
     table.print_within(style.columns)

@@ -211,10 +211,10 @@ fn after(text: &mut String, cases: &Cases<'_>, case: &Case<'_>) {
     let (new, gone) = (beyond(&case.report, &today.report), beyond(&today.report, &case.report));
     let _ = writeln!(
         text,
-        "{}: {}; {} new and {} removed",
+        "{}: {}; new findings: {}, removed findings: {}",
         one_line(case.name),
         whole(case, today),
-        number(new.len(), "finding"),
+        new.len(),
         gone.len()
     );
     for (sign, report, findings) in [("+", &case.report, &new), ("-", &today.report, &gone)] {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::text::{
-    answer, author, change_money, did, expected, moved, number as plain_number, step_money, subject, unsure,
+    answer, author, change_money, commits, did, expected, moved, number as plain_number, step_money, subject, unsure,
 };
 use crate::catalog::Money;
 use crate::report::html::area::{Area, AreaState, Label, area};
@@ -43,7 +43,7 @@ pub(in crate::report) fn sections(history: &History) -> Vec<PageSection> {
 
 fn footer(history: &History) -> Vec<String> {
     let (looked, all) = (history.points.len(), history.commits);
-    let of = if looked == all { format!("{looked} commits") } else { format!("{looked} of {all} commits") };
+    let of = if looked == all { commits(looked) } else { format!("{looked} of {}", commits(all)) };
     vec![
         format!(
             "{of} along first parents. All at the prices of {}: the curve shows only changes of the files.",

@@ -6,12 +6,14 @@ use std::fmt::Write;
 
 use super::sparkline::sparkline;
 use crate::catalog::{Currency, Money};
+use crate::inventory::Role;
 use crate::pricing::CostChange;
 use crate::report::escape::{one_line, shortened};
 use crate::report::formats::text::TextTable;
 use crate::report::views::history::{
     Blame, BlamedCommit, BranchCommit, Commit, Step, StepChange, StepKind, course as steps_course, unknown_points,
 };
+use crate::report::views::money::role_heading;
 use crate::report::{Detail, History, Most, Point, Snapshot, Style};
 
 /// Months and steps that are shown by default.
@@ -355,8 +357,7 @@ fn gaps(text: &mut String, history: &History) {
     if all.is_empty() {
         return;
     }
-    let commits = if all.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", all.len()) };
-    let _ = writeln!(text, "\nnot readable: {commits}");
+    let _ = writeln!(text, "\nnot readable: {}", commits(all.len()));
     for (point, why) in all.iter().take(GAPS) {
         let _ =
             writeln!(text, "  {} of {}: {}", point.commit.short(), point.commit.date(), shortened(&one_line(why), 160));
@@ -364,6 +365,11 @@ fn gaps(text: &mut String, history: &History) {
     if all.len() > GAPS {
         let _ = writeln!(text, "  and {} more; --format json lists them all", all.len() - GAPS);
     }
+}
+
+/// `1 commit`, `12 commits`
+pub(in crate::report) fn commits(n: usize) -> String {
+    if n == 1 { "1 commit".to_owned() } else { format!("{n} commits") }
 }
 
 /// The basis of the numbers.
@@ -378,11 +384,8 @@ fn basis(text: &mut String, history: &History) {
         let _ = writeln!(text, "{}", one_line(note));
     }
     let looked = history.points.len();
-    let of = if looked == history.commits {
-        format!("{looked} commits")
-    } else {
-        format!("{looked} of {} commits", history.commits)
-    };
+    let of =
+        if looked == history.commits { commits(looked) } else { format!("{looked} of {}", commits(history.commits)) };
     let settings = one_line(&history.settings_of);
     let _ = writeln!(
         text,
@@ -408,17 +411,17 @@ fn share(it: &Blame<'_>) -> Money {
     it.holding.share.map_or(Money::ZERO, |it| it.expected)
 }
 
-/// `GPU cost $9,000 a month, brought by 3 commits; $1,000 of it before 2026-01-02`
+/// `GPU cost $9,000/month, added by 3 commits; $1,000 of this existed by 2026-01-02`
 fn brought(history: &History, told: &[Blame<'_>]) -> String {
     let counted = || told.iter().filter(|it| !share(it).is_zero());
     let all: Money = counted().map(share).sum();
     let before: Money = counted().filter(|it| it.since.is_none()).map(share).sum();
     let commits: std::collections::BTreeSet<&str> =
         counted().filter_map(|it| it.since.as_ref()).map(|it| it.commit.id.as_str()).collect();
-    let commits = if commits.len() == 1 { "1 commit".to_owned() } else { format!("{} commits", commits.len()) };
-    let mut text = format!("GPU cost {}/month, added by {commits}", history.currency.amount(all));
+    let mut text =
+        format!("GPU cost {}/month, added by {}", history.currency.amount(all), self::commits(commits.len()));
     if let Some((oldest, _)) = history.oldest().filter(|_| !before.is_zero()) {
-        let _ = write!(text, "; {} of it existed by {}", history.currency.amount(before), oldest.commit.date());
+        let _ = write!(text, "; {} of this existed by {}", history.currency.amount(before), oldest.commit.date());
     }
     text
 }
@@ -464,7 +467,7 @@ fn called(it: &BlamedCommit<'_>) -> String {
 
 fn by_resource(text: &mut String, history: &History, told: &[Blame<'_>], style: Style) {
     let most = most(style, RESOURCES);
-    for (is_rented, name) in [(true, "Rented"), (false, "Requested")] {
+    for (is_rented, name) in [(true, role_heading(Role::Rented)), (false, role_heading(Role::Requested))] {
         let of_role: Vec<&Blame<'_>> = told.iter().filter(|it| it.holding.is_rented == is_rented).collect();
         let headings =
             [name, "per month", "last change", "commit", "change", "author", "first added", "commit", "author"];

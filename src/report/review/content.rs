@@ -59,7 +59,7 @@ impl<'a> Review<'a> {
         }
     }
 
-    /// `at least $9,000 a month`
+    /// `at least $9,000/month`
     fn stated(&self, sum: &CostSum) -> String {
         match sum.is_whole() || !sum.minimum().expected.is_zero() {
             true => format!("{}/month", self.history.currency.at_least(sum, "")),
@@ -67,7 +67,7 @@ impl<'a> Review<'a> {
         }
     }
 
-    /// `In 2026-10: $3,000 a month → $9,000 a month (+$6,000), 12 commits`
+    /// `In 2026-10: $3,000/month → $9,000/month (+$6,000), 12 commits`
     pub(super) fn said(&self, moved: &Moved) -> String {
         let currency = self.history.currency;
         let commits = if moved.commits == 1 { "1 commit".to_owned() } else { format!("{} commits", moved.commits) };

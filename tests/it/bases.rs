@@ -335,7 +335,7 @@ fn attributes_that_make_another_text_of_a_file_hide_nothing() {
     assert!(fs::read(directory.join("infra/main.tf")).unwrap().contains(&0), "git wrote UTF-16");
     let (code, said, _) = run(directory, &["diff", "--base", "HEAD~1"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("lost: infra/main.tf"), "{said}");
+    assert!(said.contains("no longer evaluated: infra/main.tf"), "{said}");
 }
 
 /// What was changed in the work tree is not the base, committed or not.

@@ -270,7 +270,7 @@ fn a_month_that_cannot_be_told_is_a_clear_failure() {
         assert!(said.contains(message), "{arguments:?}: {said}");
     };
     fails(&place, &["--month", "2026-12"], "2026-12 has not begun yet");
-    fails(&place, &["--month", "2026-13"], "is no month: expected one as in 2027-01");
+    fails(&place, &["--month", "2026-13"], "is not a month; write it as 2027-01");
     fails(&place, &["--url", "https://x.example/a b"], "https://HOST/PATH");
     fails(&place, &["--format", "sarif"], "sarif");
     let nowhere = Place::new();

@@ -156,7 +156,7 @@ fn not_counted(page: &mut Html, report: &Report) {
     card(page, "Not in the total", &if total == 0 { "none known".to_owned() } else { total.to_string() }, |page| {
         let told: Vec<String> = told.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         if told.is_empty() {
-            page.leaf("p", &[("class", "soft small")], "Everything that was read has a price.");
+            page.leaf("p", &[("class", "soft small")], "Every evaluated resource has a price.");
         } else {
             page.element("p", &[("class", "soft small")], |page| {
                 page.leaf("a", &[("href", "#not-counted")], &told.join(", "));

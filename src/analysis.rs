@@ -26,7 +26,7 @@ pub struct Analysis {
     pub blocks: Vec<terraform::Block>,
     /// The directories that were read as Terraform roots.
     pub roots: Vec<terraform::Root>,
-    /// The plans and states among the files.
+    /// The Terraform plans and states among the files.
     pub plans: Vec<String>,
     pub bill: Bill,
     /// Comments that may contain directives for gpulint.
@@ -60,7 +60,7 @@ impl Analysis {
         }
     }
 
-    /// As one of two states that are compared.
+    /// Returns one side of a comparison.
     pub fn side<'a>(&'a self, sources: &'a Sources) -> Side<'a> {
         Side { sources, inventory: &self.inventory, bill: &self.bill }
     }

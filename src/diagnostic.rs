@@ -123,7 +123,7 @@ skip_kinds! {
     UncalledModule "uncalled-module",
     /// Terraform files that each declare the same addresses.
     Alternatives "alternatives",
-    /// A Terraform module that is not on disk, or has no files.
+    /// A Terraform module that is not downloaded, or has no files.
     MissingModule "missing-module",
     /// A nested template that is not in this repository.
     MissingTemplate "missing-template",
@@ -219,7 +219,7 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Letters to add, drop, change or swap with a neighbour to come from one name to the other.
+/// The number of letters to insert, delete, change or swap with a neighbor to turn one name into the other.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(nearest("", known), None);
     }
 
-    /// Who reads a kind in JSON finds its meaning in the glossary.
+    /// Readers of JSON find the meaning of each kind in the glossary.
     #[test]
     fn the_glossary_has_every_kind() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/glossary.md")).unwrap();

@@ -57,7 +57,7 @@ pub struct Settings {
     pub declaring_labels: BTreeMap<String, String>,
     /// The assumed load of servers without a label for it.
     pub traffic: Vec<complete::Traffic>,
-    /// The day that dates are compared with.
+    /// The day from which ages and deadlines count.
     pub today: Option<Date>,
     /// The what-if overrides.
     pub scenario: Option<Arc<dyn inventory::Adjust>>,

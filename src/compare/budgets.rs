@@ -7,13 +7,13 @@ use crate::rules::Total;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
     pub rule: String,
-    /// Whose it is: `team search`.
+    /// The owner of the budget: `team search`.
     pub name: String,
     pub limit: Option<Money>,
     /// None if there was no such total.
     pub before: Option<Money>,
     pub after: Money,
-    /// Hours of the month of these amounts.
+    /// The hours of the month on which the amounts are based.
     pub hours: f64,
 }
 

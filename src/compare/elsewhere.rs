@@ -23,7 +23,7 @@ use crate::inventory::{Resource, ResourceId, Unjudged, UnjudgedStatus};
 use crate::pricing::{Change, Delta, Side};
 use crate::source::{Span, file_name, join, parent, static_regex};
 
-/// More of them are of no use to a reader.
+/// A reader gains nothing from more entries.
 const MOST_SHOWN: usize = 20;
 
 /// Marks resources that may run elsewhere as no longer evaluated, and returns where they may run.
@@ -49,7 +49,7 @@ pub(super) fn lose(
     told
 }
 
-/// A resource that a sum counted and that is in no later state.
+/// A resource in an earlier total that no later state contains.
 fn vanished(change: &Change, earlier: &Side) -> Option<ResourceId> {
     let id = change.before.filter(|_| change.after.is_none() && !change.is_lost())?;
     earlier.resource(id).is_added().then_some(id)
@@ -99,7 +99,7 @@ fn told(it: &Elsewhere, lost: &BTreeSet<ResourceId>, earlier: &Side, head: &Stat
     Unjudged { span: it.span, standing: UnjudgedStatus::Lost, ..unjudged }
 }
 
-/// Resources that a `moved` block sends into a module that is not on disk.
+/// Resources that a `moved` block sends into a module that is not downloaded.
 fn moved(
     states: [(&State, &Analysis); 2],
     gone: &BTreeSet<ResourceId>,
@@ -138,7 +138,7 @@ fn from_and_to<'t>(found: &regex::Captures<'t>) -> Option<(&'t str, &'t str)> {
     Some((part(1).or(part(4))?, part(2).or(part(3))?))
 }
 
-/// Code elsewhere that only the later state names, or names with another body.
+/// Code elsewhere to which only the later state refers, or with a changed block.
 fn appeared([before, after]: [(&State, &Analysis); 2], touched: &Touched, left: &[ResourceId]) -> Vec<Elsewhere> {
     let mut known: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
     for (it, body) in missed(before) {
@@ -238,7 +238,7 @@ fn is_address(value: &str) -> bool {
         && !value.starts_with("https://kubernetes.default")
 }
 
-/// A chart is a directory of the tree.
+/// Whether the chart is a directory of this tree.
 fn is_here(state: &State, path: &str, chart: &str) -> bool {
     let is_directory = |at: Option<String>| at.is_some_and(|it| !state.sources.tree().list(&it).is_empty());
     chart.contains(['$', '{']) || is_directory(join("", chart)) || is_directory(join(parent(path), chart))
@@ -261,7 +261,7 @@ fn named_anywhere(state: &State, texts: &[&str]) -> BTreeSet<String> {
 }
 
 static_regex!(
-/// In either order.
+/// The two names can appear in either order.
 static MOVED: Regex = r#"(?s)moved\s*\{\s*(?:from\s*=\s*([\w.\["\]-]+)\s+to\s*=\s*([\w.\["\]-]+)|to\s*=\s*([\w.\["\]-]+)\s+from\s*=\s*([\w.\["\]-]+))\s*\}"#);
 static_regex!(
 /// API groups of objects that deploy from elsewhere.
@@ -270,7 +270,7 @@ static_regex!(
 /// Keys under which tools name their sources.
 static SOURCES: Regex = r#"(?m)(?:^|[\s{,\["'-])(repo|repoURL|repoUrl|repo_url|repository|url|git|remote|chart|template_url|TemplateURL|source_url|manifest_url|filename|ref)["']?\s*[:=]\s*["']?([^\s,}\]"'#]+)"#);
 static_regex!(
-/// Entries of lists.
+/// Entries of YAML lists.
 static ENTRIES: Regex = r#"(?m)^\s*-\s+["']?([^\s"'#]+)|[\[,]\s*["']?([^\s,"'\]]+://[^\s,"'\]]+)"#);
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::pricing::{Bill, ChangeKind, Delta, Side};
 use crate::rules::{Finding, Total, Undetermined};
 use crate::source::{Sources, Span};
 
-/// One state, as far as anything was decided about it.
+/// One state with its decisions.
 #[derive(Clone, Copy)]
 pub(crate) struct Judged<'a> {
     pub(crate) sources: &'a Sources,
@@ -54,7 +54,7 @@ pub(crate) struct Reconsidered {
     /// Resources whose cost the change clearly raised.
     grown: HashSet<ResourceId>,
     outgrown: Outgrown,
-    /// The rules and places, in the earlier state, of suppressions that are not there any more.
+    /// Suppressions of the earlier state that the change removes: rules and places.
     pub(crate) removed: Vec<(String, Span)>,
 }
 
@@ -107,14 +107,14 @@ pub(crate) fn reconsider(
     reconsidered
 }
 
-/// Findings of both states by their places, of those that count.
+/// Pairs of indexes of the findings that count, in both states.
 pub(crate) struct Findings {
     pub(crate) delta: Delta,
     pub(crate) new: Vec<usize>,
     /// Findings that existed before and got worse: their cost clearly rose, or they cover more.
     pub(crate) grown: Vec<usize>,
     pub(crate) unchanged: Vec<usize>,
-    /// Of the earlier state.
+    /// Indexes in the earlier state.
     pub(crate) fixed: Vec<usize>,
     /// Findings that the change suppresses. A reviewer should see who accepts what.
     pub(crate) accepted: Vec<usize>,
@@ -216,7 +216,7 @@ fn identities(
     state.findings.iter().map(identity).collect()
 }
 
-/// The earlier self of each resource.
+/// The earlier resource of each later one.
 fn earlier_selves(delta: &Delta) -> HashMap<ResourceId, ResourceId> {
     delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect()
 }
@@ -226,7 +226,7 @@ fn budget_of<'b>(finding: &Finding, budgets: &'b [Spent]) -> Option<&'b Spent> {
     budgets.iter().find(|it| it.is_of(&finding.rule, total))
 }
 
-/// The budget that it is about pays more than before.
+/// True if the budget of the finding has to pay more than before.
 fn has_grown(finding: &Finding, budgets: &[Spent]) -> bool {
     budget_of(finding, budgets).is_some_and(|it| it.before.is_some_and(|before| it.after > before))
 }

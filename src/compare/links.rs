@@ -31,7 +31,7 @@ fn told(path: &str, base: &State, head: &State, speaking: &BTreeSet<String>) -> 
     let place = real_path(later, path);
     let matters = match &place {
         Some(directory) => !later.list(directory).is_empty() && speaks(directory),
-        // It leads out of the tree.
+        // The link leads out of the tree.
         None => {
             base.files.iter().any(|it| is_below(it, path) && speaking.contains(it))
                 || real_path(earlier, path).is_some_and(|it| it != path && speaks(&it))

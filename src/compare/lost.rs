@@ -141,13 +141,13 @@ impl Undecided {
         })
     }
 
-    /// Of the earlier state.
+    /// The subject in the earlier state.
     pub(super) fn of_finding(finding: &Finding, sources: &Sources) -> Undecided {
         let piece = || Self::of_piece(finding.piece.as_ref(), sources);
         finding.resource.map_or_else(piece, Undecided::Resource)
     }
 
-    /// Of the later state; nothing for a resource that was not there before.
+    /// The subject in the later state; none for a resource that did not exist before.
     pub(super) fn now(
         it: &Undetermined,
         selves: &HashMap<ResourceId, ResourceId>,
@@ -169,7 +169,7 @@ pub(super) fn undecided<'a>(
 ) -> Vec<Unjudged> {
     let selves: HashMap<ResourceId, ResourceId> =
         delta.changes.iter().filter_map(|change| change.after.zip(change.before)).collect();
-    // Of totals some may still be known.
+    // Some totals of a rule may still be known.
     let is_still_found = |it: &Finding| {
         let same = |other: &Decided| {
             other.finding.rule == it.rule

@@ -18,7 +18,7 @@ fn words(sources: &Sources, span: Span) -> Words {
 /// How often each suppression occurs in a state.
 fn counts(sources: &Sources, all: &[Listed]) -> HashMap<Words, usize> {
     let mut counts = HashMap::new();
-    // One that names several rules is listed once.
+    // A suppression of several rules is listed once.
     for span in all.iter().map(|it| it.span).collect::<HashSet<_>>() {
         *counts.entry(words(sources, span)).or_default() += 1;
     }
@@ -79,7 +79,7 @@ impl States<'_> {
         outgrown
     }
 
-    /// Another machine, or other accelerators.
+    /// True if the machine type or the accelerators changed.
     fn is_another(&self, earlier: ResourceId, later: ResourceId) -> bool {
         let (before, after) = (&self.before.inventory.resources, &self.after.inventory.resources);
         let (Some(before), Some(after)) = (before.get(earlier.0), after.get(later.0)) else { return true };

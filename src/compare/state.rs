@@ -7,18 +7,18 @@ use crate::catalog::Money;
 use crate::source::Sources;
 use crate::{AnalysisCache, Settings};
 
-/// One state of a tree, as it is read.
+/// One state of a tree.
 pub(crate) struct State<'a> {
     pub(crate) sources: &'a Sources,
-    /// Sorted, each once.
+    /// The paths of all files, sorted and unique.
     pub(crate) files: &'a [String],
     pub(crate) settings: &'a Settings,
     pub(crate) cache: &'a AnalysisCache,
-    /// Files of an earlier state that are as they are later.
+    /// Files of an earlier state that are unchanged in the later one.
     pub(crate) same: &'a HashSet<String>,
-    /// A path as people see it.
+    /// Formats a path for people.
     pub(crate) show: Box<dyn Fn(&str) -> String + 'a>,
-    /// An amount as people read it.
+    /// Formats an amount for people.
     pub(crate) amount: Box<dyn Fn(Money) -> String + 'a>,
 }
 
@@ -33,7 +33,7 @@ impl State<'_> {
     }
 }
 
-/// What a change touches, by paths of both states.
+/// The changed paths of both states.
 #[derive(Default)]
 pub(crate) struct Touched {
     /// Files that may differ, or that only one state has.

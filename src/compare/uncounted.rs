@@ -52,12 +52,12 @@ impl Weight {
         Weight { usd: self.usd - other.usd, accelerators: self.accelerators - other.accelerators }
     }
 
-    /// More than rounding.
+    /// True if the difference is more than rounding.
     fn is_more(self) -> bool {
         self.usd > 0.5 || self.accelerators > 0.01
     }
 
-    /// As much, but for rounding.
+    /// True if this growth is as large as the other one, except for rounding.
     fn explains(self, other: Weight) -> bool {
         self.usd * 1.001 + 0.5 >= other.usd && self.accelerators + 0.01 >= other.accelerators
     }
@@ -99,7 +99,7 @@ fn counted(delta: &Delta, before: &Side, after: &Side) -> HashMap<String, (Weigh
     grown
 }
 
-/// Everything that grew aside.
+/// All growth that no total contains.
 pub(super) fn grown(base: &State, before: &Analysis, head: &State, after: &Analysis, delta: &Delta) -> Vec<Unjudged> {
     let (earlier, later) = (before.side(base.sources), after.side(head.sources));
     let counted = counted(delta, &earlier, &later);
@@ -123,14 +123,14 @@ fn changed<'f>(base: &'f State<'f>, head: &'f State<'f>) -> BTreeSet<&'f String>
 
 type Counts = HashMap<String, (Weight, Weight)>;
 
-/// The most that anything weighs and grew which sums count and which may be the same thing.
+/// The largest growth and weight of any counted resource that may be the same thing.
 fn stand_in(counted: &Counts, sources: &Sources, resource: &Resource) -> (Weight, Weight) {
     let found = identities(sources, resource).into_iter().filter_map(|identity| counted.get(&identity));
     found
         .fold((Weight::default(), Weight::default()), |(grown, now), (other, all)| (grown.most(*other), now.most(*all)))
 }
 
-/// Resources that are listed and not added.
+/// Finds growth of resources that are listed, but not in the total.
 fn not_added(
     amount: &dyn Fn(Money) -> String,
     before: &Side,
@@ -262,11 +262,11 @@ fn read_alone(
     told
 }
 
-/// A few files, with nothing around them that could take their place.
+/// Analyzes a few files without anything around them that could replace them.
 fn alone(state: &State, paths: &[String]) -> Analysis {
     let there: Vec<String> = paths.iter().filter(|path| state.files.binary_search(path).is_ok()).cloned().collect();
     let settings = Settings { rules: std::sync::Arc::default(), ..state.settings.clone() };
-    // Of a file alone something else may have been found.
+    // An analysis of a single file can have other results, so this cache is not shared.
     let cache = AnalysisCache { looks: kubernetes::Looks::default(), ..state.cache.clone() };
     analyze_with(state.sources, &there, &settings, &cache)
 }
@@ -294,7 +294,7 @@ fn roots(head: &State, changed: &BTreeSet<&String>) -> Vec<Vec<String>> {
     roots.collect()
 }
 
-/// Neither a chart's, which its values fill in, nor a kustomization itself.
+/// True for a manifest that is neither a chart template nor a kustomization.
 fn is_plain_manifest(path: &str) -> bool {
     let is_manifest = [".yaml", ".yml", ".json"].iter().any(|ending| path.ends_with(ending));
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();

@@ -88,7 +88,7 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     let mut calls: HashMap<Span, Call> = HashMap::new();
     let modules = analysis.blocks.iter().filter(|block| block.keyword == "module" && told.contains(&block.span));
     for block in modules {
-        // A module that is called several times calls others as often.
+        // Each call of a module repeats the calls inside of it.
         let call = calls.entry(block.span).or_insert_with(|| Call {
             address: terraform::without_keys(&block.address),
             body: block.body,
@@ -105,7 +105,7 @@ fn calls(state: &State, analysis: &Analysis) -> HashMap<Span, Call> {
     calls
 }
 
-/// Arguments of a call that decide about no machine.
+/// Arguments that never affect a machine.
 const DECIDES_NOTHING: [&str; 4] = ["tags", "default_tags", "description", "version"];
 
 /// A call without comment lines, `depends_on`, and arguments that affect no machine.

@@ -16,7 +16,7 @@ use crate::pricing::Bill;
 use crate::rules::{Evidence, Finding, Rules};
 use crate::source::{Date, Sources};
 
-/// The name of the file.
+/// The default file name.
 pub const FILE_NAME: &str = ".gpulint-baseline.json";
 
 const VERSION: u32 = 1;
@@ -67,7 +67,7 @@ pub struct View<'a> {
     pub sources: &'a Sources,
     pub inventory: &'a Inventory,
     pub bill: &'a Bill,
-    /// A path of the tree, relative to the baseline's directory.
+    /// Makes a path of the tree relative to the baseline's directory.
     pub show: &'a dyn Fn(&str) -> String,
 }
 
@@ -124,7 +124,7 @@ impl Baseline {
         baseline
     }
 
-    /// With rules as they are called now.
+    /// Updates rule names to their current names.
     #[must_use]
     pub fn renamed(&self, rules: &Rules) -> Baseline {
         let entries = self.entries.iter().map(|(key, accepted)| {
@@ -167,7 +167,7 @@ impl Baseline {
         (kept, gone)
     }
 
-    /// How many findings it accepts.
+    /// The number of accepted findings.
     pub fn len(&self) -> usize {
         self.entries.values().map(|it| it.count).sum()
     }

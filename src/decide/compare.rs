@@ -1,9 +1,9 @@
-//! Which findings a change brought, and which it removed.
+//! Decides which findings a change added, and which it removed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Positions of findings in the lists of both states.
+/// Indexes of findings in the lists of both states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compared {
     pub new: Vec<usize>,
@@ -65,7 +65,7 @@ mod tests {
     fn growth_is_a_share_or_an_amount() {
         let growth = Growth::default();
         assert!(growth.is_dearer(100.0, 111.0) && !growth.is_dearer(100.0, 109.0));
-        assert!(growth.is_dearer(1_787_033.0, 1_947_866.0), "9 % of much is much");
+        assert!(growth.is_dearer(1_787_033.0, 1_947_866.0), "9% of a large amount is a lot");
         assert!(!Growth { min_delta_usd: 1e9 }.is_dearer(1_787_033.0, 1_947_866.0));
     }
 }

@@ -68,7 +68,7 @@ fn is_below(address: &str, call: &str) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     pub(super) first_line: Span,
-    /// With everything that is indented deeper, and the bracket that closes it.
+    /// Extends a line to its block: all lines with a deeper indentation, and the closing bracket.
     pub(super) all: Span,
 }
 
@@ -131,7 +131,7 @@ impl Layout {
         lines
     }
 
-    /// The first line that begins there or later.
+    /// The first line that begins at or after this place.
     fn from(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.start < at)
     }
@@ -170,7 +170,7 @@ impl Layout {
     }
 }
 
-/// Nothing but blanks, a comment or the mark between two documents.
+/// True for a blank line, a comment, or a document separator.
 fn is_empty(line: &str) -> bool {
     let line = line.trim_start_matches('\u{feff}').trim();
     line.is_empty() || line.starts_with(['#', '*']) || line.starts_with("//") || line.starts_with("/*") || line == "---"

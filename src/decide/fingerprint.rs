@@ -19,7 +19,7 @@ pub fn fingerprints(findings: &[Decided], sources: &Sources, inventory: &Invento
     findings.iter().map(identity).collect()
 }
 
-/// Rule, file and address.
+/// The basis of a fingerprint: rule, file and address.
 pub(super) fn identity(finding: &Finding, sources: &Sources, inventory: &Inventory) -> (String, String, String) {
     // A total is the same wherever its most expensive part is.
     let path = if finding.total.is_some() { String::new() } else { sources.path(sources.origin(finding.span).file) };
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(hashed(&["a", "b"]).len(), 32);
         assert_ne!(hashed(&["a", "b"]), hashed(&["ab", ""]));
         assert_ne!(hashed(&["a", "b"]), hashed(&["b", "a"]));
-        // These stand in baselines of repositories and in the memory of code hosts: they may never change.
+        // Baselines of repositories and code hosts store these values, so they must never change.
         assert_eq!(hashed(&["on-demand-batch", "main.tf"]), hashed(&["on-demand-batch", "main.tf"]));
     }
 }

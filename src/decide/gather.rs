@@ -7,10 +7,10 @@ use super::{Complaints, FixedBy, Grounds};
 use crate::inventory::{FrontEnd, RawData, ResourceId};
 use crate::source::{self, DIRECTIVE_EXAMPLE, Date, FileId, Span};
 
-/// An annotation that silences the rule that follows.
+/// The prefix of annotations that suppress the rule behind it.
 const ANNOTATION: &str = "gpulint.dev/ignore.";
 
-/// One suppression, wherever it was written.
+/// One suppression, from any source.
 pub(super) struct Suppression {
     pub(super) rules: Vec<(String, Span)>,
     pub(super) target: Target,

@@ -1,4 +1,4 @@
-//! Finds the suppression that covers a finding, and those that nothing needs any more.
+//! Finds the suppression that covers each finding, and suppressions without an effect.
 
 use super::cover::Target;
 use super::gather::Suppression;
@@ -6,7 +6,7 @@ use super::index::Index;
 use super::{Complaints, Decided, Grounds, Listed, Suppressed};
 use crate::rules::{Finding, LooksAt};
 
-/// Finds for each finding the suppression that covers it, and the suppressions that nothing needs any more.
+/// Finds the suppression that covers each finding, and suppressions without an effect.
 pub(super) fn judge(
     findings: Vec<Finding>,
     suppressions: Vec<Suppression>,

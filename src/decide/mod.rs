@@ -35,7 +35,7 @@ pub use verdict::{Call, Seen, Verdict, unjudged};
 pub struct Decided {
     pub finding: Finding,
     pub suppressed: Option<Suppressed>,
-    /// The day since which the baseline knows it.
+    /// The day on which the baseline accepted the finding.
     pub baselined: Option<Date>,
     /// Whether the total contains its resource.
     pub counted: Counted,
@@ -80,9 +80,9 @@ pub struct Grounds<'a> {
     pub inventory: &'a Inventory,
     /// All comments, or at least those that contain directives for gpulint.
     pub comments: &'a [Span],
-    /// Module calls: their headers, and the address that everything inside begins with.
+    /// Module calls: their headers, and the address prefix of everything inside.
     pub calls: &'a [(Span, String)],
-    /// Entries of the configuration.
+    /// Suppressions from the configuration.
     pub configured: Vec<Configured>,
     /// The rules whose names suppressions may use. Only for enabled rules can gpulint report that a suppression has no effect.
     pub rules: &'a Rules,
@@ -128,7 +128,7 @@ pub struct Listed {
     pub until: Option<Date>,
     pub reason: Option<String>,
     pub span: Span,
-    /// How many findings it silences.
+    /// The number of findings that it suppresses.
     pub silences: usize,
 }
 
@@ -140,7 +140,7 @@ pub struct Decision {
     pub suppressions: Vec<Listed>,
 }
 
-/// Decides about every finding.
+/// Decides which findings are suppressed or accepted.
 pub fn decide(findings: Vec<Finding>, grounds: &Grounds) -> Decision {
     let mut complaints = Complaints { rules: grounds.rules, findings: Vec::new() };
     let suppressions = gather::gather(grounds, &mut complaints);
@@ -157,12 +157,12 @@ struct Complaints<'a> {
 }
 
 impl Complaints<'_> {
-    /// It suppresses nothing.
+    /// Reports a suppression that is invalid and suppresses nothing.
     fn broken(&mut self, message: String, help: String, span: Span) {
         self.findings.extend(self.rules.say("broken-suppression", message, Some(help), span));
     }
 
-    /// Nothing needs it any more.
+    /// Reports a suppression that has no effect any more.
     fn stale(&mut self, message: String, help: &str, span: Span) {
         self.findings.extend(self.rules.say("stale-suppression", message, Some(help.to_owned()), span));
     }

@@ -14,9 +14,9 @@ use crate::source::static_regex;
 /// What a file in an unsupported language requests.
 pub(super) struct Asked {
     pub(super) words: String,
-    /// They name a machine or an accelerator that is known.
+    /// The name belongs to a known machine or accelerator.
     pub(super) is_known: bool,
-    /// From 0.
+    /// The line number, from 0.
     pub(super) line: usize,
     /// All requests, so that a change of them is noticed.
     pub(super) all: String,
@@ -101,7 +101,7 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !in_name(c)).map(|name| name.trim_matches(['-', '.']))
 }
 
-/// The first name in a line of a machine that carries accelerators, or of one of these.
+/// The first name in a line of a machine with accelerators, or of an accelerator.
 fn named_in_line<'l>(line: &'l str, catalog: &Catalog) -> Option<&'l str> {
     names(line).find(|name| {
         let name = name.trim_start_matches("ml.");
@@ -121,7 +121,7 @@ fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// A machine that carries accelerators, or one of those.
+/// Whether a word names a machine with accelerators, or an accelerator.
 pub(super) fn is_known(name: &str, catalog: &Catalog) -> bool {
     let is_mixed =
         name.len() > 1 && name.bytes().any(|b| b.is_ascii_digit()) && name.bytes().any(|b| b.is_ascii_alphabetic());
@@ -135,7 +135,7 @@ fn is_version(name: &str) -> bool {
     parts().count() > 1 && parts().all(|part| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// A name that only begins like one of AWS: its machines have a dot and a size (`g5.xlarge`), and `g1-standard-2-4` has none.
+/// Excludes names that only look like AWS machines: those have a dot and a size (`g5.xlarge`), unlike `g1-standard-2-4`.
 fn is_other_family(name: &str, catalog: &Catalog) -> bool {
     let small = name.to_ascii_lowercase();
     let has_size = || small.contains('.') || small.contains("large") || small.contains("metal");
@@ -146,7 +146,7 @@ fn is_other_family(name: &str, catalog: &Catalog) -> bool {
         && !has_size()
 }
 
-/// Whether a value is such a name and nothing else, and no short one.
+/// Whether a value is exactly such a name, and not a short one.
 pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     let name = value.trim_start_matches("ml.");
     let is_listed = || !catalog.machines_named(name).is_empty() || catalog.accelerator(name).is_some();
@@ -155,7 +155,7 @@ pub(super) fn is_one_name(value: &str, catalog: &Catalog) -> bool {
     name.len() > SHORT_NAME && name.chars().all(in_name) && is_known(name, catalog) && (is_listed() || is_of_family())
 }
 
-/// The first name in a value of a machine that carries accelerators, or of one of these.
+/// The first name in a value of a machine with accelerators, or of an accelerator.
 pub fn named_machine(value: &str, catalog: &Catalog) -> Option<String> {
     value.lines().find_map(|line| named_in_line(line, catalog)).map(|name| name.trim_start_matches("ml.").to_owned())
 }

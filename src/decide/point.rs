@@ -22,7 +22,7 @@ pub fn point_at_change<'a>(findings: impl Iterator<Item = &'a mut Decided>, befo
     }
 }
 
-/// The lines of each file that the earlier state does not have.
+/// The new lines of each file.
 struct Written<'a> {
     before: &'a Sources,
     after: &'a Sources,
@@ -39,7 +39,7 @@ impl Written<'_> {
             let earlier = before.open(path).ok()?;
             Some(new_lines(&before.text(earlier), &after.text(place.file)))
         });
-        // All lines of a file that is new are.
+        // In a new file, all lines are new.
         lines.as_ref().is_none_or(|lines| lines.contains(&line))
     }
 }

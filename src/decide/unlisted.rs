@@ -46,7 +46,7 @@ fn asks(field: &UnlistedField, catalog: &Catalog) -> bool {
     }
 }
 
-/// The name of an accelerator, or of a machine with some.
+/// Whether a value names an accelerator, or a machine with some.
 fn is_model(value: &str, catalog: &Catalog) -> bool {
     catalog.accelerator(value).is_some() || catalog.provider_of(value).is_some()
 }

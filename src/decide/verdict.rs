@@ -55,7 +55,7 @@ impl Verdict {
 
 /// A call of a module that is not downloaded, with its arguments.
 pub struct Call {
-    /// Without keys of instances.
+    /// The address without instance keys.
     pub address: String,
     pub body: Span,
     /// The known values of its arguments.
@@ -160,7 +160,7 @@ impl Seen<'_> {
         self.inventory.skipped.iter().filter(move |it| it.kind == kind)
     }
 
-    /// Whether a file of a directory does.
+    /// Whether a file in a directory names accelerators.
     fn names_accelerators_in(&self, directory: &str) -> bool {
         let files = self.sources.tree().list(directory).into_iter().filter(|it| !it.is_directory);
         let paths = files.map(|it| if directory.is_empty() { it.name } else { format!("{directory}/{}", it.name) });
@@ -212,7 +212,7 @@ impl Seen<'_> {
         })
     }
 
-    /// The line of a file with that number, from 0.
+    /// The place of a line in a file, numbered from 0.
     fn line(&self, path: &str, number: usize) -> Option<Span> {
         let file = self.sources.open(path).ok()?;
         let text = self.sources.text(file);

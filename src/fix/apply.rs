@@ -30,7 +30,7 @@ fn safety(finding: &Finding) -> Safety {
     finding.fix.as_ref().map_or(Safety::Display, |fix| fix.safety)
 }
 
-/// Nothing else is changed there; the same change is made once.
+/// An edit applies only if no other edit changes the place; equal edits are applied once.
 fn is_free(taken: &BTreeMap<u32, &Edit>, edit: &Edit) -> bool {
     if taken.get(&edit.span.start).is_some_and(|it| *it == edit) {
         return true;

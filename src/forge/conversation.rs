@@ -74,7 +74,7 @@ pub enum CommentOutcome {
     Superseded {
         head: String,
     },
-    /// The token may not write here; the body belongs in the summary of the job.
+    /// The token cannot write comments here; the body belongs in the job summary.
     JobSummary {
         reason: String,
     },
@@ -94,7 +94,7 @@ pub(super) trait Conversation {
     }
     /// The newest commit of the pull request.
     fn head(&self) -> Result<Option<String>, Error>;
-    /// Lets a little time pass, the more the more often it failed.
+    /// Waits a little, longer after each failure.
     fn pause(&self, attempt: u32);
     /// Our own name as in `Posted::author`; `None` if the token may not query it.
     fn viewer(&self) -> Result<Option<String>, Error>;
@@ -126,19 +126,19 @@ pub(super) struct Posted {
 /// A finding worth a note on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineNote {
-    /// From the root of the repository, with `/`.
+    /// The path from the repository root, with `/`.
     pub path: String,
     pub first_line: u32,
     pub last_line: u32,
-    /// Markdown, escaped already.
+    /// Escaped Markdown.
     pub body: String,
     /// The replacement of the lines.
     pub replacement: Option<String>,
-    /// Stays the same while the finding does: rule, resource and fingerprint of the facts.
+    /// A key that stays the same as long as the finding: rule, resource and fingerprint of the facts.
     pub key: String,
 }
 
-/// A note with the place in the diff that it belongs to.
+/// A note with its place in the diff.
 pub(super) struct PlacedNote<'a> {
     pub(super) note: &'a LineNote,
     pub(super) file: &'a ShownFile,

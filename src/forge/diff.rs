@@ -60,7 +60,7 @@ fn hunk_start(line: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Reads a diff of many files as git writes it.
+/// Reads a diff of many files in git's format.
 pub(super) fn files(diff: &str) -> Vec<ShownFile> {
     let mut found = Vec::new();
     let mut starts: Vec<usize> = diff.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();

@@ -36,7 +36,7 @@ impl<'a> Gitea<'a> {
             let reply = self.client.send(&self.request(Method::Get, path).query("page", page))?;
             let items = match reply.json()? {
                 Value::Array(items) => items,
-                // An empty list of some versions.
+                // Some versions answer an empty list with null.
                 Value::Null => Vec::new(),
                 _ => return Err(Error::new(HttpErrorKind::Malformed, "the server did not answer with a list")),
             };
@@ -130,7 +130,7 @@ impl Conversation for Gitea<'_> {
     }
 }
 
-/// How a review of ours starts.
+/// The first words of our reviews.
 const REVIEW: &str = "Notes of gpulint on changed lines";
 
 fn one(reply: &Reply) -> Result<Posted, Error> {

@@ -45,7 +45,7 @@ impl<'a> Github<'a> {
         client.send(&request.json(question)).ok()?.json().ok()
     }
 
-    /// The branch may have moved on, or belong to several pull requests: only the one with our commit is ours.
+    /// The branch may have new commits, or several pull requests: only the one with our commit is right.
     pub(super) fn pull_request_from(&self, owner: &str, branch: &str) -> Result<Option<u64>, Error> {
         let request = self.request(Method::Get, &["pulls"]);
         let request =
@@ -100,7 +100,7 @@ impl Conversation for Github<'_> {
         self.client.send(&self.request(Method::Delete, &["issues", "comments", id])).map(drop)
     }
 
-    /// Only the other interface can do this.
+    /// Only GraphQL can minimize a comment.
     fn hide(&self, comment: &Posted) -> Result<bool, Error> {
         let Some(node) = &comment.node else { return Ok(false) };
         let query = "mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) \
@@ -149,7 +149,7 @@ impl Conversation for Github<'_> {
         self.pages(&["pulls", &self.number, "comments"], posted_by_us)
     }
 
-    /// One review for all notes: people get one message.
+    /// Sends all notes in one review, so that people get one notification.
     fn post_line_notes(&self, notes: &[PlacedNote]) -> Result<usize, Error> {
         let comments: Vec<Value> = notes.iter().map(line_comment).collect();
         let summary = match notes.len() {

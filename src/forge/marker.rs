@@ -1,4 +1,4 @@
-//! The hidden line by which a comment of ours is found again.
+//! The hidden line that identifies our comments.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// How a line is hidden.
+/// How a host hides a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// `<!-- … -->`
@@ -69,7 +69,7 @@ pub(super) struct Marker {
     pub(super) head: Option<String>,
 }
 
-/// Reads a comment's first line; any other line may have come from a repository.
+/// Reads the first line of a comment; any other line may come from a repository.
 pub(super) fn read(body: &str) -> Option<Marker> {
     let text = hidden_text(body.lines().next()?)?;
     let fields = text.strip_prefix(NAME)?.split_ascii_whitespace();
@@ -85,7 +85,7 @@ pub(super) fn read(body: &str) -> Option<Marker> {
     Some(Marker { tag: tag?, head })
 }
 
-/// The body with our line on top; a marker that the body brought along is replaced.
+/// The body with our hidden line first; it replaces a marker in the body.
 pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> String {
     let mut fields = format!("{NAME} schema={SCHEMA} tag={tag}");
     if let Some(head) = head.filter(|head| is_commit(head)) {
@@ -94,7 +94,7 @@ pub(super) fn stamp(body: &str, tag: &Tag, head: Option<&str>, style: Style) -> 
     format!("{}\n\n{}\n", style.hide(&fields), content(body))
 }
 
-/// The body without its marker, in the form in which two bodies are compared.
+/// The body without its marker, normalized for comparison.
 pub(super) fn content(body: &str) -> String {
     let body = body.replace("\r\n", "\n");
     let rest = match body.split_once('\n') {
@@ -152,7 +152,7 @@ fn is_commit(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether two names mean the same commit; some hosts shorten them.
+/// Whether two names identify the same commit; some hosts shorten them.
 pub(super) fn same_commit(a: &str, b: &str) -> bool {
     let length = a.len().min(b.len());
     length >= 7 && a.get(..length).zip(b.get(..length)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b))

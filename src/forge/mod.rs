@@ -25,7 +25,7 @@ use conversation::Conversation;
 
 use crate::http::{Client, Clock, Error, HttpErrorKind, HttpOrigin, HttpSettings};
 
-/// How the network is reached.
+/// The connection to the network.
 pub struct Wire<'a> {
     pub settings: HttpSettings,
     pub clock: &'a dyn Clock,

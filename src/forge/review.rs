@@ -12,11 +12,11 @@ pub struct Reviewed {
     pub posted: usize,
     /// Notes that an earlier run already posted.
     pub standing: usize,
-    /// On lines that the pull request does not change.
+    /// Notes on lines that the pull request does not change.
     pub elsewhere: usize,
     /// Notes that were left out to keep the review readable; the comment contains them.
     pub beyond_limit: usize,
-    /// Why the host or the token took none.
+    /// Why the host or the token accepted no notes.
     pub refused: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use super::conversation::{Comment, CommentOutcome, Conversation, Mode, Posted};
 use super::marker::{self, Style, same_commit};
 use crate::http::{Error, HttpErrorKind};
 
-/// A comment may vanish or change under our hands; a pull request on which that happens more often is left alone.
+/// A comment may be deleted or changed during an update. After this many conflicts, gpulint leaves the pull request alone.
 const MOST_ROUNDS: u32 = 4;
 
 pub(super) fn upsert(
@@ -108,7 +108,7 @@ fn put_away(host: &dyn Conversation, comment: &Comment, old: &Posted) -> Result<
     }
 }
 
-/// The pull request's newest commit, when it is not ours but the one that the comment is about.
+/// The newest commit of the pull request, if it is not ours but the one in the comment.
 fn newer_head(host: &dyn Conversation, posted: &Posted, head: Option<&str>) -> Option<String> {
     let head = head?;
     let told = marker::read(&posted.body)?.head?;
@@ -148,7 +148,7 @@ fn bring_up_to_date(
     Ok(newer_head(host, &seen, head).map(|head| CommentOutcome::Superseded { head }))
 }
 
-/// Writes a new comment first and puts the earlier ones away afterwards, so that a failure leaves too much and not nothing.
+/// Writes a new comment before it removes earlier ones, so that a failure leaves too many comments and not none.
 fn replace(host: &dyn Conversation, comment: &Comment, body: &str, ours: &[Posted]) -> Result<CommentOutcome, Error> {
     let posted = create_once(host, comment, body, ours)?;
     for old in ours {

@@ -13,7 +13,7 @@ use crate::source::{Date, Span};
 const LEAST_COVERAGE: f64 = 0.5;
 const GOOD_COVERAGE: f64 = 0.9;
 
-/// Programs that take all memory of an accelerator at their start.
+/// Programs that allocate all memory of an accelerator at their start.
 const PREALLOCATING: [&str; 10] =
     ["vllm", "sglang", "tgi", "lmdeploy", "trt-llm", "triton", "nim", "lorax", "aphrodite", "kserve-huggingface"];
 
@@ -39,7 +39,7 @@ const ALL: [Key; 18] = [
     Key::MeasuredSource,
 ];
 
-/// Nothing that was measured can be used.
+/// Sets all measured facts to unknown with a reason.
 pub(super) fn forget(resource: &mut Resource, why: &str, span: Span) {
     let why: Arc<str> = why.into();
     for key in ALL {

@@ -29,7 +29,7 @@ fn identity(row: &UsageRow) -> Identity<'_> {
     (&row.cluster, &row.namespace, &row.kind, &row.name)
 }
 
-/// The claim of each resource that sums count.
+/// Matches each resource in the total with rows.
 pub(super) fn claims(
     inventory: &Inventory,
     sources: &Sources,

@@ -8,7 +8,7 @@ use crate::source::Span;
 /// An error in a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageError {
-    /// Counted from 1.
+    /// The line number, from 1.
     pub line: usize,
     pub message: String,
 }

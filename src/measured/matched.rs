@@ -10,15 +10,15 @@ use crate::source::Span;
 /// The settings for usage metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageOptions {
-    /// The files, as paths of the tree.
+    /// The usage files, as paths of the tree.
     pub files: Vec<String>,
     /// Rows that end earlier are outdated, in days.
     pub max_age_days: f64,
     /// Rows with fewer days are not used.
     pub min_days: f64,
-    /// Which cluster or account the files of some paths are deployed to.
+    /// The cluster or account to which files of a path pattern are deployed.
     pub clusters: Vec<(String, String)>,
-    /// The same for bills.
+    /// The settings for bills.
     pub paid: PaidOptions,
 }
 
@@ -44,14 +44,14 @@ pub struct MeasuredRow {
 /// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
-    /// Files that were read, whatever came of them.
+    /// The number of files that were read, including unusable ones.
     pub files: usize,
     pub rows: Vec<MeasuredRow>,
     /// The indexes of rows by resource.
     pub matched: BTreeMap<ResourceId, Vec<usize>>,
     /// Rows that match no resource, with the reason.
     pub unmatched: Vec<(usize, String)>,
-    /// Resources without a measurement that can be used, with the reason.
+    /// Resources without a usable measurement, with the reason.
     pub unmeasured: Vec<(ResourceId, String)>,
     /// The matches of bills.
     pub paid: Paid,
@@ -75,7 +75,7 @@ impl Measured {
 }
 
 impl Measured {
-    /// Resources have other places now, or none.
+    /// Updates the resource indexes after resources were moved or removed.
     pub fn keep(&mut self, moved: impl Fn(ResourceId) -> Option<ResourceId>) {
         self.paid.keep(&moved);
         let matched = std::mem::take(&mut self.matched);

@@ -22,7 +22,7 @@ pub const OBSERVER: &str = "Observer";
 /// The most characters of one string.
 const LONGEST: usize = 253;
 
-/// Digits that are written.
+/// Decimal digits in the file.
 const DIGITS: i32 = 3;
 
 /// Stores a cell in a row, or returns an error.
@@ -37,7 +37,7 @@ macro_rules! columns {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct UsageRow {
             $(#[doc = $text_meaning] pub $text: String,)+
-            /// The first day, and the one behind the last.
+            /// The first day, and the day after the last.
             pub from: Date,
             pub to: Date,
             $(#[doc = $number_meaning] pub $number: Option<f64>,)+
@@ -235,7 +235,7 @@ pub fn write(rows: &[UsageRow]) -> String {
     text
 }
 
-/// Three digits: measuring the same days again gives the same bytes.
+/// Rounds to three digits, so that measuring the same days again gives the same bytes.
 fn written(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

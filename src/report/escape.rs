@@ -11,7 +11,7 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(replaced).collect()
 }
 
-/// The same as one line.
+/// The same on one line.
 pub fn one_line(text: &str) -> String {
     harmless(text).replace(['\n', '\t'], " ")
 }
@@ -49,7 +49,7 @@ pub fn without_marked<'t>(text: &'t str, hash: &str) -> Cow<'t, str> {
     Cow::Owned(text)
 }
 
-/// At the beginning of a line it would be one.
+/// Whether text would be a command at the beginning of a line.
 pub(super) fn begins_command(text: &str) -> bool {
     text.starts_with("::") || COMMANDS.iter().any(|(mark, _)| text.starts_with(mark))
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 macro_rules! formats {
     ($($(#[doc = $meaning:literal])+ $variant:ident $name:literal;)+) => {
-        /// The formats of a report. This is the one list of them.
+        /// The formats of a report; the only list of them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Format { $($(#[doc = $meaning])+ $variant),+ }
 

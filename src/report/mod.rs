@@ -99,7 +99,7 @@ fn for_hosts(format: Format, report: &Report) -> String {
     }
 }
 
-/// The findings of one tree as a comment.
+/// The report on one tree as a comment.
 pub fn comment(report: &Report, room: Room) -> String {
     formats::markdown::check(report, room)
 }

@@ -40,7 +40,7 @@ pub struct Report<'a> {
     pub title: Option<&'a str>,
     /// The catalog for further prices; none in a saved report.
     pub market: Option<&'a crate::catalog::Catalog>,
-    /// In which people read amounts.
+    /// The currency for people.
     pub currency: Currency,
     /// The day from which ages and deadlines count.
     pub today: Date,
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The address of a resource, with the overlay that makes it: others may make one of the same name.
+    /// The address of a resource, with its overlay if several overlays make an object of that name.
     pub(super) fn called(&self, resource: &'a Resource) -> Cow<'a, str> {
         let run = resource.run.as_ref().and_then(|run| self.inventory.run(run));
         let is_one_of_several = |run: &&Run| match run.kind {
@@ -108,7 +108,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Which prices were used.
+/// The prices that were used.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     pub version: String,

@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub exclude: Vec<String>,
 }
 
-/// Names of examples that environments have too.
+/// Names of examples that can also be environments.
 const EITHER: [&str; 2] = ["test", "demo"];
 
 /// Names of environments: if one of them is a sibling, `test` or `demo` is an environment, too.
@@ -54,7 +54,7 @@ impl<'r> Folders<'r> {
         Folders { all: folders.flat_map(around).collect() }
     }
 
-    /// Whether a folder whose name may mean either is one of several environments.
+    /// Whether a folder named `test` or `demo` is one of several environments.
     fn is_environment(&self, folder: &str) -> bool {
         let around = parent(folder);
         let name = around.rsplit('/').next().unwrap_or(around);
@@ -76,7 +76,7 @@ pub(super) fn by_place(folder: &str, folders: &Folders<'_>, options: &RunOptions
         return Counted::Copy;
     }
     let named = options.named.iter().filter_map(|named| below(folder, named));
-    // The nearest directory that was named: the others lie further up.
+    // The nearest directory from the command line.
     let inside = named.min_by_key(|rest| rest.len()).unwrap_or(folder);
     let before = folder.len() - inside.len();
     let ends = inside.match_indices('/').map(|(at, _)| at).chain([inside.len()]);

@@ -26,13 +26,13 @@ pub(super) fn is_looked_at(head: &State, file: &Changed) -> bool {
     }
 }
 
-/// A template or the values of a chart that is here.
+/// True for a template or a values file of a chart in this tree.
 pub(super) fn is_of_chart(head: &State, path: &str) -> bool {
     let name = file_name(path);
     (path.contains("templates/") || name.contains("values")) && chart_around(head, path).is_some()
 }
 
-/// The directory of the chart that a path is a part of, or is.
+/// The directory of the chart that contains a path.
 pub(super) fn chart_around<'p>(head: &State, path: &'p str) -> Option<&'p str> {
     let has_chart = |directory: &&str| head.sources.tree().list(directory).iter().any(|it| it.name == "Chart.yaml");
     std::iter::successors(Some(path), |it| (!it.is_empty()).then(|| parent(it))).find(has_chart)
@@ -106,9 +106,9 @@ impl<'c> AcceleratorSearch<'c> {
         words.find(|word| word.len() > 3 && self.is_machine(word)).map(str::to_owned)
     }
 
-    /// A name of a machine with accelerators that nothing else is called.
+    /// A machine name with accelerators that has no other meaning.
     fn is_machine(&self, name: &str) -> bool {
-        // Versions that begin with a date or a number are called like slices of TPUs.
+        // Versions that begin with a date or a number look like names of TPU slices.
         let after = name.trim_start_matches('v').trim_start_matches(|c: char| c.is_ascii_digit());
         let digits = name.len() - after.len();
         let is_version = name.starts_with('v') && (after.starts_with('.') || digits > 2);
@@ -135,7 +135,7 @@ const DOMAIN: &str = r"[a-z0-9-]+(?:\.[a-z0-9-]+)*";
 const DEVICE: &str = "(?:nvidia|v?gpu|[hb][12]00|a100|cuda)";
 
 static_regex!(
-/// A family of machines by itself.
+/// The name of a machine family without a size.
 static FAMILY: Regex = r#"\binstance_?[fF]amily\W+([a-z]+\d+[a-z]*)\b"#);
 static_regex!(
 /// A string in base64.
@@ -145,5 +145,5 @@ static_regex!(
 /// A key and its value anywhere in a line.
 static PAIRS: Regex = r#"([A-Za-z_][\w.-]*)\\?["']?\s*[:=]\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|[^\s,{}\[\]]+)"#);
 
-/// Keys whose values are for people.
+/// Keys whose values are written for people.
 const PROSE: [&str; 7] = ["description", "title", "summary", "message", "error_message", "condition", "documentation"];

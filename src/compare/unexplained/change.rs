@@ -9,13 +9,13 @@ use crate::source::{Hunk, changes, file_name, lines_with_offsets};
 /// The role of a file for Terraform, kubectl, helm, kustomize and their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// One of the kinds that readers read.
+    /// A file that a reader parses.
     Read,
-    /// A script, a pipeline, settings: it may call a deployer, or be handed to one.
+    /// A script, a pipeline or a settings file, which may call a deploy tool or be passed to one.
     Script,
-    /// A program: it may describe machines, and mostly does not.
+    /// A program, which may describe machines, but usually does not.
     Code,
-    /// Documents and pictures.
+    /// Documentation and images.
     Beside,
 }
 
@@ -113,7 +113,7 @@ pub(super) struct Changed<'p> {
 /// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
-    /// From 0.
+    /// The line number, from 0.
     pub(super) number: usize,
     pub(super) start: usize,
     pub(super) text: &'t str,

@@ -71,7 +71,7 @@ struct TakerSearch<'a> {
     /// The files to search for, by name.
     names: BTreeMap<&'a str, Vec<&'a String>>,
     changed: &'a [Changed<'a>],
-    /// Roots, and programs that these call.
+    /// Roots, and the programs that they call.
     of_terraform: BTreeSet<String>,
     seen: BTreeSet<String>,
     found: BTreeMap<String, String>,

@@ -197,12 +197,12 @@ impl Taken {
     }
 }
 
-/// A program that calls clouds.
+/// Whether a program calls a cloud API.
 fn is_calling(file: &Changed) -> bool {
     file.role == Role::Code && CALLS_CLOUDS.is_match(&file.is)
 }
 
-/// Whether a file may hand over anything: a script, a pipeline, settings, or a program that calls clouds.
+/// Whether a file can pass values to a deploy tool: a script, a pipeline, settings, or a program that calls a cloud API.
 pub(super) fn may_hand_over(file: &Changed) -> bool {
     let is_data = || file.is_yaml() || file.path.ends_with(".json") || file.is.contains("tfe_variable");
     match file.role {
@@ -212,7 +212,7 @@ pub(super) fn may_hand_over(file: &Changed) -> bool {
     }
 }
 
-/// Scripts and pipelines, which call deployers; a manifest hands over nothing by its name.
+/// Whether a path belongs to a script or pipeline, which calls deploy tools.
 pub(super) fn is_caller(path: &str) -> bool {
     const NAMES: [&str; 13] = [
         "workflow",
@@ -244,13 +244,13 @@ static_regex!(static FILES: Regex = r#"[\s"'\[,=]--?var-file[\s=,"']+([^\s"',]+)
 static_regex!(static VALUES: Regex = r#"[\s"'\[,]--set(?:-string|-json|-file)?[\s=,"']+([^\s"'=]+)="#);
 static_regex!(static WORKSPACE: Regex = r"\bworkspace\s+(?:select|new)\s+\S|\bTF_WORKSPACE\s*[:=]");
 static_regex!(
-/// A placeholder of a shell, of kustomize or Flux, of pipelines, of Jinja and Go, of Terragrunt and helmfile.
+/// A placeholder of a shell, kustomize, Flux, a pipeline, Jinja, Go, Terragrunt or helmfile.
 static PLACEHOLDERS: Regex = concat!(
         r#"\$\{([A-Za-z_]\w*)(?:\}|:?[-=?+])|\$\((?:params\.)?([A-Za-z_]\w*)\)|\$([A-Za-z_]\w*)\b"#,
         r#"|\{\{-?\s*(?:[a-z]+\.)*\.?([A-Za-z_]\w*)\s*(?:\||-?\}\})|(?:get_env\(\s*|\b(?:env|requiredEnv)\s+)"(\w+)""#,
     ));
 static_regex!(
-/// A name that is given something.
+/// A name that is assigned a value.
 static ASSIGNED: Regex = r#"\b(?:ENV|ARG)\s+([A-Za-z_]\w*)[\s=]|\b([A-Za-z_]\w*)["']?\s*(?:[:?]?=|:\s)"#);
 static_regex!(
 /// A value whose name is on another line.
@@ -273,16 +273,16 @@ static DEPLOYS: Regex = concat!(
         r"|\bsed\s+-i\b[^#]*?(?:replicas|gpu|count|instance)",
     ));
 static_regex!(
-/// Modules of Ansible that make machines.
+/// Ansible modules that create machines.
 static MODULES: Regex = r"\b(?:ec2_instance|ec2_asg|gcp_compute_instance|azure_rm_virtualmachine|os_server|oci_compute_instance)\b");
 static_regex!(
 /// A command that deletes machines or pods; without it, they continue to run.
 static STOPS: Regex = r"\b(?:terraform|tofu|terragrunt)\b[^#|;]*?\bdestroy\b|\bstop-instances\b|--down\b");
 static_regex!(
-/// Lists by which a pipeline or a script does something several times.
+/// Lists over which a pipeline or script repeats something.
 static TIMES: Regex = r"\bfor\s+\w+\s+in\s|^\s*(?:-\s*)?[\w-]+:\s*\[[^\]]*,[^\]]*\]\s*$|\b(?:parallelism|matrix):");
 static_regex!(
-/// Calls of clouds from programs.
+/// Cloud API calls in programs.
 static CALLS_CLOUDS: Regex = r#"\b(?:set_desired_capacity|update_auto_scaling_group|run_instances|create_auto_scaling_group|create_fleet|create_nodegroup|DesiredCapacity|set_node_pool_size|patch_namespaced_deployment_scale|min_containers|gpu\s*=\s*["'][A-Z])"#);
 
 #[cfg(test)]

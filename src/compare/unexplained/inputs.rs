@@ -27,7 +27,7 @@ pub(super) fn reopen(
                     it.standing = UnjudgedStatus::Open;
                 }
             }
-            // A part of something that has nothing to do with accelerators is missing, as before.
+            // A missing part of something without accelerators stays as before.
             UnjudgedStatus::Open => {
                 let was_told = earlier.contains(&(it.path.as_str(), it.reason.as_str()));
                 let whole = whole(states, it).filter(|_| was_told && it.address.is_none() && !is_foreign(it));
@@ -66,7 +66,7 @@ fn is_input(states: &States, speaking: &BTreeSet<String>, it: &Unjudged, file: &
     }
 }
 
-/// The directory of the chart or the kustomization that something is a part of.
+/// The directory of the chart or kustomization that contains a path.
 fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     let is_directory = !file_name(&it.path).contains('.');
     match chart_around(states.head, &it.path) {
@@ -77,7 +77,7 @@ fn whole<'i>(states: &States, it: &'i Unjudged) -> Option<&'i str> {
     }
 }
 
-/// Something below a directory names accelerators, or something that does names the directory.
+/// Whether a file below a directory names accelerators, or a file with accelerators names the directory.
 fn speaks(states: &States, speaking: &BTreeSet<String>, directory: &str) -> bool {
     let (tree, catalog) = (states.head.sources.tree(), &states.head.settings.catalog);
     let text_of = |path: &String| tree.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());

@@ -60,7 +60,7 @@ pub(in crate::compare) fn not_explained(
     all
 }
 
-/// One thing of each file.
+/// At most one entry for each file.
 struct UnexplainedFiles<'s> {
     states: &'s States<'s>,
     /// Computed once, when a line needs it.
@@ -207,7 +207,7 @@ fn is_near(states: &States, speaking: &BTreeSet<String>, file: &Changed) -> bool
         || speaks.iter().any(|part| !part.is_empty() && file.is.contains(&format!("{part}/")))
 }
 
-/// A manifest of an object that was read: its numbers are known.
+/// True for a manifest that was read, so that its numbers are known.
 fn is_explained_manifest(states: &States, file: &Changed) -> bool {
     let sources = states.head.sources;
     file.is_yaml()

@@ -24,10 +24,10 @@ static_regex!(
 static REVISION: Regex = r#"(?:^|[{,])\s*(?:-\s*)?["']?(?:targetRevision|revision|branch|tag|ref|semver|commit|digest|chart|chartVersion|version|url|repoURL|repo|repository|path|paths|valuesFiles?|valueFiles|valuesFrom|components|source|sourceRef|name|suspend|installed|prune|targetCustomizations|values|helm|kustomize|ignore|exclude|include|directory)["']?\s*:"#);
 static_regex!(static PATHS: Regex = r#"(?m)(?:^|[{,])\s*(?:-\s*)?["']?(?:path|paths|dir|chart)["']?\s*:\s*([^\s,}]+)|^\s*-\s+(\./\S+|\.\./\S+)\s*$"#);
 static_regex!(
-/// Blocks of Terraform that rent nothing themselves.
+/// Terraform blocks that create no billed resource themselves.
 static EVALUATED: Regex = r"(?m)\A\s*(?:[#/].*\n\s*)*(?:locals|variable|output|provider|terraform|moved|import|check)\b");
 static_regex!(
-/// Kinds that write into other objects when these are admitted or spread over clusters.
+/// Kinds that change other objects on admission, or copy them to clusters.
 static WRITERS: Regex = r#"(?m)^\s*["']?kind["']?\s*:\s*["']?(?:(?:Cluster)?Policy|MutatingPolicy|MutatingAdmissionPolicy|Assign|AssignMetadata|ModifySet|(?:Cluster)?OverridePolicy|(?:Cluster)?PropagationPolicy|(?:Cluster)?ResourceOverride|(?:Cluster)?ResourcePlacement|PodPreset|ManifestWorkReplicaSet|Placement|FederatedDeployment|ReplicaSchedulingPreference|DeviceClass|SleepInfo)\b"#);
 /// Relevant fields that such objects write, besides accelerators.
 const WRITTEN: [&str; 7] = ["replica", "limits", "requests", "parallelism", "nodeselector", "instance", "machine"];
@@ -40,14 +40,14 @@ static_regex!(
 static STATE: Regex = r"^\s*\w*(?:state|status|schedule|cron|recurrence|desired|capacity|count|hours|start|stop|suspend|enabled|min|max|replicas)\w*\s*=");
 
 static_regex!(
-/// Keys whose digits are names.
+/// Keys whose digits are part of a name.
 static NAMING: Regex = r#"(?i)^\W*[\w./-]*(?:image|tag|version|digest|sha\d*|hash|date|time|checksum|url|uri|revision|commit|email|schema|id|arn|description|comment|name|port|cidr|address|host|timestamp|generation)["']?\s*[:=]"#);
 static_regex!(static NUMBER: Regex = r"(?:^|[^\w.@/-])(-?\d+(?:\.\d+)?(?:[kKMGTP]i?|%|m|h|s)?)(?:$|[^\w.@/-])");
 
 /// The parts of a file: YAML documents or HCL blocks, otherwise the whole file. Lines count from 0.
 struct TextParts<'t> {
     lines: Vec<Line<'t>>,
-    /// Lines that begin a document of YAML, or end a block of HCL.
+    /// Lines that begin a YAML document or end an HCL block.
     borders: Vec<usize>,
     kind: PartKind,
 }
@@ -77,10 +77,10 @@ impl<'t> TextParts<'t> {
         TextParts { lines, borders, kind }
     }
 
-    /// The part that a line is in.
+    /// The part that contains a line.
     fn around(&self, line: usize) -> Range<usize> {
         let is_block = self.kind == PartKind::Block;
-        // The line that ends a block is in it, and the line that begins a document is in that document.
+        // The line that ends a block belongs to it, and the line that begins a document belongs to that document.
         let behind = self.borders.partition_point(|it| if is_block { *it < line } else { *it <= line });
         let start =
             behind.checked_sub(1).and_then(|at| self.borders.get(at)).map_or(0, |it| it + usize::from(is_block));

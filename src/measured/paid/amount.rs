@@ -8,10 +8,10 @@ use std::ops::{Add, AddAssign, Neg, Sub};
 const PLACES: usize = 12;
 const ONE: i128 = 1_000_000_000_000;
 
-/// More than anybody has paid.
+/// An upper bound: more than any bill contains.
 const MOST: i128 = 1_000_000_000_000_000 * ONE;
 
-/// Money of some currency, or hours, in trillionths.
+/// An amount of money or hours, in trillionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct BilledAmount(i128);
 

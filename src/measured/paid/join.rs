@@ -12,7 +12,7 @@ use crate::source::matches;
 /// The identity that several rows share: provider, kind of key, key, region and machine.
 type PaidIdentity<'r> = (&'r str, KeyKind, &'r str, &'r str, &'r str);
 
-/// A name of the bill in its parts.
+/// The parts of a name on the bill.
 struct PaidName<'r> {
     cluster: &'r str,
     namespace: &'r str,
@@ -45,7 +45,7 @@ struct PaidIndex<'i> {
     inventory: &'i Inventory,
     catalog: &'i Catalog,
     by_name: HashMap<&'i str, Vec<ResourceId>>,
-    /// Names that begin so.
+    /// Resources whose name begins with this prefix.
     begins: Vec<(&'i str, ResourceId)>,
     by_label: HashMap<(&'i str, &'i str), Vec<ResourceId>>,
     clusters: HashMap<ResourceId, &'i str>,
@@ -104,7 +104,7 @@ impl<'i> PaidIndex<'i> {
         if found.len() < 2 {
             return Ok(found);
         }
-        // The same name in two regions is two things.
+        // The same name in two regions is two resources.
         let is_here = |id: &&ResourceId| {
             let resource = self.inventory.resources.get(id.0);
             resource.and_then(|it| it.text(Key::Region)).is_none_or(|it| it == row.region)

@@ -21,7 +21,7 @@ pub struct PaidEntry {
 /// Which row matches which resource, and what has no match.
 #[derive(Debug, Clone, Default)]
 pub struct Paid {
-    /// Files that were read, whatever came of them.
+    /// The number of files that were read, including unusable ones.
     pub files: usize,
     pub rows: Vec<PaidEntry>,
     /// The indexes of rows by resource.
@@ -36,17 +36,17 @@ pub struct Paid {
 /// Why a row matches no resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoPartner {
-    /// The bill has no name for it.
+    /// The bill contains no name for the charge.
     Unnamed,
-    /// No resource has its name.
+    /// No resource has the name on the bill.
     Nowhere,
     /// The only resource with this label requests another machine: its address.
     OtherMachine(String),
-    /// So many resources have its name: the addresses of the first.
+    /// Several resources have the name: their number, and the first addresses.
     Several(usize, String),
-    /// Its resource was paid for in these clusters, under one name.
+    /// The resource was billed in these clusters under one name.
     Clusters(String),
-    /// Its resource is left out.
+    /// The resource is not part of this analysis.
     Aside,
 }
 
@@ -109,7 +109,7 @@ impl Paid {
         }
     }
 
-    /// The last one of a provider.
+    /// The last closed month of a provider.
     pub(super) fn last_month(&self, provider: &str) -> Option<BillMonth> {
         let rows = self.rows.iter().map(|it| &it.row).filter(|it| it.provider == provider && !it.open);
         rows.map(|row| row.month).max()
@@ -127,11 +127,11 @@ impl Paid {
         rows.find(|row| is_other_machine(resource, row, catalog)).map(|row| row.machine.clone())
     }
 
-    /// Machines that commitments covered on an average of a month.
+    /// The mean number of machines that commitments covered in a month.
     pub(super) fn committed_machines(&self, id: ResourceId, resource: &Resource, month: BillMonth) -> Option<f64> {
         let is_used = |row: &&PaidRow| row.month == month && row.charge == Charge::Usage;
         let hours = self.of(id).map(|it| &it.row).filter(is_used).map(|row| {
-            // Of a bill that names accelerators alone, hours are those of single ones.
+            // If a bill names only accelerators, its hours are accelerator hours.
             let part = match (row.machine.is_empty(), row.gpus, resource.number(Key::AcceleratorCount)) {
                 (true, Some(gpus), Some(count)) if count > 0.0 => gpus / count,
                 _ => 1.0,
@@ -141,7 +141,7 @@ impl Paid {
         Some(hours.sum::<f64>() / month.hours()).filter(|it| it.is_finite())
     }
 
-    /// Resources have other places now, or none.
+    /// Updates the resource indexes after resources were moved or removed.
     pub(in crate::measured) fn keep(&mut self, moved: &impl Fn(ResourceId) -> Option<ResourceId>) {
         let matched = std::mem::take(&mut self.matched);
         for (id, places) in matched {

@@ -75,7 +75,7 @@ pub(super) fn settle<'o>(
         it.row.open |= today.is_some_and(|today| today.unix_days() < it.row.month.next().first_day());
     }
     {
-        // Names of clusters are those of the settings, which outlive this.
+        // Cluster names come from the settings, which live longer.
         let clusters: Vec<Option<String>> =
             inventory.resources.iter().map(|it| cluster(it).map(str::to_owned)).collect();
         let by_address: HashMap<usize, &str> =

@@ -6,7 +6,7 @@ use crate::catalog::Currency;
 /// The settings that matching needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaidOptions {
-    /// The files, as paths of the tree.
+    /// The bill files, as paths of the tree.
     pub files: Vec<String>,
     /// Providers whose billed machines are all defined in this repository.
     pub complete: Vec<String>,

@@ -19,7 +19,7 @@ pub const FILE_NAME: &str = "gpulint-paid.csv";
 /// The most characters of one string.
 const LONGEST: usize = 253;
 
-/// Why something was paid.
+/// The kind of charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Charge {
     #[default]
@@ -62,9 +62,9 @@ impl Charge {
 pub enum KeyKind {
     /// `prod/serving/Deployment/llama-8b`: a cloud divided a machine among its pods.
     Workload,
-    /// A group of machines: `gpu-h100`, or `prod/gpu-h100` with its cluster.
+    /// A node pool: `gpu-h100`, or `prod/gpu-h100` with its cluster.
     Pool,
-    /// A machine, an endpoint, a notebook.
+    /// A single machine, endpoint or notebook.
     Name,
     /// `team=ml`: for machines without a name.
     Tag,
@@ -216,7 +216,7 @@ impl PaidRow {
         [self.on_demand, self.spot, self.committed].into_iter().flatten().sum()
     }
 
-    /// Hours of single accelerators.
+    /// The accelerator hours of the row.
     pub fn accelerator_hours(&self) -> Option<BilledAmount> {
         Some(self.hours?.times(self.gpus?))
     }

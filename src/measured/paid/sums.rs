@@ -27,7 +27,7 @@ pub struct PaidSums {
     pub is_open: bool,
 }
 
-/// Why a month has no sum.
+/// The reason why a month has no sum.
 type NoSum = String;
 
 impl PaidOptions {

@@ -33,7 +33,7 @@ fn rents(resource: &Resource, item: &BillItem) -> Vec<(Scenario, Money)> {
     let amount = item.amount.map(|amount| amount.expected.usd()).filter(|usd| *usd > 0.0);
     let (Some(hour), Some(count), Some(amount)) = (item.hourly(), count, amount) else { return Vec::new() };
     let ways = [Scenario::OnDemand, Scenario::Reserved1y, Scenario::Reserved3y];
-    // The same hours of the same machines, bought in another way.
+    // The cost of the same machines and hours, divided by the cost now.
     let share = |way: Scenario| item.amount_if.get(&way).map(|other| other.expected.usd() / amount);
     let found = ways.into_iter().filter_map(|way| Some((way, hour.expected.times(share(way)? / count))));
     found.collect()

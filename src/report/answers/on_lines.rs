@@ -15,7 +15,7 @@ const LONGEST_MESSAGE: usize = 1_000;
 
 /// The cost of the resources whose first line this is.
 pub struct LinePrice {
-    /// The header that they share.
+    /// The header of their block.
     pub span: Span,
     /// `$752/month`, `3 × $752/month`, `? no price in this region`.
     pub label: String,

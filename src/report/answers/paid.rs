@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::measured::paid::{BilledAmount, PaidRow};
 use crate::report::formats::text::TextTable;
 
-/// One sum of a bill.
+/// One sum in the summary of a bill.
 pub struct SumOfBill<'a> {
     pub currency: &'a str,
     pub what: &'a str,

@@ -1,4 +1,4 @@
-//! How much to commit to, for `gpulint plan`.
+//! The purchase plan, for `gpulint plan`.
 
 use super::plan_words::PlannedPurchases;
 use super::{plan_text, plan_wire};

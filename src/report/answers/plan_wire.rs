@@ -1,4 +1,4 @@
-//! A plan of purchases for programs: JSON and CSV, in dollars always.
+//! A purchase plan for programs: JSON and CSV, always in dollars.
 
 use serde::Serialize;
 

@@ -59,7 +59,7 @@ pub fn price(format: Format, prices: &Prices<'_>, style: Style) -> Option<String
 }
 
 impl Prices<'_> {
-    /// Of one whole accelerator.
+    /// The memory of one whole accelerator in GiB.
     fn memory_gib(&self, accelerator: &str) -> Option<f64> {
         let known = self.catalog.accelerator(accelerator)?;
         Some(known.memory_gib).filter(|gib| *gib > 0.0)

@@ -60,7 +60,7 @@ struct Cheaper<'a> {
     than: &'a str,
     bought: &'static str,
     rent_usd_per_hour: Number,
-    /// above, below, always or never
+    /// `above`, `below`, `always` or `never`.
     when: &'static str,
     hours_per_month: Option<Number>,
 }

@@ -19,7 +19,7 @@ struct Document<'a> {
     notes: &'a [String],
     cost: Cost,
     changes: Vec<Changed<'a>>,
-    /// Of the later state.
+    /// The commit of the later state.
     runs: Vec<json::Run<'a>>,
     teams: Vec<Paying<'a>>,
     budgets: Vec<json::Budget<'a>>,
@@ -97,7 +97,7 @@ struct Changed<'a> {
 struct Amount {
     per: &'static str,
     usd: Bounds,
-    /// It is the price of no price list.
+    /// The price is an estimate.
     estimated: bool,
 }
 

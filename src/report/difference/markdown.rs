@@ -29,19 +29,19 @@ const MOST_TEAMS: usize = 8;
 /// The most budgets in the table.
 const MOST_BUDGETS: usize = 12;
 
-/// Accepted findings that are named.
+/// The most accepted findings in the list.
 const MOST_ACCEPTED: usize = 20;
 
-/// Fixed findings that are named.
+/// The most fixed findings in the list.
 const MOST_FIXED: usize = 50;
 
-/// Characters of an address.
+/// The most characters of an address.
 const LONGEST_NAME: usize = 200;
 
-/// Characters of a value before and after, and of the name of a team.
+/// The most characters of a value before and after, and of a team name.
 const LONGEST_VALUE: usize = 60;
 
-/// Characters of a note to the reader.
+/// The most characters of a note.
 const LONGEST_NOTE: usize = 1_000;
 
 pub(super) fn difference(it: &Difference, room: Room) -> String {

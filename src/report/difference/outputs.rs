@@ -24,7 +24,7 @@ pub(super) fn difference(it: &Difference) -> String {
             ("total-delta-ceiling", ceiling(&delta.combined)),
             ("became-known", dollars(delta.combined.became_known.expected)),
             ("no-longer-known", dollars(delta.combined.no_longer_known.expected)),
-            // Nothing that would be worth a first comment.
+            // True if nothing deserves a first comment.
             ("quiet", it.is_quiet().to_string()),
         ]);
     changed + &cost(&it.after)

@@ -73,7 +73,7 @@ fn message(it: &Difference) -> Message {
     }
 }
 
-/// The difference as a comment.
+/// The comparison as a comment.
 pub fn comment_on_change(difference: &Difference, room: Room) -> String {
     markdown::difference(difference, room)
 }

@@ -11,7 +11,7 @@ use crate::source::Span;
 
 /// Equal changes of instances of one block.
 pub(super) struct DifferenceRow<'a> {
-    /// The largest of them.
+    /// The change with the largest amount.
     pub(super) first: &'a Change,
     pub(super) all: Vec<&'a Change>,
     /// The number of deployments they are in: roots, overlays, environments.
@@ -52,7 +52,7 @@ pub(super) struct Environment {
     pub(super) after: MoneyRange,
 }
 
-/// The largest first.
+/// Sorts the rows, the largest change first.
 pub(super) fn rows<'a>(it: &'a Difference) -> Vec<DifferenceRow<'a>> {
     let mut rows: Vec<DifferenceRow<'a>> = Vec::new();
     let mut known: BTreeMap<Alike, usize> = BTreeMap::new();

@@ -14,7 +14,7 @@ const FINDINGS: &str = "rule,group,level,confidence,risk,path,line,column,addres
                         saves_floor_usd_per_month,saves_expected_usd_per_month,saves_ceiling_usd_per_month,\
                         suppressed,suppressed_until,baseline_since,saves_usd,saves_per\n";
 
-/// Findings, those that were accepted among them.
+/// Writes findings, including accepted ones.
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut rows = FINDINGS.to_owned();
     for decided in report.findings {
@@ -79,7 +79,7 @@ const RESOURCES: &str = "address,path,line,kind,role,provider,region,machine,acc
                          ceiling_usd_per_million_tokens_at_full_load,\
                          usd_per_million_tokens_at_traffic,usd_per_thousand_requests,usd_per_seat_and_month\n";
 
-/// The bill.
+/// Writes the bill.
 pub(in crate::report) fn cost(report: &Report) -> String {
     let mut rows = RESOURCES.to_owned();
     for (index, resource) in report.inventory.resources.iter().enumerate() {
@@ -182,7 +182,7 @@ fn dollars(range: Option<MoneyRange>) -> [String; 3] {
 /// Spreadsheets cut cells at 32,767 characters.
 const LONGEST_CELL: usize = 30_000;
 
-/// Full-width signs are turned into the others by some programs.
+/// Some programs convert full-width characters to normal ones.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
 
 /// Writes a cell so that a spreadsheet does not run it as a formula.

@@ -172,7 +172,7 @@ fn charges<'a>(
         let (amount, list) = (of_month(amount), of_month(list));
         charge(What::Machines, amount, list, hours(item, amount, month), "Hours")
     });
-    // A disk is rented for a month, however long that is.
+    // Disks are billed per month, whatever its length.
     let disks = item.attached.as_ref().and_then(|it| it.known()).filter(|it| *it != MoneyRange::ZERO);
     let disks = disks.map(|amount| charge(What::Disks, amount, amount, 1.0, "Months"));
     machines.into_iter().chain(disks).collect()
@@ -185,7 +185,7 @@ fn hours(item: &BillItem, amount: MoneyRange, month: BillMonth) -> f64 {
     if hour > 0.0 { amount.expected.usd() / hour } else { item.count.map_or(0.0, |it| it.expected) * of_each }
 }
 
-/// The first moment of a month.
+/// The first second of a month.
 fn midnight(month: BillMonth) -> String {
     format!("{month}-01T00:00:00Z")
 }
@@ -195,7 +195,7 @@ impl Charge<'_> {
         self.resource.text(key).unwrap_or_default()
     }
 
-    /// As bills of the large clouds call them.
+    /// The provider's name as on its own bills.
     fn provider(&self) -> &str {
         match self.said(Key::Provider) {
             "" => "Unknown",

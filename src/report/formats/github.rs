@@ -12,12 +12,12 @@ use crate::report::{Choice, Report};
 /// How much of an annotation GitHub shows.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// GitHub shows ten of a step; findings come first.
+/// GitHub shows ten annotations per step, so findings come first.
 const MOST_UNJUDGED: usize = 10;
 
 pub(in crate::report) fn check(report: &Report) -> String {
     let mut commands = String::new();
-    // GitHub shows the first ten of a step: the most money comes first.
+    // GitHub shows the first ten annotations of a step, so the most expensive findings come first.
     for group in Choice::default().groups(report) {
         for decided in group.findings {
             let finding = &decided.finding;
@@ -59,7 +59,7 @@ fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a command.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(&one_line(text)).replace(':', "%3A").replace(',', "%2C")
 }

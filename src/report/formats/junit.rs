@@ -1,4 +1,4 @@
-//! JUnit's XML: one suite a file, one failed case a finding.
+//! JUnit XML: one suite per file, one failed case per finding.
 
 use std::fmt::Write;
 

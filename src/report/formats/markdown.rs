@@ -16,13 +16,13 @@ use crate::report::views::{apart, coverage};
 use crate::report::{Head, Report, Room, escape};
 use crate::rules::link;
 
-/// Characters of a path or an address.
+/// The most characters of a path or an address.
 const LONGEST_NAME: usize = 200;
 
-/// Characters of a message or its help.
+/// The most characters of a message or its help.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// The findings of one tree.
+/// The report on one tree as Markdown.
 pub(in crate::report) fn check(report: &Report, room: Room) -> String {
     let counting: Vec<&Decided> = report.findings.iter().filter(|decided| decided.counts()).collect();
     let mut most = counting.len();

@@ -1,4 +1,4 @@
-//! The bill with a resource a line, for databases: numbers that add up exactly, and every label.
+//! The bill as JSON lines for databases, one resource per line: exact numbers, and every label.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub(super) struct Row<'a> {
     stale: bool,
     team: Option<&'a str>,
     labels: BTreeMap<&'a str, Option<&'a str>>,
-    /// There may be more labels than these.
+    /// True if the resource may have further labels.
     labels_open: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Lines `name=value`, for a step of a build that hands numbers to the next one.
+//! Lines `name=value`, for a CI step that passes numbers to later steps.
 
 use crate::catalog::Money;
 use crate::pricing::CostSum;
@@ -44,7 +44,7 @@ fn endings(report: &Report) -> usize {
     report.bill.endings(report.inventory).values().map(|it| it.resources).sum()
 }
 
-/// With two decimals and nothing else, so that a shell can calculate with it.
+/// Formats with two decimals only, so that a shell can calculate with it.
 pub(in crate::report) fn dollars(money: Money) -> String {
     format!("{:.2}", money.usd())
 }

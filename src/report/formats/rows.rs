@@ -18,7 +18,7 @@ use crate::report::views::scorecard::best_savings;
 use crate::report::views::{coverage, judged};
 use crate::rules::Finding;
 
-/// A line: which table it belongs to comes first.
+/// A line; its first field is the table that it belongs to.
 #[derive(Serialize)]
 struct Line<T> {
     row: &'static str,
@@ -56,7 +56,7 @@ struct FindingRow<'a> {
     saves_expected_micro_usd: Option<i64>,
     saves_ceiling_micro_usd: Option<i64>,
     saves_per: Option<&'static str>,
-    /// It is the largest saving of its resource, and sums count that: savings on one resource overlap.
+    /// True for the largest saving of a resource in the total: savings on one resource overlap.
     adds_up: bool,
     fix_safety: Option<&'static str>,
     /// `deployed` if the total contains the resource, otherwise the reason why not.
@@ -64,7 +64,7 @@ struct FindingRow<'a> {
     suppressed: bool,
     suppressed_until: Option<String>,
     suppressed_reason: Option<&'a str>,
-    /// The day since which the baseline knows it.
+    /// The day on which the baseline accepted the finding.
     baseline: Option<String>,
     fingerprint: String,
     message: &'a str,
@@ -87,7 +87,7 @@ struct Summary<'a> {
     prices_as_of: &'a str,
     today: String,
     verdict: &'static str,
-    /// Nothing was there to check.
+    /// True if there was nothing to check.
     is_empty: bool,
     files_that_matter: usize,
     wholly_read: usize,
@@ -107,7 +107,7 @@ struct Summary<'a> {
     requested_floor_micro_usd: i64,
     requested_expected_micro_usd: i64,
     requested_ceiling_micro_usd: i64,
-    /// Each dollar once.
+    /// Each dollar counts once.
     combined_floor_micro_usd: i64,
     combined_expected_micro_usd: i64,
     combined_ceiling_micro_usd: i64,

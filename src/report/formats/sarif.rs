@@ -181,7 +181,7 @@ fn physical(report: &Report, span: Span) -> Value {
     })
 }
 
-/// A path as a relative reference: bytes that mean something else in one are written as numbers.
+/// A path as a relative reference: percent-encodes bytes with a special meaning.
 fn uri(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {

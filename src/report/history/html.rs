@@ -18,7 +18,7 @@ use crate::report::{History, Point, Snapshot, Step, escape};
 /// The number of series with a separate color.
 const SERIES: usize = 4;
 
-/// Steps that are marked in the picture.
+/// The number of steps with a mark in the picture.
 const MARKED: usize = 5;
 
 pub(super) fn history(history: &History) -> String {
@@ -54,7 +54,7 @@ fn footer(history: &History) -> Vec<String> {
     ]
 }
 
-/// The curve, by accelerator.
+/// The section with the curve, by accelerator.
 fn course(history: &History) -> PageSection {
     let mut body = Html::new();
     let names = largest(history);
@@ -183,7 +183,7 @@ fn legend(page: &mut Html, history: &History, names: &[String]) {
     });
 }
 
-/// The largest steps, by their place in time.
+/// The largest steps, sorted by time.
 fn marked(history: &History) -> Vec<&Step> {
     let mut steps: Vec<&Step> = history.steps.iter().filter(|it| !moved(it).is_zero()).collect();
     steps.sort_by_key(|it| (Reverse(absolute(moved(it))), it.to));

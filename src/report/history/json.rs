@@ -102,7 +102,7 @@ struct WirePoint<'a> {
     #[serde(flatten)]
     commit: WireCommit<'a>,
     passed_over: usize,
-    /// Why nothing is known of it.
+    /// Why the point is unknown.
     gap: Option<&'a str>,
     bill: Option<WireBill<'a>>,
 }
@@ -215,9 +215,9 @@ fn bill<'a>(it: &'a Snapshot, before: Option<&Snapshot>) -> WireBill<'a> {
 
 #[derive(Serialize)]
 struct WireStep<'a> {
-    /// The commit, or the last of those between which it was.
+    /// The commit of the step, or the last one of several possible commits.
     commit: &'a str,
-    /// The known commit before.
+    /// The previous known commit.
     after: Option<&'a str>,
     between: usize,
     rented: Bounds,
@@ -255,7 +255,7 @@ struct WireHolding<'a> {
     usd_per_month: Option<Bounds>,
     per: &'a str,
     usd: Option<Bounds>,
-    /// Its part of a month of all, in which each dollar counts once.
+    /// Its share of the monthly total, in which each dollar counts once.
     usd_in_sum: Option<Bounds>,
     unpriced: Option<&'a str>,
 }

@@ -32,7 +32,7 @@ pub fn history(format: Format, history: &History, style: Style) -> Option<String
 pub enum Blamed<'a> {
     All,
     Address(&'a str),
-    /// In a file, or below a directory, as it is shown.
+    /// Only resources in a file or below a directory, as shown in reports.
     Below(&'a str),
 }
 
@@ -49,7 +49,7 @@ impl Blamed<'_> {
     }
 }
 
-/// Which commit brought each dollar of today's bill, in a format.
+/// The blame of today's cost in a format.
 pub fn blamed(format: Format, history: &History, wanted: Blamed<'_>, style: Style) -> Option<String> {
     let told: Vec<Blame<'_>> = blame(history).into_iter().filter(|it| wanted.covers(it.holding)).collect();
     match format {

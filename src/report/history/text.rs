@@ -270,7 +270,7 @@ fn not_shown(text: &mut String, count: usize, what: &str) {
     }
 }
 
-/// At most two decimals.
+/// Formats with at most two decimals.
 pub(super) fn number(n: f64) -> String {
     let text = format!("{n:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -24,7 +24,7 @@ struct Choices<'a> {
     scenarios: [Option<Money>; 3],
     /// The place and its cost.
     elsewhere: Option<(String, Money)>,
-    /// After its largest saving.
+    /// The cost after its largest saving.
     after: Option<Money>,
 }
 

@@ -63,17 +63,17 @@ pub(in crate::report) const PATTERNS: &str = concat!(
     "</defs></svg>\n"
 );
 
-/// From nothing to the most that a picture shows.
+/// An axis from zero to the maximum of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::report) struct Scale {
     most: f64,
 }
 
-/// A whisker that is longer than so many of the longest bars is cut, with an arrow: the bars stay readable.
+/// A line longer than this many times the longest bar is cut, with an arrow, so that bars stay readable.
 const LONGEST_WHISKER: f64 = 2.5;
 
 impl Scale {
-    /// For amounts, each with its interval.
+    /// The axis for amounts with minimum and maximum.
     pub(in crate::report) fn of(ranges: impl Iterator<Item = MoneyRange> + Clone) -> Scale {
         let most = |pick: fn(MoneyRange) -> Money| ranges.clone().map(|it| pick(it).usd()).fold(0.0, f64::max);
         let (expected, ceiling) = (most(|it| it.expected), most(|it| it.ceiling));
@@ -85,7 +85,7 @@ impl Scale {
         Scale { most: most.usd() }
     }
 
-    /// A share of the width, at most all of it.
+    /// A share of the width, at most 100%.
     fn share(self, money: Money) -> f64 {
         if self.most <= 0.0 { 0.0 } else { (money.usd() / self.most).clamp(0.0, 1.0) }
     }
@@ -175,9 +175,9 @@ fn stroke(page: &mut Html, (x1, x2): (&str, &str), (y1, y2): (u32, u32)) {
     page.element("line", &attributes, |_| {});
 }
 
-/// One of several things on an axis of money.
+/// A dot for one of several amounts on an axis.
 pub(in crate::report) fn dot(page: &mut Html, scale: Scale, money: Money, y: u32, color: Color) {
-    // A dot at the end of the axis would be cut in half.
+    // The axis is extended, because a dot at its end would be cut in half.
     let at = percent(0.01 + scale.share(money) * 0.98);
     let y = y.to_string();
     let attributes = [

@@ -1,4 +1,4 @@
-//! HTML that is put together so that nothing from a repository can become markup.
+//! Builds HTML so that nothing from a repository can become markup.
 
 use crate::report::escape;
 
@@ -29,7 +29,7 @@ impl Html {
         push_escaped(&mut self.0, &escape::harmless(&escape::shortened(text, LONGEST)));
     }
 
-    /// An element without an end.
+    /// Writes an element without an end tag.
     pub(in crate::report) fn void(&mut self, name: &'static str, attributes: &[(&'static str, &str)]) {
         self.open(name, attributes);
     }
@@ -75,7 +75,7 @@ impl Html {
         for (key, value) in attributes {
             self.0.push(' ');
             self.0.push_str(key);
-            // One that is only there or not.
+            // An attribute without a value.
             if !value.is_empty() || *key == "value" {
                 self.0.push_str("=\"");
                 push_escaped(&mut self.0, &escape::one_line(value));

@@ -25,7 +25,7 @@ use super::views::judged;
 use super::views::sentence::sentence;
 use page::{HtmlPage, PageSection};
 
-/// The findings and the bill of one tree.
+/// The page of `gpulint check`: findings and bill of one tree.
 pub(super) fn check(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
@@ -42,7 +42,7 @@ pub(super) fn check(report: &Report) -> String {
     .print()
 }
 
-/// The bill alone.
+/// The page of `gpulint cost`: only the bill.
 pub(super) fn cost(report: &Report) -> String {
     if report.is_empty {
         return nothing(report);
@@ -59,7 +59,7 @@ fn nothing(report: &Report) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     Everything,
-    /// No findings.
+    /// The page without findings.
     Bill,
 }
 

@@ -22,13 +22,13 @@ pub(in crate::report) struct HtmlPage {
     pub(in crate::report) title: String,
     /// The name of what the page is about.
     pub(in crate::report) about: Option<String>,
-    /// The answer.
+    /// The answer, as the heading.
     pub(in crate::report) heading: String,
-    /// Below it, a paragraph each.
+    /// Lines below the heading, one paragraph each.
     pub(in crate::report) lines: Vec<String>,
     pub(in crate::report) cards: Html,
     pub(in crate::report) sections: Vec<PageSection>,
-    /// How it was made.
+    /// Lines about how the report was made.
     pub(in crate::report) footer: Vec<String>,
 }
 

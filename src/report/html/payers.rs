@@ -72,7 +72,7 @@ fn amount(slice: &Slice, role: Role) -> MoneyRange {
     if role == Role::Rented { slice.rented.minimum() } else { slice.requested.minimum() }
 }
 
-/// Buttons that a style sheet needs; without one all panels are shown, and these are not.
+/// Buttons that select a panel by style sheet; without styles, all panels are visible and the buttons are hidden.
 fn tabs(page: &mut Html, cuts: &[(Cut, Vec<Slice>)]) {
     page.element("fieldset", &[("class", "tabs"), ("hidden", "")], |page| {
         page.leaf("legend", &[], "Group by");

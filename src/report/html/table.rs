@@ -1,4 +1,4 @@
-//! Tables that a small screen can scroll by themselves, and a keyboard too.
+//! Tables that scroll separately on a small screen, also by keyboard.
 
 use super::markup::Html;
 
@@ -76,7 +76,7 @@ pub(in crate::report) fn name(page: &mut Html, text: &str) {
     page.leaf("th", &[("scope", "row")], text);
 }
 
-/// An amount as people read it, and as it is sorted.
+/// Writes an amount with its sort value.
 pub(in crate::report) fn number(page: &mut Html, shown: &str, value: f64) {
     page.leaf("td", &[("class", "n"), ("data-v", &value.to_string())], shown);
 }

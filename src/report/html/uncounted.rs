@@ -10,7 +10,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::{apart, coverage, judged};
 use crate::report::{Report, escape};
 
-/// Entries of one list.
+/// The most entries of one list.
 const MOST: usize = 500;
 
 pub(in crate::report) fn section(report: &Report) -> PageSection {

@@ -5,10 +5,10 @@
 pub(in crate::report) struct Message {
     pub(in crate::report) title: String,
     pub(in crate::report) lines: Vec<String>,
-    /// Each with a heading.
+    /// Lists, each with a heading.
     pub(in crate::report) lists: Vec<(String, Vec<String>)>,
     /// The address of the full report.
     pub(in crate::report) url: Option<String>,
-    /// How old the prices are.
+    /// The age of the prices.
     pub(in crate::report) footer: String,
 }

@@ -11,7 +11,7 @@ use super::views::cost_line::{cost_line, cost_rows};
 use super::views::{first, judged, price_age};
 use super::{Format, Report};
 
-/// Steps that are named.
+/// The most fixes in the list.
 const FIRST: usize = 5;
 
 /// The message in a chat format; `None` for other formats.
@@ -23,7 +23,7 @@ pub(in crate::report) fn written(format: Format, message: &Message) -> Option<St
     }
 }
 
-/// The findings of one tree.
+/// The message about one tree.
 pub(in crate::report) fn check(report: &Report) -> Message {
     if report.is_empty {
         return Message {

@@ -11,7 +11,7 @@ const HEADER: usize = 150;
 const SECTION: usize = 3_000;
 const BLOCKS: usize = 50;
 
-/// One of the few entries of a section.
+/// The most entries of a section.
 const ENTRY: usize = 500;
 
 pub(super) fn message(it: &Message) -> String {
@@ -34,7 +34,7 @@ pub(super) fn message(it: &Message) -> String {
     }
     blocks.truncate(BLOCKS - 1);
     blocks.push(json!({ "type": "context", "elements": [plain(&one_line(&it.footer), SECTION)] }));
-    // Without blocks, as in a notification.
+    // The text without blocks, for notifications.
     print(&json!({ "text": escaped(&shortened(&one_line(&it.title), SECTION)), "blocks": blocks }))
 }
 

@@ -16,7 +16,7 @@ use crate::report::views::price_age::price_age;
 use crate::report::views::sentence::sentence;
 use crate::report::{Head, History, Point, Report, Snapshot, Step};
 
-/// The state of a tree, and how it came to be.
+/// The state of a tree, with its history.
 pub struct Review<'a> {
     pub month: Month,
     pub report: &'a Report<'a>,
@@ -32,7 +32,7 @@ pub(super) struct Moved<'a> {
     after: Option<&'a Snapshot>,
     commits: usize,
     unknown: usize,
-    /// The largest first.
+    /// The steps of the month, the largest first.
     pub(super) steps: Vec<&'a Step>,
 }
 

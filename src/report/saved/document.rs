@@ -105,7 +105,7 @@ pub(super) struct SavedFinding {
     pub(super) saves_usd_per_month: Option<Bounds>,
     pub(super) saves_usd: Option<Bounds>,
     pub(super) saves_per: Option<String>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) counted: Option<String>,
     #[serde(default)]
     pub(super) related: Vec<SavedRelated>,
@@ -123,7 +123,7 @@ pub(super) struct SavedTotal {
     pub(super) name: String,
     pub(super) amount_usd: Option<f64>,
     pub(super) limit_usd: Option<f64>,
-    /// Not in older reports, nor below.
+    /// Missing in older reports, and so are all fields below.
     #[serde(default)]
     pub(super) hours_per_month: Option<f64>,
 }
@@ -191,7 +191,7 @@ pub(super) struct SavedMachine {
 #[derive(Deserialize)]
 pub(super) struct SavedSkipped {
     pub(super) path: String,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -201,9 +201,9 @@ pub(super) struct SavedSkipped {
 pub(super) struct SavedUnjudged {
     pub(super) path: String,
     pub(super) line: Option<usize>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) address: Option<String>,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) kind: String,
     pub(super) reason: String,
@@ -227,7 +227,7 @@ pub(super) struct SavedCatalog {
 pub(super) struct SavedPastShelfLife {
     rented: f64,
     requested: f64,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     rented_today: Option<Bounds>,
     #[serde(default)]
@@ -253,7 +253,7 @@ pub(super) struct SavedCurrency {
 pub(super) struct SavedBill {
     pub(super) rented: SavedCostSum,
     pub(super) requested: SavedCostSum,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     pub(super) combined: Option<SavedCostSum>,
     #[serde(default)]
@@ -287,7 +287,7 @@ pub(super) struct SavedApart {
 pub(super) struct SavedCostSum {
     #[serde(flatten)]
     pub(super) known: Bounds,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) whole: Option<bool>,
     #[serde(default)]
     pub(super) unlimited: bool,
@@ -353,7 +353,7 @@ pub(super) struct SavedPrice {
     pub(super) reason: Option<String>,
     pub(super) usd_per_hour: Option<f64>,
     pub(super) usd_per_month: Option<Bounds>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) usd_in_sum: Option<Bounds>,
     pub(super) per: Option<String>,
     pub(super) usd: Option<Bounds>,
@@ -377,9 +377,9 @@ pub(super) struct SavedAmount {
 pub(super) struct SavedCost {
     pub(super) rented: SavedSum,
     pub(super) requested: SavedSum,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) combined: Option<SavedSum>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) attached: Option<SavedSum>,
     pub(super) unpriced_before: usize,
     pub(super) unpriced_after: usize,
@@ -391,7 +391,7 @@ pub(super) struct SavedSum {
     pub(super) before: SavedCostSum,
     pub(super) after: SavedCostSum,
     pub(super) difference: Option<Bounds>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) became_known: Option<Bounds>,
     pub(super) no_longer_known: Option<Bounds>,
 }
@@ -420,7 +420,7 @@ pub(super) struct SavedChange {
     pub(super) cost_after: Option<SavedAmount>,
     #[serde(default)]
     pub(super) details: Vec<SavedDetail>,
-    /// Not in older reports.
+    /// Missing in older reports.
     pub(super) resource: Option<SavedResource>,
     #[serde(default)]
     pub(super) lost: bool,

@@ -35,11 +35,11 @@ use document::{
 };
 use places::{Located, Places};
 
-/// A report that was saved.
+/// A saved report.
 pub enum Saved {
-    /// Of `gpulint check --format json`.
+    /// From `gpulint check --format json`.
     Check(Box<State>),
-    /// Of `gpulint diff --format json`.
+    /// From `gpulint diff --format json`.
     Difference(Box<Compared>),
 }
 
@@ -65,7 +65,7 @@ pub struct Compared {
     before: State,
     after: State,
     delta: Delta,
-    /// So many of the findings afterwards are new; then come those that were there before, then those that are accepted.
+    /// The number of new findings among the later ones; unchanged findings follow, then accepted ones.
     new: usize,
     grown: usize,
     unchanged: usize,
@@ -134,7 +134,7 @@ impl State {
         &mut self.inventory
     }
 
-    /// More findings, about the state as a whole.
+    /// Findings about the state as a whole.
     pub fn add(&mut self, findings: Vec<Finding>) {
         let decided = |finding| Decided::new(finding, &self.sources, &self.inventory);
         self.findings.extend(findings.into_iter().map(decided));
@@ -174,13 +174,13 @@ struct Name {
 
 impl Name {
     fn new(address: &str, root: Option<&str>) -> Name {
-        // The directory that the command ran in has no name in a tree.
+        // The current directory has no name in a tree.
         let root = root.map(|root| if root == "." { "" } else { root }.to_owned());
         Name { address: address.to_owned(), root }
     }
 }
 
-/// A state that is being put together.
+/// A state that is being assembled.
 struct Builder {
     located: Located,
     state: State,
@@ -194,7 +194,7 @@ struct Builder {
 impl Builder {
     fn new(places: Places, catalog: Option<SavedCatalog>) -> Builder {
         let (sources, located) = places.build();
-        // Its sentences were written in that currency.
+        // The currency in which its messages were written.
         let currency = catalog.as_ref().and_then(|it| it.currency.as_ref());
         let currency = currency.map_or(Currency::USD, |it| Currency::new(&it.code, it.per_usd));
         let mut bill = Bill::default();
@@ -385,7 +385,7 @@ fn named<T: Copy>(all: &[T], name: fn(T) -> &'static str, wanted: &str) -> Optio
     all.iter().copied().find(|it| name(*it) == wanted)
 }
 
-/// Reports of older versions name no kind, and those of newer ones may name another.
+/// Older reports have no kind, and newer ones may have unknown kinds.
 fn skip_kind(name: &str) -> SkipKind {
     named(SkipKind::ALL, SkipKind::name, name).unwrap_or(SkipKind::Other)
 }
@@ -501,7 +501,7 @@ fn item(it: &SavedPrice) -> BillItem {
     }
 }
 
-/// The facts of a saved resource.
+/// The facts of a resource in a saved report.
 fn describe(resource: &mut Resource, it: SavedResource, span: Span) {
     let facts = [
         (Key::Provider, it.provider),

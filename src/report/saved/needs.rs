@@ -45,7 +45,7 @@ struct SavedDemand {
     why: Option<String>,
     always: f64,
     average: Option<f64>,
-    /// Not in older reports.
+    /// Missing in older reports.
     #[serde(default)]
     covered: f64,
     most: Option<f64>,

@@ -7,7 +7,7 @@ use crate::source::{FileId, MemoryTree, Sources, Span};
 /// Lines and columns of files of unknown content.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By path, the columns that each line must have.
+    /// By path, the number of columns of each line.
     files: BTreeMap<String, BTreeMap<usize, usize>>,
 }
 
@@ -64,7 +64,7 @@ impl Located {
         Some(Span::new(file.file, start, start))
     }
 
-    /// Whole lines, without the line feed at their end.
+    /// Whole lines, without the final line feed.
     pub(super) fn lines(&self, path: &str, first: usize, last: usize) -> Option<Span> {
         let file = self.files.get(path)?;
         let start = *file.begins.get(first.checked_sub(1)?)?;

@@ -34,7 +34,7 @@ pub(in crate::report) fn only(report: &Report) -> Option<String> {
     (!parts.is_empty()).then(|| format!("accelerators only {}", parts.join("; ")))
 }
 
-/// The files that nothing applies: gpulint checks such a file if it is named on the command line.
+/// Names the files that no deployment applies: gpulint checks such a file if it is named on the command line.
 fn named(report: &Report, counted: Counted) -> String {
     if counted != Counted::Unlisted {
         return String::new();

@@ -1,4 +1,4 @@
-//! How much a code host takes in one comment.
+//! The size limits of a comment on a code host.
 
 use super::markup::{Markdown, markdown};
 
@@ -18,13 +18,13 @@ impl Default for Room {
 }
 
 impl Room {
-    /// At most so many characters, and never more than people read.
+    /// At most this many characters, and never more than people read.
     pub fn new(longest: usize, folds: bool) -> Room {
         const MARKER: usize = 500;
         Room { characters: longest.saturating_sub(MARKER).min(Room::default().characters), folds }
     }
 
-    /// With so many characters for something else.
+    /// Reserves this many characters for something else.
     #[must_use]
     pub fn without(self, characters: usize) -> Room {
         Room { characters: self.characters.saturating_sub(characters), ..self }

@@ -12,7 +12,7 @@ use crate::report::Report;
 pub(in crate::report) struct Covered<'a> {
     pub(in crate::report) path: String,
     pub(in crate::report) runs: Vec<&'a Run>,
-    /// Why it was not read, or not all of it.
+    /// The reasons why it was not read in full.
     pub(in crate::report) unread: Vec<&'a str>,
 }
 

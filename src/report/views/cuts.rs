@@ -90,7 +90,7 @@ fn busy(resource: &Resource) -> Result<String, &'static str> {
     Ok(class.to_owned())
 }
 
-/// The label of a resource, or which variant of its root or chart it is in.
+/// The environment of a resource: its label, or the variant of its root or chart.
 fn environment(report: &Report, resource: &Resource) -> Option<String> {
     let labelled = teams::label(resource, &["environment", "env", "stage", "tier"]).map(str::to_owned);
     let variant = || report.inventory.run(resource.run.as_ref()?)?.variant.as_ref().map(ToString::to_string);
@@ -115,7 +115,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Resources of it without a price, or without a number of them.
+    /// Resources in it without a price or a known number.
     pub fn unpriced(&self) -> usize {
         unpriced(self.rented.open().chain(self.requested.open()))
     }

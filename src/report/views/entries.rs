@@ -19,11 +19,11 @@ const WIDTH: usize = 110;
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     pub color: bool,
-    /// For readers of screens: no drawing characters.
+    /// For screen readers: no drawing characters.
     pub plain: bool,
-    /// Columns of a line.
+    /// The width of a line.
     pub width: usize,
-    /// Columns behind which lines break, tables too; a file has none.
+    /// The width at which lines and tables wrap; none in a file.
     pub columns: Option<usize>,
     pub choice: Choice,
 }
@@ -60,7 +60,7 @@ pub enum Sort {
     Money,
     /// In the order of files
     Path,
-    /// By the name of the rule
+    /// By rule name
     Rule,
     /// The lowest risk first
     Risk,
@@ -70,7 +70,7 @@ pub enum Sort {
 pub enum GroupBy {
     Rule,
     File,
-    /// Whose label a resource carries
+    /// The team label of the resource
     Team,
     /// The Terraform root directory
     Root,
@@ -80,7 +80,7 @@ pub enum GroupBy {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// The sums and the verdict.
+    /// Only the totals and the verdict.
     Quiet,
     #[default]
     Usual,

@@ -7,7 +7,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// The address of the repository's files at the commit; nothing in it could end a link in Markdown.
+    /// The address of the repository's files at the commit; no character of it can end a link in Markdown.
     pub fn new(url: &str) -> Option<Head> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/%:@+=,".contains(c);
         let is_web = url.starts_with("https://") || url.starts_with("http://");
@@ -21,7 +21,7 @@ impl Head {
         directory.chars().all(plain).then(|| Head { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// Without a slash at the end.
+    /// The address without a final slash.
     pub(in crate::report) fn url(&self) -> &str {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! Markdown that is put together so that nothing from a repository can become markup.
+//! Builds Markdown so that nothing from a repository can become markup.
 
 use crate::report::escape;
 
@@ -37,7 +37,7 @@ impl<P: Piece> Piece for Option<P> {
     }
 }
 
-/// Adds pieces to Markdown, in their order.
+/// Appends pieces to Markdown in order.
 macro_rules! markdown {
     ($out:expr, $($piece:expr),+ $(,)?) => {{
         $($out.push($piece);)+
@@ -50,7 +50,7 @@ impl Markdown {
         piece.write(&mut self.0);
     }
 
-    /// Takes line ends and blanks from the end.
+    /// Removes line ends and blanks from the end.
     pub(in crate::report) fn trim_end(&mut self) {
         self.0.truncate(self.0.trim_end().len());
     }
@@ -118,7 +118,7 @@ pub(in crate::report) fn figures(text: &str) -> Markdown {
     while let Some(c) = letters.next() {
         let next = letters.peek().copied();
         let is_plain = match c {
-            // A formula begins at a dollar that no number follows.
+            // A dollar sign without a number behind it begins a formula.
             '$' => next.is_some_and(|next| next.is_ascii_digit()),
             ':' => next.is_none_or(|next| next == ' '),
             '(' | ')' | '.' | ',' | ';' | '%' | '+' | '-' | '/' | '\'' | ' ' => true,
@@ -135,7 +135,7 @@ pub(in crate::report) fn linked(text: Markdown, address: &Address) -> Markdown {
     Markdown(format!("[{}]({})", text.0, address.0))
 }
 
-/// An address in which nothing ends a link.
+/// An address without characters that end a link.
 pub(in crate::report) struct Address(String);
 
 impl Address {

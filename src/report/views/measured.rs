@@ -13,7 +13,7 @@ pub(in crate::report) struct MeasuredUse<'a> {
     matched: Vec<Matched<'a>>,
     /// Rows that match no resource.
     unmatched: Vec<UnmatchedRow<'a>>,
-    /// Resources without a measurement that can be used.
+    /// Resources without a usable measurement.
     unmeasured: Vec<Unmeasured<'a>>,
 }
 

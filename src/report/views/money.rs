@@ -150,7 +150,7 @@ impl Currency {
         }
     }
 
-    /// The price of an hour, to a hundredth of a cent.
+    /// The price per hour, rounded to a hundredth of a cent.
     pub(in crate::report) fn per_hour(&self, money: Money) -> String {
         let (symbol, money) = (self.symbol(), self.exchanged(money));
         with_decimals(&symbol, money, 4)
@@ -183,7 +183,7 @@ pub(in crate::report) fn exact(money: Money) -> String {
     with_decimals("$", money, 6)
 }
 
-/// At least two decimals, and at most so many.
+/// Writes at least two decimals, and at most this many.
 fn with_decimals(symbol: &str, money: Money, most: usize) -> String {
     let dollars = format!("{:.most$}", money.usd());
     let kept = dollars.trim_end_matches('0');

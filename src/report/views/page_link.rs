@@ -4,7 +4,7 @@ use super::head::Head;
 
 const BEFORE: &str = "[Full report](";
 
-/// The line itself.
+/// The line that links the page.
 pub fn page_link(page: &Head) -> String {
     format!("{BEFORE}{})\n", page.url())
 }

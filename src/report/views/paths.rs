@@ -1,4 +1,4 @@
-//! Paths as the reader of a report sees them.
+//! Paths as shown in reports.
 
 use crate::report::escape::begins_command;
 use crate::source::{BESIDE, Location, Sources, Span};
@@ -6,7 +6,7 @@ use crate::source::{BESIDE, Location, Sources, Span};
 /// How paths of the tree are shown: relative to the current directory.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
-    /// The parts of the running directory below the root of the tree.
+    /// The parts of the current directory below the root of the tree.
     below: Vec<String>,
     /// If the current directory is not below the root: the path from it to the root, with a final `/`.
     way: Option<String>,
@@ -18,12 +18,12 @@ impl Paths {
         Paths { below: directory.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect(), way: None }
     }
 
-    /// The running directory lies outside the tree; `way` leads from it to the root, as in `../other/`.
+    /// For a current directory outside of the tree; `way` leads from it to the root, as in `../other/`.
     pub fn through(way: &str) -> Self {
         Paths { below: Vec::new(), way: Some(way.to_owned()) }
     }
 
-    /// One that would be a command of a pipeline at the beginning of a line begins with `./`.
+    /// A path that a CI runner would read as a command gets the prefix `./`.
     pub fn show(&self, path: &str) -> String {
         let shown = self.shown(path);
         if begins_command(&shown) { format!("./{shown}") } else { shown }

@@ -21,7 +21,7 @@ pub(in crate::report) struct ReconciledMonth<'a> {
     pub(in crate::report) lines: Vec<Reconciled<'a>>,
     /// Rows of the bill that match no resource, the most expensive first.
     pub(in crate::report) left: Vec<(&'a PaidEntry, &'a NoPartner)>,
-    /// By currency.
+    /// The sums by currency.
     pub(in crate::report) sums: BTreeMap<&'a str, ReconciledSums>,
 }
 
@@ -62,7 +62,7 @@ impl Reconciled<'_> {
 
 /// The requested months.
 pub enum AskedMonths {
-    /// The last one that has ended.
+    /// Only the last month that has ended.
     Last,
     All,
     These(Vec<BillMonth>),

@@ -10,13 +10,13 @@ use crate::report::views::money::mark;
 use crate::report::{Report, one_line};
 use crate::source::Span;
 
-/// Lines of the others that are listed.
+/// The most lines of repeats in the list.
 const LINES_TOLD: usize = 20;
 
-/// Addresses, places and variants of the others that are listed.
+/// The most addresses, places or variants of repeats in the list.
 const NAMES_TOLD: usize = 4;
 
-/// Characters of one of them.
+/// The most characters of one name.
 const LONGEST_NAME: usize = 200;
 
 /// Each finding in the given order, with its repeats: for other instances of its block, or for other lines of its file.
@@ -54,13 +54,13 @@ pub(in crate::report) struct Also {
 }
 
 impl Also {
-    /// For people at a terminal.
+    /// The line for a terminal.
     pub(in crate::report) fn text(&self) -> String {
         let names: Vec<String> = self.names.iter().map(|(words, name)| format!("{words}{name}")).collect();
         format!("{}{}{}", self.before, names.join(", "), self.after)
     }
 
-    /// For a comment: names are code.
+    /// The line for a comment: names are code.
     pub(in crate::report) fn markdown(&self) -> Markdown {
         let mut text = figures(&self.before);
         for (at, (words, name)) in self.names.iter().enumerate() {

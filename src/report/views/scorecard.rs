@@ -27,7 +27,7 @@ pub(in crate::report) struct Scorecard {
     on_spot: ScorecardShare,
     /// Pools and machines whose minimum is zero.
     scales_to_zero: ScorecardShare,
-    /// Taggable resources with a label that attributes cost.
+    /// Taggable resources with a cost label.
     labelled: ScorecardShare,
     /// Work that ends by itself and has a time limit.
     time_limited: ScorecardShare,

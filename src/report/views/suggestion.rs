@@ -6,10 +6,10 @@ use crate::report::Report;
 use crate::rules::Finding;
 use crate::source::Span;
 
-/// A replacement of lines that a reviewer can take with one click.
+/// A replacement of lines that a reviewer can accept with one click.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// As reports show paths.
+    /// The path as in reports.
     pub path: String,
     pub first_line: usize,
     pub last_line: usize,

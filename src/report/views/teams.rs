@@ -23,10 +23,10 @@ impl Team {
     }
 }
 
-/// Keys of labels that name a team, the surest first.
+/// Label keys that name a team, the most specific first.
 const KEYS: [&str; 8] = ["team", "squad", "owner", "department", "cost-center", "costcenter", "project", "service"];
 
-/// The team that a resource names.
+/// The team label of a resource.
 pub(in crate::report) fn team(resource: &Resource) -> Option<&str> {
     label(resource, &KEYS)
 }

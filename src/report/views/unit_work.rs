@@ -38,12 +38,12 @@ impl UnitWork<'_> {
     }
 }
 
-/// In the order of the inventory.
+/// The unit costs of all resources, in the order of the inventory.
 pub(in crate::report) fn unit_work<'a>(report: &Report<'a>) -> Vec<UnitWork<'a>> {
     (0..report.inventory.resources.len()).filter_map(|at| of(report, at)).collect()
 }
 
-/// Of one of the resources.
+/// The unit costs of one resource.
 pub(in crate::report) fn of<'a>(report: &Report<'a>, at: usize) -> Option<UnitWork<'a>> {
     let (resource, item) = (report.inventory.resources.get(at)?, report.bill.items.get(at)?);
     let fact = report.fits.get(at).unwrap_or(&Fact::Absent);

@@ -26,7 +26,7 @@ struct Document<'a> {
     undetermined: Vec<UnknownEntry<'a>>,
     totals: Vec<Total<'a>>,
     unknown_machines: Vec<UnknownMachine<'a>>,
-    /// The region of these is a setting.
+    /// Resources whose region comes from a setting.
     assumed: Vec<UnknownMachine<'a>>,
     skipped: Vec<Skipped<'a>>,
     bill: Totals,
@@ -49,7 +49,7 @@ pub(in crate::report) struct Finding<'a> {
     /// A fingerprint that stays the same if lines move; of one state only.
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
-    /// That ships the rule.
+    /// The pack that contains the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pack: Option<&'a str>,
     level: &'static str,
@@ -74,19 +74,19 @@ pub(in crate::report) struct Finding<'a> {
     /// `deployed` if the total contains the resource, otherwise the reason why not.
     counted: &'static str,
     related: Vec<Related<'a>>,
-    /// Lines that a reviewer can take instead.
+    /// Replacement lines that a reviewer can accept.
     fix: Option<Suggestion>,
-    /// Every place that the fix changes, for programs that make the change.
+    /// Every edit of the fix, for programs that apply it.
     edits: Vec<Replacement>,
     /// `safe`, `unsafe` or `display`; none if the rule has no fix.
     fix_safety: Option<&'static str>,
-    /// Why it is not offered.
+    /// Why there is no fix.
     fix_declined: Option<&'a str>,
     suppressed: Option<Suppressed<'a>>,
     baseline: Option<Baseline>,
 }
 
-/// Lines and columns count from 1; a column is a character, and the end is behind the last one.
+/// Lines and columns count from 1; a column is a character, and the end is exclusive.
 #[derive(Serialize)]
 struct Replacement {
     path: String,
@@ -133,7 +133,7 @@ pub(in crate::report) struct CatalogAge<'a> {
     version: &'a str,
     as_of: &'a str,
     oldest_row_used: Option<&'a str>,
-    /// Dollars of a month that rest on prices older than prices of their kind may be.
+    /// Monthly cost that is based on outdated prices, in dollars.
     past_shelf_life: PastShelfLife,
     /// The currency of amounts in messages; number fields are always dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ pub(in crate::report) struct CatalogAge<'a> {
 struct PastShelfLife {
     rented: Number,
     requested: Number,
-    /// The same, by how far such prices moved since.
+    /// The same cost as a range, by how far such prices have changed since.
     rented_today: Bounds,
     requested_today: Bounds,
 }

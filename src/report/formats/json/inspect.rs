@@ -55,7 +55,7 @@ struct Link<'a> {
     to: &'a str,
     path: String,
     line: usize,
-    /// Why the two belong together.
+    /// Why the two resources are linked.
     why: &'a str,
 }
 
@@ -72,7 +72,7 @@ const NAMED: [Key; 9] = [
     Key::Model,
 ];
 
-/// Every resource with every fact.
+/// Writes every resource with every fact.
 pub fn inspect(report: &Report) -> String {
     let resources = report.inventory.resources.iter().enumerate().map(|(index, it)| inspected(report, index, it));
     crate::report::formats::json::print(&Document {

@@ -1,4 +1,4 @@
-//! The shapes that several documents share.
+//! JSON types that several documents share.
 
 use serde::{Serialize, Serializer};
 
@@ -19,7 +19,7 @@ use crate::source::Span;
 pub(in crate::report) struct Number(pub(in crate::report) f64);
 
 impl Number {
-    /// An estimate has no more of them.
+    /// Rounds to three digits: estimates are not more precise.
     pub(in crate::report) fn three_digits(n: f64) -> Number {
         let unit = 10_f64.powf(n.abs().log10().floor() - 2.0);
         let rounded = if unit.is_normal() { (n / unit).round() * unit } else { n };
@@ -86,7 +86,7 @@ impl From<inventory::Range> for Bounds {
     }
 }
 
-/// A sum of costs. While `whole` is false, it costs at least so much, and no end of it is a limit.
+/// A sum of costs. If `whole` is false, the sum is a minimum, and its ends are not limits.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Sum {
     #[serde(flatten)]
@@ -186,7 +186,7 @@ impl Fact {
         Self::with(report, fact, value)
     }
 
-    /// A fact whose value is written in another shape.
+    /// A fact whose value has another JSON type.
     pub(super) fn with(
         report: &Report,
         fact: &inventory::Fact<Value>,
@@ -231,7 +231,7 @@ pub(super) fn value(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Machines or pods.
+/// The number of machines or pods.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Count {
@@ -266,7 +266,7 @@ pub(super) struct Price {
     /// The period of `usd`: `month`, `run` or `hour`.
     pub(super) per: &'static str,
     pub(super) usd: Option<Bounds>,
-    /// Of one, in that period.
+    /// The hours of one machine or pod in that period.
     pub(super) hours: Option<Number>,
     pub(super) hours_per_month: Option<Number>,
     pub(super) hours_because: Option<String>,
@@ -398,7 +398,7 @@ pub(in crate::report) struct Counted<'a> {
     demand: Option<WireDemand>,
 }
 
-/// Machines that it needs, and the prices of one.
+/// The needed machines, and their price.
 #[derive(Debug, Serialize)]
 struct WireDemand {
     standing: &'static str,
@@ -469,7 +469,7 @@ pub(super) fn counted<'a>(report: &Report<'a>) -> Vec<Counted<'a>> {
     all.into_iter().flatten().collect()
 }
 
-/// One of them.
+/// One entry of the list.
 pub(in crate::report) fn resource<'a>(report: &Report<'a>, id: ResourceId) -> Option<Counted<'a>> {
     let it = report.resource(Some(id))?;
     let at = report.paths.locate(report.sources, it.span);
@@ -538,7 +538,7 @@ pub(in crate::report) fn runs<'a>(report: &Report<'a>) -> Vec<Run<'a>> {
     report.inventory.runs.iter().map(shown).collect()
 }
 
-/// The version of the same object that sums count instead.
+/// The place of the version that the total counts instead.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Version {
     path: String,
@@ -596,19 +596,19 @@ impl<'a> Total<'a> {
     }
 }
 
-/// A sum of the bill.
+/// A total of the bill.
 #[derive(Debug, Serialize)]
 pub(in crate::report) struct Totals {
     rented: Sum,
     requested: Sum,
-    /// Both, with each dollar counted once.
+    /// Machines and pods, with each dollar counted once.
     combined: Sum,
     /// Disks of provisioned machines.
     attached: Sum,
     unpriced: usize,
     /// The part of `requested` for pods that name no accelerator.
     unnamed: Unnamed,
-    /// Prices that are older than those of their kind may be.
+    /// The cost that is based on outdated prices.
     stale: usize,
     /// Excluded from the total.
     apart: Vec<Apart>,

@@ -1,4 +1,4 @@
-//! The bill as a table for people.
+//! The bill as a table for a terminal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -183,7 +183,7 @@ fn count(resource: &Resource) -> String {
     }
 }
 
-/// At most two decimals.
+/// Formats with at most two decimals.
 fn trimmed(n: f64) -> String {
     let text = format!("{n:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! One finding for people, with its lines.
+//! One finding for a terminal, with its lines.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,15 +22,15 @@ const MOST_RELATED: usize = 5;
 /// What a report has already printed and does not repeat.
 #[derive(Default)]
 pub(in crate::report) struct AlreadyPrinted {
-    /// Resources with their cost.
+    /// Resources whose cost is printed.
     resources: HashSet<ResourceId>,
-    /// Lines of files that were shown.
+    /// Lines that are printed.
     places: HashSet<(FileId, usize)>,
     help: HashSet<String>,
 }
 
 impl AlreadyPrinted {
-    /// Whether the line of the finding was shown, and its resource was named, with another finding.
+    /// Whether another finding already printed the line of this one and named its resource.
     fn has_shown(&self, report: &Report, finding: &Finding) -> bool {
         let place = report.sources.origin(finding.span);
         self.places.contains(&(place.file, report.sources.line(place)))
@@ -111,7 +111,7 @@ impl Renderer {
         text.push('\n');
     }
 
-    /// Something about the input itself, or about the configuration.
+    /// A message about the input or the configuration.
     pub(in crate::report) fn diagnostic(
         &self,
         text: &mut String,

@@ -35,7 +35,7 @@ pub(in crate::report) fn check(report: &Report, style: Style) -> String {
     text
 }
 
-/// The findings that were chosen; those that were not are returned.
+/// Prints the selected findings; returns the others.
 fn findings<'a>(text: &mut String, report: &'a Report, style: Style) -> Vec<&'a Decided> {
     let renderer = finding::Renderer::new(style);
     let (mut told, mut lines, mut left_out) = (0, 0, Vec::new());

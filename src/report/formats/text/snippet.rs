@@ -6,10 +6,10 @@ use crate::report::Paths;
 use crate::report::escape;
 use crate::source::{Location, Sources, Span};
 
-/// Bytes of one line that are shown at most, around the place in question.
+/// The most bytes of a line around the marked place.
 const WIDEST: usize = 160;
 
-/// The line of a place, cut to a width that people can read. miette would search the whole file for each place.
+/// The line of a place, cut to a readable width. miette would search the whole file for each place.
 #[derive(Debug)]
 pub(super) struct Snippet {
     path: String,
@@ -41,7 +41,7 @@ impl Snippet {
         Snippet { path: escape::one_line(&location.path), text, first_line: line, place, line, column }
     }
 
-    /// The first line of a place and nothing around it.
+    /// The first line of a place without context.
     fn of_place(place: &str, location: &Location) -> Snippet {
         let line = place.lines().next().unwrap_or_default();
         let text = escape::harmless(cut(line, 0, WIDEST).0);

@@ -1,16 +1,16 @@
-//! Columns that are aligned.
+//! Tables with aligned columns.
 
 use std::ops::Range;
 
 use crate::report::one_line;
 
-/// Between columns.
+/// The gap between columns.
 const GAP: &str = "  ";
 
 /// The indentation of continued rows.
 const INDENT: &str = "    ";
 
-/// Columns that line up: the first to the left, numbers to the right.
+/// Aligned columns: names to the left, numbers to the right.
 pub(in crate::report) struct TextTable {
     rows: Vec<Vec<String>>,
     /// Columns aligned to the right.
@@ -22,7 +22,7 @@ impl TextTable {
         TextTable { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()], numbers }
     }
 
-    /// Names come from files: none of them moves a cursor or begins a line.
+    /// Adds a row. Cells are escaped, because names come from files: none can move a cursor or begin a line.
     pub(in crate::report) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }

@@ -1,4 +1,4 @@
-//! Which commit brought each dollar of today's bill.
+//! Finds the commit that added each dollar of today's cost.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::snapshot::{Amount, Holding};
 use super::steps::{Step, StepChange, StepKind, by_key};
 use crate::catalog::Money;
 
-/// One resource of today's bill.
+/// One resource of today's state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blame<'a> {
     pub holding: &'a Holding,
     /// The change since which the cost is the same; none if that was before the history begins.
     pub since: Option<BlamedCommit<'a>>,
-    /// The change that first brought it.
+    /// The change that first added it.
     pub added: Option<BlamedCommit<'a>>,
 }
 
@@ -47,7 +47,7 @@ struct Lost<'a> {
 
 type Key = (Option<String>, String);
 
-/// Every resource that sums count today, the most expensive first.
+/// Every resource in today's total, the most expensive first.
 pub fn blame(history: &History) -> Vec<Blame<'_>> {
     let Some((_, newest)) = history.newest() else { return Vec::new() };
     let mut brought: BTreeMap<Key, Brought<'_>> = BTreeMap::new();

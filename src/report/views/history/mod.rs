@@ -21,7 +21,7 @@ use crate::catalog::Currency;
 use crate::report::Catalog;
 use crate::source::Date;
 
-/// The cost of a tree over its commits, the oldest first.
+/// The cost of a tree over its commits, from the oldest to the newest.
 pub struct History {
     /// The name of what the history is about.
     pub title: Option<String>,
@@ -50,12 +50,12 @@ impl History {
         self.points.iter().rev().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The oldest one.
+    /// The oldest point whose cost is known.
     pub fn oldest(&self) -> Option<(&Point, &Arc<Snapshot>)> {
         self.points.iter().find_map(|point| Some((point, point.snapshot()?)))
     }
 
-    /// The points that are not known, with the reason.
+    /// The points whose cost is unknown, with the reason.
     pub fn gaps(&self) -> impl Iterator<Item = (&Point, &str)> {
         self.points.iter().filter_map(|point| match &point.state {
             PointState::Gap(why) => Some((point, why.as_str())),

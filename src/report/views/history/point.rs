@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::snapshot::Snapshot;
 use crate::source::Date;
 
-/// Which commits are points.
+/// The interval of points.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Every {
     #[default]
     Commit,
-    /// The last one of each day.
+    /// The last commit of each day.
     Day,
-    /// The last one of each week, which begins on Monday.
+    /// The last commit of each week, which begins on Monday.
     Week,
 }
 
@@ -28,7 +28,7 @@ impl Every {
     }
 }
 
-/// One commit of the first parents.
+/// One commit along first parents.
 #[derive(Debug, Clone)]
 pub struct Point {
     pub commit: Commit,
@@ -57,7 +57,7 @@ impl Point {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
     pub id: String,
-    /// Seconds since 1970: the latest that any commit up to this one was committed at, as clocks go back.
+    /// Seconds since 1970: the latest commit time up to this commit, because clocks can go back.
     pub time: i64,
     pub author: String,
     pub subject: String,
@@ -69,7 +69,7 @@ pub struct Commit {
 /// The pull request that a code host wrote into the message of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// As the host writes it: `#7` or `!7`.
+    /// The number as the host writes it: `#7` or `!7`.
     pub name: String,
     pub title: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct BranchCommit {
 }
 
 impl BranchCommit {
-    /// As people write it.
+    /// The short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }
@@ -94,12 +94,12 @@ fn shortened(id: &str) -> &str {
 }
 
 impl Commit {
-    /// The day, in universal time.
+    /// The day in UTC.
     pub fn date(&self) -> Date {
         Date::from_unix_days(self.time.div_euclid(86_400)).unwrap_or_default()
     }
 
-    /// As people write it.
+    /// The short name of the commit.
     pub fn short(&self) -> &str {
         shortened(&self.id)
     }

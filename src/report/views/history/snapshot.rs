@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// A number of so few digits that it is the same after it was written and read.
+/// Rounds a number so that it stays the same after it was written and read.
 fn rounded(n: f64) -> f64 {
     const MOST: f64 = 1e9;
     let n = if n.is_finite() { n.clamp(-MOST, MOST) } else { MOST };
@@ -83,10 +83,10 @@ pub struct Snapshot {
     pub cuts: Vec<SnapshotCut>,
 }
 
-/// The sums of the bill, divided by something that resources have.
+/// The totals of the bill by property.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotCut {
-    /// The name of a `Cut`.
+    /// The name of the property.
     pub cut: String,
     pub slices: Vec<SnapshotSlice>,
 }
@@ -116,7 +116,7 @@ pub struct SnapshotEnding {
 pub struct RuleCount {
     pub rule: String,
     pub findings: usize,
-    /// A month; findings on one resource overlap.
+    /// The monthly saving; findings on one resource overlap.
     pub saves: Amount,
 }
 
@@ -136,13 +136,13 @@ pub struct Holding {
     pub kind: String,
     pub path: String,
     pub is_rented: bool,
-    /// Sums count it.
+    /// True if the total contains it.
     pub is_added: bool,
-    /// A pod on machines that are counted: its dollars are theirs.
+    /// True for a pod on counted machines, which adds nothing.
     pub is_within: bool,
     pub machine: Option<String>,
     pub accelerator: Option<String>,
-    /// Of one machine or pod.
+    /// The accelerators of one machine or pod.
     pub accelerators: Option<f64>,
     /// Machines or pods: minimum, expected, maximum.
     pub count: Option<[f64; 3]>,
@@ -159,7 +159,7 @@ pub struct Holding {
     pub share: Option<Amount>,
     /// The pool of a pod.
     pub pool: Option<String>,
-    /// Nothing limits how many machines there are.
+    /// True if nothing limits the number of machines.
     pub is_unlimited: bool,
 }
 
@@ -226,7 +226,7 @@ impl Holding {
         self.monthly.is_some() || self.amount.is_some()
     }
 
-    /// It is the same and costs the same, wherever it is defined.
+    /// Whether it is the same resource with the same cost, wherever it is defined.
     pub fn costs_as(&self, other: &Holding) -> bool {
         (&self.machine, &self.accelerator, self.accelerators, self.count)
             == (&other.machine, &other.accelerator, other.accelerators, other.count)
@@ -234,12 +234,12 @@ impl Holding {
                 == (other.monthly, &other.per, other.amount, other.is_rented)
     }
 
-    /// Some of its cost is unknown.
+    /// True if a part of its cost is unknown.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// How many accelerators all of them have, as expected.
+    /// The expected number of accelerators of all its machines or pods.
     pub fn expected_accelerators(&self) -> f64 {
         let [_, expected, _] = self.count.unwrap_or_default();
         self.accelerators.unwrap_or_default() * expected
@@ -253,7 +253,7 @@ impl Snapshot {
         resources.sort_by(|a, b| (&a.run, &a.address, &a.path).cmp(&(&b.run, &b.address, &b.path)));
         let accelerators = |is_rented| {
             let counted = resources.iter().filter(|it| it.is_added && it.is_rented == is_rented);
-            // Negative zero is the sum of nothing.
+            // The sum of nothing can be negative zero.
             rounded(counted.map(Holding::expected_accelerators).fold(0.0, |sum, it| sum + it))
         };
         let savings = best_savings(report).into_values().filter(|it| it.per == Period::Month);
@@ -292,7 +292,7 @@ impl Snapshot {
         self.sum(*self.requested, |it| !it.is_rented)
     }
 
-    /// A month of both, with each dollar counted once.
+    /// The monthly cost of both, with each dollar counted once.
     pub fn combined(&self) -> CostSum {
         self.sum(*self.combined, |_| true)
     }
@@ -329,7 +329,7 @@ impl Snapshot {
         }))
     }
 
-    /// Accelerators that are expected, each counted once: those of pods on machines that count are of these.
+    /// The expected number of accelerators, each counted once: pods on counted machines add none.
     pub fn accelerators(&self) -> f64 {
         self.accelerators_of(|_| true)
     }
@@ -344,7 +344,7 @@ impl Snapshot {
         self.declares(it) || self.not_judged.iter().any(|open| open.address.is_none() && open.path == it.path)
     }
 
-    /// A resource of that address is there and was not evaluated.
+    /// Whether a resource of that address exists and was not evaluated.
     pub(super) fn declares(&self, it: &Holding) -> bool {
         let within = |open: &SnapshotUnjudged| {
             let rest = open.address.as_ref().and_then(|own| it.address.strip_prefix(&**own));
@@ -362,7 +362,7 @@ impl Snapshot {
         self.findings.iter().map(|it| it.findings).sum()
     }
 
-    /// The same bill, whatever else differs.
+    /// Whether both states have the same bill.
     pub fn costs_the_same(&self, other: &Snapshot) -> bool {
         (self.rented, self.requested, self.combined) == (other.rented, other.requested, other.combined)
             && self.unpriced == other.unpriced

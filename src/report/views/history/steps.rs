@@ -13,14 +13,14 @@ pub struct Step {
     /// The index of the previous point; none for the first one.
     pub from: Option<usize>,
     pub to: usize,
-    /// Commits between both that are not known: it was one of these or the last.
+    /// The number of unknown commits before this one: one of them may have made the change.
     pub between: usize,
     /// The change of each total.
     pub rented: CostChange,
     pub requested: CostChange,
     pub combined: CostChange,
     pub accelerators: f64,
-    /// The largest first.
+    /// The changes of resources, the largest first.
     pub changes: Vec<StepChange>,
 }
 
@@ -60,7 +60,7 @@ impl StepKind {
     }
 }
 
-/// One resource of a step.
+/// The change of one resource in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepChange {
     pub kind: StepKind,
@@ -95,7 +95,7 @@ impl StepChange {
         monthly(self.before.as_ref())
     }
 
-    /// And after it.
+    /// The known monthly cost after the step.
     pub fn known_after(&self) -> Money {
         monthly(self.after.as_ref())
     }
@@ -252,8 +252,7 @@ fn change(kind: StepKind, before: Option<&Holding>, after: Option<&Holding>) -> 
     StepChange { kind, before: before.cloned(), after: after.cloned(), by: None }
 }
 
-/// Those that went in one place and came in another as they were: those of the same address first, then those of the same
-/// name, then those of the same kind in their order.
+/// Pairs removed and added resources that are otherwise equal: first by address, then by name, then by kind in their order.
 fn moves(gone: &[&Holding], new: &[&Holding]) -> Vec<(usize, usize)> {
     let address = |it: &Holding| it.address.clone();
     let name = |it: &Holding| it.address.rsplit(['.', '/']).next().unwrap_or_default().to_owned();

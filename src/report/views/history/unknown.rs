@@ -20,7 +20,7 @@ pub(in crate::report) fn unknown_points(history: &History) -> Vec<bool> {
 
 type Places<'a> = BTreeMap<usize, Vec<&'a Holding>>;
 
-/// The resources of steps of a kind, as they were known, by the point at which each is unknown.
+/// The last known resources of steps of one kind, by the point at which each is unknown.
 fn by_place(history: &History, kind: StepKind, place: impl Fn(&Step) -> Option<usize>) -> Places<'_> {
     let mut places = Places::new();
     for step in &history.steps {

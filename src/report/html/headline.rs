@@ -57,10 +57,10 @@ fn amount(page: &mut Html, report: &Report, role: Role, title: &str, color: Colo
             page.leaf("span", &[], &format!("minimum {}", amount(range.floor)));
             page.raw(" ");
             let is_open = counted(report).any(|(it, _)| it.role == role && it.is_unlimited());
-            let most = if is_open || !sum.is_whole() {
-                "no maximum".to_owned()
-            } else {
-                format!("maximum {}", amount(range.ceiling))
+            let most = match (is_open, sum.is_whole()) {
+                (true, _) => "no maximum".to_owned(),
+                (false, false) => format!("maximum at least {}", amount(range.ceiling)),
+                (false, true) => format!("maximum {}", amount(range.ceiling)),
             };
             page.leaf("span", &[], &most);
         });
